@@ -18,7 +18,7 @@ MILLIONS ?= 1,2,5,10
 ROWS     ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help build man dist test-dist install test servers limiters soak crash cuts test-duckdb test-pyarrow test-fixtures test-suites test-browser test-airflow test-spark test-recipes test-notebook test-python bench-python wheel wheels test-slurm test-kubernetes test-collector lint cross fuzz bench bench-growth bench-compare demo taxonomy clean drift gateway test-s3 test-clouds eval
+.PHONY: help build man dist test-dist install test servers limiters soak crash cuts test-duckdb test-pyarrow test-fixtures test-suites test-browser test-airflow test-spark test-recipes test-notebook test-python bench-python wheel wheels test-slurm test-kubernetes lint cross fuzz bench bench-growth demo taxonomy clean nights gateway test-s3 test-clouds eval
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,15 +47,21 @@ install: build man ## install bulkcat, its man pages and completions under PREFI
 	$(BIN) completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_bulkcat
 	$(BIN) completion fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/bulkcat.fish
 
-# These packages start no goroutines, but for the pipes and records of reader. The race detector takes four times the time.
-ALONE := client/limits|pipeline/diff|pipeline/refresh|pipeline/verify|reader|writer
+# The race detector takes four times the time, and starts a program ten times slower. These packages run without it: they start
+# no goroutines, or their programs run the code of other packages. RACY are those of their tests that do start goroutines, or
+# several processes. COSTLY tests compute with models, draw many samples, simulate
+# thousands of clients, or fill stores.
+ALONE  := client/limits|cmd/bulkcat|pipeline/diff|pipeline/verify|reader|writer
+RACY   := Spool|Pump|Pipe|Records|Two|Signals|GatewayKilled|TestScripts/(gateway|interrupt|listen|serve|share|stream)$$
+COSTLY := ^Test(AKeyAtItsRate|AThousandKeys|BoundHolds|CompactLarge|Damage|FairShares|Free(Nights|Raised|Classifications|Drift|Quota|Incomplete)|Kills|Lease|PowerLoss|Processes|ShardsAreOfEqualSize|VerifyFree)$$
 
 # By default the race detector waits for a second at the end of each package's tests.
 test: export GORACE := atexit_sleep_ms=0 $(GORACE)
 test: ## run all tests; with RACE=-race with the race detector
-	go test $(RACE) -ldflags='-s -w' $(if $(RACE),$$(go list ./... | grep -vE '/($(ALONE))$$'),./...)
-	$(if $(RACE),go test -ldflags='-s -w' $$(go list ./... | grep -E '/($(ALONE))$$'))
-	$(if $(RACE),go test $(RACE) -ldflags='-s -w' ./reader -run 'Spool|Pump|Pipe|Records')
+	go test $(RACE) -timeout 20m -ldflags='-s -w' $(if $(RACE),-skip '$(COSTLY)' $$(go list ./... | grep -vE '/($(ALONE))$$'),./...)
+	$(if $(RACE),go test -timeout 20m -ldflags='-s -w' $$(go list ./... | grep -E '/($(ALONE))$$'))
+	$(if $(RACE),go test -timeout 20m -ldflags='-s -w' ./client/answers ./client/gateway ./pipeline/... -run '$(COSTLY)')
+	$(if $(RACE),go test $(RACE) -ldflags='-s -w' ./cmd/bulkcat ./reader -run '$(RACY)')
 	cd scripts/servers && go test -count 1 ./...
 	cd scripts/dist && go test ./...
 	@for tool in nginx tmux; do \
@@ -73,20 +79,29 @@ limiters: build ## run against the rate limiters of web frameworks and proxies (
 	cd scripts/servers && BULKCAT=$(CURDIR)/bin/bulkcat LIMITERS=$(CURDIR)/bin/limiters LIMITERS_REPORT=$(CURDIR)/bin/limiters.md \
 	  go test ./limiters -full -count 1 -timeout 0 -v -parallel $(PARALLEL) -artifacts -outputdir $(CURDIR)/bin/limiters -run 'TestLimiters/$(LIMITER)'
 
-drift: ## refresh a list of 100,000 websites that drift for a year, with ten seeds
-	go test -run TestDrift -count 1 -timeout 0 -v ./pipeline/refresh -websites 100000 -seeds 10
+# SEED is the seed of the first of NIGHTS nights.
+NIGHTS ?= 1000
+SEED   ?= 1
+nights: ## simulate NIGHTS (1000) whole runs in synthetic time, and compare each with a client that knows everything (20 minutes)
+	go test ./scripts/nights -run TestNights -count 1 -timeout 0 -v -nights $(NIGHTS) -first $(SEED) | grep -v '^ *---'
 
-gateway: build ## 8 runs of 200,000 requests against a gateway that is killed 20 times (8 minutes)
-	go run ./scripts/gateway -bulkcat bin/bulkcat -requests 200000 -kills 20
+# SEED is the seed of what is killed; 0 for another seed each time. The files of what goes wrong are below bin/crash.
+KILLED = rm -rf bin/crash && mkdir -p bin/crash && go test ./cmd/bulkcat -count 1 -timeout 0 -v -artifacts -outputdir $(CURDIR)/bin/crash -seed $(SEED)
+gateway crash: SEED = 0
+
+gateway: ## 8 runs of 200,000 requests against a gateway that is killed 20 times (7 minutes)
+	$(KILLED) -run TestGatewayKilled -gateway long
 
 soak: ## run against a faulty service for SOAKTIME (20m), and simulate each family of limiters in each way
 	go test -run TestFamilies -timeout 0 ./client/limits -full
 	go test $(RACE) -run TestSoak -timeout 0 -v ./pipeline/flow -soak $(SOAKTIME)
 
-crash: build ## kill bulkcat CRASHES (1000) times, also shards, finish, machines with a copy of their store, and a gateway, and compare the outputs
-	go run ./scripts/crash -bulkcat bin/bulkcat -kills $(CRASHES)
-	go run ./scripts/gateway -bulkcat bin/bulkcat -clients 4 -requests 6000 -kills 5 -between 3s -shares=false
-	go test -run TestAccountAfterKills -count 1 -v ./cmd/bulkcat -journal-kills 20
+crash: ## kill bulkcat CRASHES (1000) times, also shards, finish, and a gateway whose upstream fails, and compare the outputs
+	$(KILLED) -run TestKilledAnywhere -kills $(CRASHES)
+	$(KILLED) -run TestGatewayKilled -gateway troubled
+	$(KILLED) -run TestAccountAfterKills -journal-kills 20
+	$(KILLED) -run TestProcessesShareAStore -sharers 16 -share-inputs 20000
+	go test -run TestPowerLoss -count 1 -timeout 0 -v ./client/answers -losses 200
 
 cuts: ## truncate every file of a run at every byte, and flip its bits; damage a store of 100,000 answers 1,200 times (two hours)
 	go test -run TestFilesCutAnywhere -timeout 0 -v ./cmd/bulkcat -cut-every 1
@@ -118,7 +133,7 @@ eval: ## measure models of the labelled samples in the folder SAMPLES, of 50, 20
 
 test-suites: ## read the test files of others in the folder SUITES, whole and damaged; compare with pyarrow and DuckDB (needs python3 and PyPI)
 	python3 -m venv bin/suites && bin/suites/bin/pip install -q -r scripts/suites/requirements.txt
-	go run ./scripts/suites -python bin/suites/bin/python $(SUITES)
+	go test ./scripts/suites -count 1 -timeout 0 -v -suites $(abspath $(SUITES)) -python $(CURDIR)/bin/suites/bin/python
 
 test-browser: build ## open the page of a run in Chromium (installs Chromium, and axe-core with npm)
 	scripts/browser/test.sh bin/bulkcat
@@ -159,9 +174,6 @@ bench-python: wheel ## measure the marks of the Python package with pandas: time
 	scripts/python/test.sh bin/wheels/*.whl --collect-only -q >/dev/null
 	XDG_STATE_HOME=$(CURDIR)/bin/marks bin/python/bin/python scripts/python/marks.py
 
-test-collector: build ## run against the OTLP receiver of the OpenTelemetry Collector
-	cd scripts/collector && go vet . && BULKCAT=$(CURDIR)/$(BIN) go test . -count 1 -v
-
 test-kubernetes: build ## compare the manifests with the schemas of Kubernetes, and run their commands (needs python3, PyPI)
 	python3 -m venv bin/kubernetes && bin/kubernetes/bin/pip install -q -r scripts/kubernetes/requirements.txt
 	bin/kubernetes/bin/python scripts/kubernetes/test.py bin/bulkcat
@@ -185,15 +197,12 @@ fuzz: ## run each fuzz target for FUZZTIME (10s)
 RESULTS := $(or $(README),$(if $(SHORT),,scripts/bench/RESULTS.md))
 
 bench: build ## measure against a bare loop: under ten minutes, or one minute with SHORT=1; writes scripts/bench/RESULTS.md
-	go run ./scripts/bench $(if $(SHORT),-short) $(if $(RESULTS),-readme $(RESULTS))
+	go run ./scripts/bench $(if $(SHORT),-short) $(if $(RESULTS),-results $(RESULTS))
 
-bench-growth: build ## measure time and memory at MILLIONS (1,2,5,10) of records: over an hour; writes scripts/bench/RESULTS.md
-	go run ./scripts/bench growth -millions $(MILLIONS) $(if $(RESULTS),-readme $(RESULTS))
+bench-growth: build ## measure time and memory at MILLIONS (1,2,5,10) of records: an hour; writes scripts/bench/RESULTS.md
+	go run ./scripts/bench -millions $(MILLIONS) $(if $(RESULTS),-results $(RESULTS))
 
-bench-compare: build ## compare this tree with the revision BASE; fail if a workload is slower
-	go run ./scripts/bench compare -base '$(BASE)' $(if $(SHORT),-short)
-
-demo: build ## categorize the sample websites and products, and show the first rows
+demo: build ## categorize the sample websites and products, and show the first rows and the largest categories
 	scripts/demo/demo.sh bin/bulkcat
 
 taxonomy: ## generate the taxonomies from their sources (needs npm, and pip of python3)

@@ -28,10 +28,22 @@ type Answer struct {
 	AnsweredAt time.Time // UTC, in whole microseconds
 	Status     int       // HTTP status; 0 of an answer from the store or from the embedded service
 	Limit      RateLimit
+	Bare       bool // the body has no list of entries, not even an empty one
 	Free       bool // the answer cost nothing and is not stored
 	Shared     bool // a gateway had the answer or was asking for it: the attempt cost nothing
 
 	share *memory.Share // of the memory for bodies; nil if Body was not read by an HTTP
+}
+
+// Best returns the entry with the highest confidence, the first of equal ones. The answer has entries.
+func (a *Answer) Best() Entry {
+	best := a.Entries[0]
+	for _, e := range a.Entries[1:] {
+		if e.Confidence > best.Confidence || math.IsNaN(best.Confidence) && !math.IsNaN(e.Confidence) {
+			best = e
+		}
+	}
+	return best
 }
 
 // Release drops Body and returns its memory to the client, which bounds the memory of all bodies together.
@@ -40,7 +52,10 @@ func (a *Answer) Release() {
 	a.Body, a.share = nil, nil
 }
 
-var errNotObject = errors.New("the answer is not a JSON object")
+var (
+	errNotObject = errors.New("the answer is not a JSON object")
+	errNoEntries = errors.New("the answer has a message in place of entries")
+)
 
 // ParseAnswer decodes the body of an answer: a JSON object in which the member named after the
 // classification is an array of entries. ParseAnswer ignores other members, and drops and counts entries

@@ -14,7 +14,9 @@ type attempt struct {
 	parent context.Context
 	cancel context.CancelCauseFunc
 	timer  *time.Timer
-	conn   *conn // carries the request; nil for HTTP/2, and until there is a connection
+
+	timeout time.Duration
+	conn    *conn // carries the request; nil for HTTP/2, and until there is a connection
 }
 
 // brokenError is the cause of an attempt whose connection failed after the request was written. The
@@ -23,7 +25,7 @@ type brokenError struct{ error }
 
 // newAttempt starts the timeout. The caller ends the attempt with end.
 func newAttempt(parent context.Context, timeout time.Duration) *attempt {
-	t := &attempt{parent: parent}
+	t := &attempt{parent: parent, timeout: timeout}
 	t.Context, t.cancel = context.WithCancelCause(parent)
 	t.Context = httptrace.WithClientTrace(t.Context, &httptrace.ClientTrace{GotConn: t.gotConn})
 	t.timer = time.AfterFunc(timeout, func() { t.cancel(errTimeout) })

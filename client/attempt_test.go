@@ -40,7 +40,7 @@ func TestAttemptTimeout(t *testing.T) {
 		defer c.Close()
 		for i, wait := range service.waits {
 			_, err := c.Categorize(t.Context(), testRequest)
-			if late := wait > 10*time.Second; late != (err != nil) || late && !strings.Contains(err.Error(), "in time") {
+			if late := wait > 10*time.Second; late != (err != nil) || late && !strings.Contains(err.Error(), "did not answer within") {
 				t.Errorf("attempt %d of %v: %v", i, wait, err)
 			}
 			if service.ctxs[i].Err() == nil {

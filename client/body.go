@@ -58,8 +58,7 @@ func count(ctx context.Context, resp *http.Response, share *memory.Share, most i
 	return &counted{Reader: io.LimitReader(resp.Body, most), ctx: ctx, share: share, left: freeBody}
 }
 
-// readBody reads a body to its end, so that the connection can be used again. It removes a byte order
-// mark. The error is errBodyTooLarge, the transport's, or the context's.
+// readBody reads a body to its end, so that the connection can be used again, and returns it in UTF-8. The error is errBodyTooLarge, the transport's, or the context's.
 func readBody(ctx context.Context, resp *http.Response, share *memory.Share) ([]byte, error) {
 	size := min(max(resp.ContentLength, 512), freeBody)
 	buf := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
@@ -67,19 +66,19 @@ func readBody(ctx context.Context, resp *http.Response, share *memory.Share) ([]
 	if err == nil && n > maxBody {
 		err = errBodyTooLarge
 	}
-	return bytes.TrimPrefix(buf.Bytes(), byteOrderMark), err
+	return toUTF8(buf.Bytes(), resp.Header.Get("Content-Type")), err
 }
 
 // byteOrderMark may be ignored before JSON (RFC 8259 §8.1).
 var byteOrderMark = []byte("\ufeff")
 
-// readErrorBody reads the beginning of an error's body. It returns the part before a read error.
+// readErrorBody reads the beginning of an error's body. It returns the part before a read error, in UTF-8.
 func readErrorBody(ctx context.Context, resp *http.Response, share *memory.Share) []byte {
 	body, err := io.ReadAll(count(ctx, resp, share, maxErrorBody))
 	if err == nil && len(body) == maxErrorBody {
 		_, _ = io.CopyN(io.Discard, resp.Body, maxDrain)
 	}
-	return bytes.TrimPrefix(body, byteOrderMark)
+	return toUTF8(body, resp.Header.Get("Content-Type"))
 }
 
 // longestSnippet is the length of a snippet in characters.

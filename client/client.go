@@ -41,6 +41,7 @@ type Options struct {
 	Member       string            // path of the entries in an answer: names with dots between, {classification} for the classification's; default {classification}
 	CustomMember string            // member of an answer that holds a custom classification's entries; default: its name
 	Timeout      time.Duration     // of one attempt, header and body included; default 30 s, because a service may crawl a site first
+	MostTimeout  time.Duration     // Timeout doubles up to this while three attempts in a row reach it; default Timeout, or 2 min if that is not given either
 	Connections  int               // most open connections; use the number of requests in flight; default 32
 	UserAgent    string            // default "bulkcat"
 	Headers      []Header          // sent with every request; they replace User-Agent and Accept
@@ -53,7 +54,9 @@ func (o Options) withDefaults() Options {
 	o.WebsiteParam = or(o.WebsiteParam, "url")
 	o.ProductParam = or(o.ProductParam, "query")
 	o.ParamIn = or(o.ParamIn, InQuery)
-	o.Timeout = or(o.Timeout, 30*time.Second)
+	if o.Timeout == 0 {
+		o.Timeout, o.MostTimeout = 30*time.Second, or(o.MostTimeout, mostPatience)
+	}
 	o.Connections = or(o.Connections, 32)
 	o.UserAgent = or(o.UserAgent, "bulkcat")
 	if o.Transport == nil {
@@ -77,7 +80,8 @@ type HTTP struct {
 	header  http.Header // of every request; read-only
 	secrets secrets
 	bodies  *memory.Pool // memory for bodies
-	heard   lastUsage
+	patience
+	heard lastUsage
 }
 
 // New returns a client. The error says which option cannot be used; it is an *[OptionError] for BaseURL, APIKey and
@@ -105,7 +109,7 @@ func New(options Options) (*HTTP, error) {
 	}
 	return &HTTP{
 		options: o, base: base, header: header, secrets: newSecrets(o.APIKey, o.Headers),
-		bodies: memory.New(allBodies),
+		bodies: memory.New(allBodies), patience: patience{first: o.Timeout, most: o.MostTimeout, now: o.Timeout},
 	}, nil
 }
 
@@ -138,6 +142,19 @@ func parseBaseURL(text string) (*url.URL, error) {
 		return nil, &OptionError{"APIKey", errors.New("the base URL must have no user name, password, query or fragment: give the API key separately")}
 	}
 	return u, nil
+}
+
+// ShorterBase returns a base URL without the paths of the interface at its end: clients add these. The service is
+// probably there if a request finds nothing. It returns "" if the base URL does not end with such a path.
+func ShorterBase(base string) string {
+	shorter := strings.TrimRight(base, "/")
+	for _, end := range []string{"/usage", "/categorization", "/website", "/product", "/v1", "/api"} {
+		shorter = strings.TrimSuffix(shorter, end)
+	}
+	if shorter == strings.TrimRight(base, "/") {
+		return ""
+	}
+	return shorter
 }
 
 // Source returns the normalized base URL. It names the service in the keys of stored answers.
@@ -175,17 +192,27 @@ func (c *HTTP) categorize(ctx context.Context, r Request, names ...string) (Answ
 	if err != nil {
 		return Answer{}, &Error{Class: Fatal, Err: err}
 	}
-	share := c.bodies.Share()
-	resp, body, err := c.do(ctx, req, share)
+	share, sent := c.bodies.Share(), time.Now()
+	resp, body, err := c.do(ctx, req, r.Input, share)
+	if e, ok := errors.AsType[*Error](err); err == nil || ok && e.Status != 0 {
+		c.patience.answered(time.Since(sent))
+	}
 	if err != nil {
 		share.Release()
 		return Answer{}, err
 	}
+	if resp.StatusCode == http.StatusNoContent || resp.StatusCode == http.StatusResetContent {
+		body = []byte("null")
+	}
 	answer, err := c.options.parse(body, r.Classification)
+	if err == nil && len(answer.Entries) == 0 && isSpent(resp.StatusCode, body, 0, r.Input) {
+		err = errNoEntries
+	}
 	if err != nil {
 		share.Release()
-		return Answer{}, c.misfit(resp.StatusCode, body, r.Classification, err)
+		return Answer{}, c.misfit(resp.StatusCode, body, r, err)
 	}
+	c.secrets.hideBeside(&answer, r.Classification)
 	answer.AnsweredAt = time.Now().UTC().Truncate(time.Microsecond)
 	answer.Status = resp.StatusCode
 	answer.Shared = isShared(resp.Header)
@@ -247,9 +274,9 @@ func encodeParams(params [][2]string) string {
 }
 
 // do makes one attempt and returns the body of a 2xx response. The error is an *Error, or the cause of
-// ctx. The caller releases share, which holds the body's memory.
-func (c *HTTP) do(ctx context.Context, req *http.Request, share *memory.Share) (resp *http.Response, body []byte, err error) {
-	attempt := newAttempt(ctx, c.options.Timeout)
+// ctx; input is what the service may repeat in it. The caller releases share, which holds the body's memory.
+func (c *HTTP) do(ctx context.Context, req *http.Request, input string, share *memory.Share) (resp *http.Response, body []byte, err error) {
+	attempt := newAttempt(ctx, c.patience.timeout())
 	defer attempt.end()
 	resp, err = c.send(req.WithContext(attempt))
 	if err != nil {
@@ -257,7 +284,7 @@ func (c *HTTP) do(ctx context.Context, req *http.Request, share *memory.Share) (
 	}
 	defer resp.Body.Close()
 	if !isSuccess(resp.StatusCode) {
-		return nil, nil, c.statusError(attempt, resp, share)
+		return nil, nil, c.statusError(attempt, resp, input, share)
 	}
 	if body, err = readBody(attempt, resp, share); err != nil {
 		return nil, nil, c.exchangeError(attempt, err)
@@ -267,16 +294,21 @@ func (c *HTTP) do(ctx context.Context, req *http.Request, share *memory.Share) (
 
 // statusError returns the error of a response that is not an answer. The status decides even if the body
 // cannot be read to its end.
-func (c *HTTP) statusError(t *attempt, resp *http.Response, share *memory.Share) error {
+func (c *HTTP) statusError(t *attempt, resp *http.Response, input string, share *memory.Share) error {
 	body := readErrorBody(t, resp, share)
 	if t.parent.Err() != nil {
 		return context.Cause(t.parent)
 	}
 	limit := parseRateLimit(resp.Header, time.Now())
-	return &Error{
-		Class: classOf(resp.StatusCode), Status: resp.StatusCode,
-		RetryAfter: retryWait(resp.Header, body, limit, time.Now()), Limit: limit, Detail: c.snippet(body), Page: isPage(body), Shared: isShared(resp.Header),
+	e := &Error{
+		Class: classOf(resp.StatusCode), Status: resp.StatusCode, RetryAfter: retryWait(resp.Header, body, limit, time.Now()),
+		Limit: limit, Detail: c.snippet(body), Page: isPage(body), Shared: isShared(resp.Header), input: input,
 	}
+	e.spent = isSpent(e.Status, body, e.RetryAfter, input)
+	if e.Class == Rejected && (resp.Header.Get("Retry-After") != "" || e.says(limitWords) || e.spent) {
+		e.Class = Transient // any status for a wrong request may be that of a limiter: 400, 409, 420, 423 are in use
+	}
+	return e
 }
 
 // exchangeError returns the error of an attempt that got no whole response.
@@ -285,7 +317,7 @@ func (c *HTTP) exchangeError(t *attempt, err error) error {
 		return context.Cause(t.parent)
 	}
 	if t.timedOut() {
-		return &Error{Class: Transient, Err: errTimeout}
+		return &Error{Class: Transient, Err: c.patience.expired(t.timeout)}
 	}
 	if broken, ok := context.Cause(t.Context).(*brokenError); ok {
 		err = broken.error

@@ -10,10 +10,10 @@ import (
 )
 
 // Diagnoser is a Categorizer that finds the [Class] of an ambiguous error. Services report a used-up quota
-// with 401, 403, 429 or 503, and each of these statuses also has another meaning. A Diagnoser asks the
-// usage operation and decides by the remaining quota:
+// with 401, 403, 429 or 503, and each of these statuses also has another meaning; with any other status, they say so in words
+// only. A Diagnoser asks the usage operation and decides by the remaining quota:
 //
-//	remaining quota        body      401, 403      429, 503
+//	remaining quota        body      401, 403      others
 //	0                      any       Quota         Quota
 //	above 0                any       Auth, or ¹    Transient
 //	"unlimited"            quota     Quota         Quota
@@ -36,9 +36,10 @@ type Diagnoser struct {
 	proven   atomic.Bool  // an earlier run has answers to requests with this key
 	heard    *lastUsage   // what others have heard of the quota; nil for none
 
-	mu   sync.Mutex // held while usage is asked, so that a burst of errors asks once
-	last usageReply
-	deny time.Time // when a 403 first came
+	mu     sync.Mutex
+	last   usageReply
+	asking chan struct{} // closed when the usage request in flight has ended; nil for none
+	deny   time.Time     // when a 403 first came
 }
 
 // lastUsage is the last quota that the usage operation told.
@@ -79,7 +80,7 @@ func (d *Diagnoser) Categorize(ctx context.Context, r Request) (Answer, error) {
 	switch {
 	case err == nil:
 		d.answered.Add(1)
-	case errors.As(err, &e) && ambiguous(e.Status):
+	case errors.As(err, &e) && (ambiguous(e.Status) || e.spent && e.Class != Quota):
 		diagnosed := *e
 		diagnosed.Class = d.diagnose(ctx, e, sent)
 		if ctx.Err() != nil {
@@ -101,7 +102,7 @@ func ambiguous(status int) bool {
 // diagnose returns the class of an ambiguous error.
 func (d *Diagnoser) diagnose(ctx context.Context, e *Error, sent time.Time) Class {
 	keyInDoubt := e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden
-	blamesQuota := quotaWords.MatchString(e.Detail)
+	blamesQuota := e.spent || e.says(quotaWords)
 	reply := d.usageSince(ctx, sent, keyInDoubt || blamesQuota)
 	left, isNumber := reply.usage.Requests()
 	switch {
@@ -152,13 +153,32 @@ const usageFailureLifetime = 10 * time.Minute
 
 // usageSince returns the reply of the usage operation for an attempt that was sent at a given time. It
 // reuses a reply that came after that time and, unless fresh, any reply that is still valid. Concurrent
-// calls share one request.
+// calls share one request, so that a burst of errors asks once.
 func (d *Diagnoser) usageSince(ctx context.Context, sent time.Time, fresh bool) usageReply {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.last.at.After(sent) || !fresh && d.lastIsValid() {
-		return d.last
+	for {
+		d.mu.Lock()
+		last, asking := d.last, d.asking
+		known := last.at.After(sent) || !fresh && d.lastIsValid()
+		if !known && asking == nil {
+			d.asking = make(chan struct{})
+		}
+		d.mu.Unlock()
+		switch {
+		case known:
+			return last
+		case asking == nil:
+			return d.ask(ctx)
+		}
+		select {
+		case <-asking:
+		case <-ctx.Done():
+			return usageReply{err: ctx.Err()}
+		}
 	}
+}
+
+// ask asks the usage operation. The reply of a request that was cut off holds for no other call.
+func (d *Diagnoser) ask(ctx context.Context) usageReply {
 	answered := d.answered.Load()
 	usage, err := d.usage(ctx)
 	refused := false
@@ -167,12 +187,19 @@ func (d *Diagnoser) usageSince(ctx context.Context, sent time.Time, fresh bool) 
 			usage, err, refused = heard.usage, nil, true
 		}
 	}
-	d.last = usageReply{usage: usage, err: err, refused: refused, at: time.Now(), answered: answered}
-	return d.last
+	reply := usageReply{usage: usage, err: err, refused: refused, at: time.Now(), answered: answered}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if ctx.Err() == nil {
+		d.last = reply
+	}
+	close(d.asking)
+	d.asking = nil
+	return reply
 }
 
 // lastIsValid reports whether the last reply is recent, and the answers since then have not used up the
-// quota that it reported.
+// quota that it reported. The caller holds mu.
 func (d *Diagnoser) lastIsValid() bool {
 	age := time.Since(d.last.at)
 	switch left, isNumber := d.last.usage.Requests(); {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 )
 
 // fails is a Categorizer that gives a number of answers, and then fails.
@@ -154,4 +155,37 @@ func TestDiagnoserReusesUsage(t *testing.T) {
 	if asked != 2 {
 		t.Errorf("usage was asked %d times after 3 more answers", asked)
 	}
+}
+
+// An attempt whose context ends does not wait for the usage request of another attempt, and a usage request that was cut
+// off says nothing to the others.
+func TestNoAttemptWaitsForTheUsageOfAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int64
+		d := &Diagnoser{next: &fails{err: &Error{Class: Auth, Status: 401}}, usage: func(ctx context.Context) (Usage, error) {
+			if asked.Add(1) == 1 {
+				<-ctx.Done()
+				return Usage{}, ctx.Err()
+			}
+			return Usage{Remaining: "0"}, nil
+		}}
+		first, endFirst := context.WithCancel(t.Context())
+		second, endSecond := context.WithCancel(t.Context())
+		errs := make([]error, 3)
+		var attempts sync.WaitGroup
+		for i, ctx := range []context.Context{first, second, t.Context()} {
+			attempts.Go(func() { _, errs[i] = d.Categorize(ctx, testRequest) })
+			synctest.Wait()
+		}
+		endSecond()
+		synctest.Wait()
+		if !errors.Is(errs[1], context.Canceled) {
+			t.Errorf("the attempt has not ended with its context: %v", errs[1])
+		}
+		endFirst()
+		attempts.Wait()
+		if !errors.Is(errs[0], context.Canceled) || ClassOf(errs[2]) != Quota || asked.Load() != 2 {
+			t.Errorf("got %v after %d usage requests", errs, asked.Load())
+		}
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,6 +85,9 @@ type Error struct {
 	Page       bool          // the body is HTML or XML: no service of this kind sends these, but a proxy or another address may
 	Shared     bool          // a gateway has refused without a request of its own: the attempt cost nothing
 	Err        error         // the cause; nil if the status is the cause
+
+	input string // that was asked for: Detail may repeat it
+	spent bool   // the body says that the quota is used up: see spentWords
 }
 
 // Error returns the status, the cause, the service's message and advice, in one line.
@@ -111,7 +115,10 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Timeout reports whether the attempt reached Options.Timeout.
-func (e *Error) Timeout() bool { return errors.Is(e.Err, errTimeout) }
+func (e *Error) Timeout() bool {
+	_, ok := errors.AsType[*TimeoutError](e.Err)
+	return ok
+}
 
 // Label returns a short name of the failure, for counters: a status such as "503", "malformed" for an
 // answer that cannot be decoded, "timeout", "unsent", or "no response".
@@ -144,7 +151,29 @@ func (e *Error) advice() string {
 	return ""
 }
 
-// OptionName returns the option that may help: "client.APIKey", "client.BaseURL" or "client.Member"; "" for none.
+// BlamesInput reports whether the service says that it does not know the input: with a status 404 or 410, and a message that
+// speaks of an input. Routers that find nothing at an address speak of that.
+func (e *Error) BlamesInput() bool {
+	if e.Status != http.StatusNotFound && e.Status != http.StatusGone || e.Page || routerWords.MatchString(e.Detail) {
+		return false
+	}
+	_, name, isURL := strings.Cut(e.input, "://")
+	if !isURL {
+		name = e.input
+	}
+	name = strings.ToLower(strings.TrimSuffix(name, "/"))
+	return inputWords.MatchString(e.Detail) || len(name) > leastNamed && strings.Contains(strings.ToLower(e.Detail), name)
+}
+
+// leastNamed is the length of an input, in bytes, that is not a part of an unrelated message by chance.
+const leastNamed = 5
+
+var (
+	inputWords  = regexp.MustCompile(`(?i)\b(domains?|(web)?sites?|hosts?|hostnames?|urls?|products?|titles?|items?|inputs?|quer(y|ies)|categor(y|ies)|classified|categori[sz]ed)\b`)
+	routerWords = regexp.MustCompile(`(?i)\b(paths?|routes?|endpoints?|pages?|resources?|methods?|operations?|servers?|services?|cannot (get|post)|requested url)\b|/categorization|no such app`)
+)
+
+// OptionName returns the option that may help: "client.APIKey", "client.BaseURL", "client.Member" or "client.Timeout"; "" for none.
 func (e *Error) OptionName() string {
 	var (
 		option *OptionError
@@ -153,6 +182,8 @@ func (e *Error) OptionName() string {
 	switch {
 	case e.Class == Auth:
 		return "client.APIKey"
+	case e.Timeout():
+		return "client.Timeout"
 	case e.Class == Fatal && e.Status/100 == 3:
 		return "client.BaseURL"
 	case errors.As(e.Err, &option):

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"reflect"
@@ -103,7 +104,7 @@ func TestSecretsAreHidden(t *testing.T) {
 	s := newSecrets(key, headers)
 	for _, text := range []string{
 		key, "Bearer " + token, token, "x" + token + "y",
-		"key%2B%2F%3D%22%3C%26%3E0123456789", `key+/=\"\u003c\u0026\u003e0123456789`, "key+/=&#34;&lt;&amp;&gt;0123456789",
+		`key+\/=\u0022\u003c&>0123456789`, `\u006bey+/=\"<\u0026>012345678\u0039`, "key%2B%2F%3D%22%3C%26%3E0123456789", `key+/=\"\u003c\u0026\u003e0123456789`, "key+/=&#34;&lt;&amp;&gt;0123456789",
 	} {
 		if got := s.hide(text); strings.Contains(got, "0123456789") || strings.Contains(got, "9876543210") || !strings.Contains(got, hidden) {
 			t.Errorf("%q: got %q", text, got)
@@ -117,20 +118,48 @@ func TestSecretsAreHidden(t *testing.T) {
 			t.Errorf("%q: got %q", text, got)
 		}
 	}
+	for text, want := range map[string]string{`\\u006b`: `\\u006b`, `\u0022\u005c\u007f\n`: `\"\\\u007f\n`, `a\/b\u0041\u00e9`: `a/bA\u00e9`, `\`: `\`} {
+		if got := string(unescape([]byte(text))); got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
 	short := newSecrets("shoes", nil)
 	if got := string(short.hideInAnswer([]byte("Apparel > shoes"))); got != "Apparel > shoes" {
 		t.Errorf("a short key changes answers: %q", got)
 	}
 }
 
-// The service echoes the key in an answer.
+// The service echoes the key in an answer with the status 200: no answer, usage or error contains the key.
 func TestAnswersHoldNoSecret(t *testing.T) {
+	const word = "shoes" // as a key it cannot be told from a category
+	escaped := func(key string) string { return fmt.Sprintf(`\u%04x%s`, key[0], key[1:]) }
+	for _, tt := range []struct{ name, key, body, want string }{
+		{"beside the entries", testKey, `{"account":"KEY","taxonomy_v3":[{"value":"A","confidence":1}]}`, "[secret]"},
+		{"in an entry", testKey, `{"taxonomy_v3":[{"value":"A > KEY","confidence":1}]}`, "A > [secret]"},
+		{"a key of letters and digits", "k3y-0815", `{"taxonomy_v3":[{"value":"A","title":"KEY"}]}`, "[secret]"},
+		{"a common word beside the entries", word, `{"account":"KEY","taxonomy_v3":[{"value":"A","title":"B","confidence":0.5,"for":"KEY"},{"value":"C"}]}`,
+			`{"taxonomy_v3":[{"value":"A","title":"B","confidence":0.5},{"value":"C"}]}`},
+		{"with an escape", testKey, `{"account":"ESCAPED","taxonomy_v3":[{"value":"A","confidence":1}]}`, "[secret]"},
+		{"a common word with an escape", word, `{"account":"ESCAPED","taxonomy_v3":[{"value":"A","confidence":1}]}`, `{"taxonomy_v3":[{"value":"A","confidence":1}]}`},
+		{"with an escaped slash", "abc/def/ghi/jkl/mno", `{"account":"abc\/def\/ghi\/jkl\/mno","taxonomy_v3":[{"value":"A","confidence":1}]}`, "[secret]"},
+		{"in a name of an answer of another shape", word, `{"taxonomy_v3":[{"KEY":"A"}]}`, "[secret]"},
+		{"in a name that leads to the entries", word, `{"KEY":[{"value":"A"}]}`, "[secret]"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			body := strings.NewReplacer("KEY", tt.key, "ESCAPED", escaped(tt.key)).Replace(tt.body)
+			c := setup(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, body) }, func(o *Options) { o.APIKey = tt.key })
+			answer, err := c.Categorize(t.Context(), testRequest)
+			got := fmt.Sprintf("%s %+v %v", answer.Body, answer.Entries, err)
+			if strings.Contains(got, tt.key) || strings.Contains(got, escaped(tt.key)) || strings.Contains(got, `abc\/`) || !strings.Contains(got, tt.want) {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
 	c := setup(t, func(w http.ResponseWriter, r *http.Request) {
-		io.WriteString(w, `{"account":"`+r.Header.Get("X-Api-Key")+`","taxonomy_v3":[{"value":"A","confidence":1}]}`)
-	}, nil)
-	answer, err := c.Categorize(t.Context(), testRequest)
-	if err != nil || len(answer.Entries) != 1 || strings.Contains(string(answer.Body), testKey) {
-		t.Errorf("got %s, %v", answer.Body, err)
+		io.WriteString(w, `{"plan":"plan of shoes","remaining":"shoes"}`)
+	}, func(o *Options) { o.APIKey = word })
+	if usage, err := c.Usage(t.Context()); err != nil || strings.Contains(fmt.Sprint(usage), word) {
+		t.Errorf("got %+v, %v", usage, err)
 	}
 }
 

@@ -18,14 +18,31 @@ type RateLimit struct {
 	Reset     time.Duration // time until the window ends; 0 if unknown
 }
 
+// clockError is how far the Date of a response may be from this machine's clock without counting: it has whole seconds, and
+// the response takes a while.
+const clockError = 2 * time.Second
+
+// clockOf returns the time by the service's clock, by which it states times: its Date (RFC 9110 §6.6.1) if that differs from
+// this machine's time.
+func clockOf(h http.Header, now time.Time) time.Time {
+	date, err := http.ParseTime(h.Get("Date"))
+	if off := date.Sub(now); err != nil || off.Abs() <= clockError {
+		return now
+	}
+	return date
+}
+
 // Names of fields in canonical form, first those of the IETF draft (draft-ietf-httpapi-ratelimit-headers, in
 // its newer and its older forms), and then those that services had before.
 var (
 	policyFields = []string{"Ratelimit-Policy", "Ratelimit-Limit", "X-Ratelimit-Limit", "X-Rate-Limit-Limit"}
-	countFields  = []struct{ remaining, reset string }{
-		{"Ratelimit-Remaining", "Ratelimit-Reset"},
-		{"X-Ratelimit-Remaining", "X-Ratelimit-Reset"},
-		{"X-Rate-Limit-Remaining", "X-Rate-Limit-Reset"},
+	countFields  = []struct {
+		remaining, reset string
+		parse            func(string, time.Time) time.Duration // of the reset
+	}{
+		{"Ratelimit-Remaining", "Ratelimit-Reset", parseReset},
+		{"X-Ratelimit-Remaining", "X-Ratelimit-Reset", parseAnyReset},
+		{"X-Rate-Limit-Remaining", "X-Rate-Limit-Reset", parseAnyReset},
 	}
 )
 
@@ -33,6 +50,7 @@ var (
 // one list (RFC 9651 §4.2). Text that cannot be parsed is ignored, because services send fields that are
 // malformed by the RFC. Most services send none of them: the time for absent fields counts.
 func parseRateLimit(h http.Header, now time.Time) RateLimit {
+	now = clockOf(h, now)
 	l := RateLimit{Remaining: -1}
 	for _, name := range policyFields {
 		if lines := h[name]; len(lines) > 0 {
@@ -44,7 +62,7 @@ func parseRateLimit(h http.Header, now time.Time) RateLimit {
 	}
 	for _, names := range countFields {
 		if remaining, resets := h[names.remaining], h[names.reset]; len(remaining)+len(resets) > 0 {
-			l.readCounts(remaining, resets, now)
+			l.readCounts(remaining, resets, func(text string) time.Duration { return names.parse(text, now) })
 		}
 	}
 	return l
@@ -61,15 +79,15 @@ func (l *RateLimit) tighten(remaining int64, reset time.Duration) {
 
 // readCounts sets what is still unknown, from the lines of a field of counts and of a field of resets. The
 // second count belongs to the second reset.
-func (l *RateLimit) readCounts(counts, resets []string, now time.Time) {
+func (l *RateLimit) readCounts(counts, resets []string, parse func(reset string) time.Duration) {
 	var waits []time.Duration
 	for _, line := range resets {
-		if wait := parseReset(line, now); wait > 0 || !strings.Contains(line, ",") { // dates have a comma
+		if wait := parse(line); wait > 0 || !strings.Contains(line, ",") { // dates have a comma
 			waits = append(waits, wait)
 			continue
 		}
 		for reset := range split(line, ',') {
-			waits = append(waits, parseReset(reset, now))
+			waits = append(waits, parse(reset))
 		}
 	}
 	if len(waits) == 0 {
@@ -182,12 +200,13 @@ func parseRemaining(text string) int64 {
 	return int64(min(n, 1<<53)) // a float64 has whole numbers up to here
 }
 
+const leastUnix = 9e8 // seconds: a Unix time in 1998, or a wait of 28 years
+
 // parseReset parses a number of seconds, a Unix time in seconds, milliseconds, microseconds or nanoseconds, or
 // a date. The size of the number decides.
 func parseReset(text string, now time.Time) time.Duration {
 	text = strings.TrimSpace(text)
 	n, err := strconv.ParseFloat(text, 64)
-	const leastUnix = 9e8 // seconds: a Unix time in 1998, or a wait of 28 years
 	if err != nil {
 		return untilDate(text, now)
 	}
@@ -204,9 +223,24 @@ func parseReset(text string, now time.Time) time.Duration {
 	return secondsToDuration(wait)
 }
 
+// longestSeconds is the longest wait that a field without a standard states in seconds. A larger number is one of
+// milliseconds: most windows are of seconds to an hour. If that is wrong, a request too early tells the wait again; the other
+// mistake would wait for hours.
+const longestSeconds = 3600
+
+// parseAnyReset parses the reset of a field whose unit no standard defines: as parseReset does, or a number of milliseconds.
+func parseAnyReset(text string, now time.Time) time.Duration {
+	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err == nil && n > longestSeconds && n < leastUnix {
+		return secondsToDuration(n / 1000)
+	}
+	return parseReset(text, now)
+}
+
 // retryWait returns the wait that the response of a failed attempt asks for: Retry-After, a number in the
 // body, or the end of a window without remaining requests; 0 if there is none.
 func retryWait(h http.Header, body []byte, limit RateLimit, now time.Time) time.Duration {
+	now = clockOf(h, now)
 	if wait := retryAfter(h, now); wait > 0 {
 		return wait
 	}
@@ -220,7 +254,7 @@ func retryWait(h http.Header, body []byte, limit RateLimit, now time.Time) time.
 }
 
 // retryAfterBody looks for a number of seconds in a JSON body, such as {"retry_after": 3}, to a depth of
-// levels.
+// levels. Of several at one depth the longest counts.
 func retryAfterBody(body []byte, levels int) time.Duration {
 	if levels == 0 || !bytes.Contains(body, []byte("retry")) {
 		return 0
@@ -229,17 +263,19 @@ func retryAfterBody(body []byte, levels int) time.Duration {
 	if json.Unmarshal(body, &members) != nil {
 		return 0
 	}
+	var longest time.Duration
 	for _, name := range []string{"retry_after", "retryAfter", "retry-after"} {
 		if seconds, err := strconv.ParseFloat(strings.Trim(string(members[name]), `"`), 64); err == nil {
-			return secondsToDuration(seconds)
+			longest = max(longest, secondsToDuration(seconds))
 		}
+	}
+	if longest > 0 {
+		return longest
 	}
 	for _, nested := range members {
 		if len(nested) > 0 && nested[0] == '{' {
-			if wait := retryAfterBody(nested, levels-1); wait > 0 {
-				return wait
-			}
+			longest = max(longest, retryAfterBody(nested, levels-1))
 		}
 	}
-	return 0
+	return longest
 }

@@ -2,6 +2,7 @@ package client
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -90,6 +91,13 @@ func TestParseRateLimitFamilies(t *testing.T) {
 		{"seconds with a fraction", "X-RateLimit-Reset: 1.5", RateLimit{0, unknown, 1500 * time.Millisecond}},
 		{"a Unix time with a fraction", "X-RateLimit-Reset: 1772366430.5", RateLimit{0, unknown, 30500 * time.Millisecond}},
 		{"a Unix time in microseconds", "X-RateLimit-Reset: 1772366430000000", RateLimit{0, unknown, 31 * time.Second}},
+		{"milliseconds left", "X-RateLimit-Remaining: 0\nX-RateLimit-Reset: 60000", RateLimit{0, 0, time.Minute}},
+		{"milliseconds left, with a fraction", "X-Rate-Limit-Reset: 4512.25", RateLimit{0, unknown, 4512250 * time.Microsecond}},
+		{"milliseconds left of a day", "X-RateLimit-Reset: 43200000", RateLimit{0, unknown, 12 * time.Hour}},
+		{"milliseconds of several windows", "X-RateLimit-Remaining: 900, 0\nX-RateLimit-Reset: 60000, 5000", RateLimit{0, 0, 5 * time.Second}},
+		{"seconds of an hour", "X-RateLimit-Reset: 3600", RateLimit{0, unknown, time.Hour}},
+		{"seconds by the standard", "RateLimit-Reset: 80000", RateLimit{0, unknown, 80000 * time.Second}},
+		{"Unix time in nanoseconds", "X-RateLimit-Reset: 1772366430000000000", RateLimit{0, unknown, 31 * time.Second}},
 		{"resets that are none", "RateLimit-Reset: -5, soon,, NaN", RateLimit{0, unknown, 0}},
 		{"a reset without end", "RateLimit-Reset: Inf", RateLimit{0, unknown, 365 * 24 * time.Hour}},
 	} {
@@ -123,6 +131,9 @@ func TestRetryWait(t *testing.T) {
 		{"body", http.Header{}, `{"error":"slow down","retry_after":5}`, 5 * time.Second},
 		{"body, text", http.Header{}, `{"retry_after":"2.5"}`, 2500 * time.Millisecond},
 		{"body, nested", http.Header{}, `{"error":{"retryAfter":4}}`, 4 * time.Second},
+		{"body, several nested", http.Header{}, `{"a":{"retry_after":3},"b":{"retry_after":40},"c":{"retry_after":5},"d":{"wait":1}}`, 40 * time.Second},
+		{"body, several names", http.Header{}, `{"retryAfter":4,"retry_after":9,"retry-after":3}`, 9 * time.Second},
+		{"body, nested and not", http.Header{}, `{"retry_after":4,"limits":{"retry_after":60}}`, 4 * time.Second},
 		{"body, nested too deep", http.Header{}, `{"a":{"b":{"retry_after":4}}}`, 0},
 		{"body, nonsense", http.Header{}, `{"retry_after":{"when":"later"}}`, 0},
 		{"reset", http.Header{"X-Ratelimit-Reset": {"9"}}, "", 9 * time.Second},
@@ -133,6 +144,25 @@ func TestRetryWait(t *testing.T) {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
 		})
+	}
+}
+
+// A service states times by its own clock, which the Date of the response shows.
+func TestTimesOfAnotherClock(t *testing.T) {
+	for _, off := range []time.Duration{0, time.Second, 40 * time.Second, -40 * time.Second, time.Hour, -24 * time.Hour} {
+		theirs := testNow.Add(off).Truncate(time.Second)
+		for _, tt := range []struct {
+			name, field, value string
+		}{
+			{"date", "Retry-After", theirs.Add(9 * time.Second).UTC().Format(http.TimeFormat)},
+			{"Unix time", "X-Ratelimit-Reset", strconv.FormatInt(theirs.Add(9*time.Second).Unix(), 10)},
+			{"seconds", "Retry-After", "9"},
+		} {
+			h := http.Header{"Date": {theirs.UTC().Format(http.TimeFormat)}, tt.field: {tt.value}}
+			if got := retryWait(h, nil, parseRateLimit(h, testNow), testNow); (got - 9*time.Second).Abs() > clockError {
+				t.Errorf("a clock that is %v ahead, %s: got %v, want 9s", off, tt.name, got)
+			}
+		}
 	}
 }
 

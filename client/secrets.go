@@ -5,9 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"html"
+	"math"
 	"net/url"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 )
 
 // secrets replaces the API key and the values of secret headers in responses: some services echo a wrong
@@ -15,6 +19,7 @@ import (
 type secrets struct {
 	text   *strings.Replacer // for messages; nil if there are no secrets
 	answer [][]byte          // secrets that are replaced in answers as well
+	words  [][]byte          // the other secrets: if a word stands beside the entries of an answer, only the entries are kept
 }
 
 const (
@@ -28,10 +33,16 @@ const (
 	// "Bearer" is not hidden.
 	leastWord = 8
 
-	// leastInAnswer is the length of the shortest secret that is hidden in answers, in bytes. A common
-	// word given as a key must not change the categories.
+	// leastInAnswer is the length of the shortest secret that is hidden in the entries of answers, in bytes. A common
+	// word given as a key must not change the categories. No common word of leastWord bytes has letters and digits.
 	leastInAnswer = 16
 )
+
+// isUncommon reports whether a secret cannot be a part of a category.
+func isUncommon(secret string) bool {
+	mixed := strings.ContainsAny(secret, "0123456789") && strings.ContainsFunc(secret, unicode.IsLetter)
+	return !strings.Contains(secret, " ") && (len(secret) >= leastInAnswer || mixed && len(secret) >= leastWord)
+}
 
 func newSecrets(key string, headers []Header) secrets {
 	var s secrets
@@ -39,8 +50,11 @@ func newSecrets(key string, headers []Header) secrets {
 	for _, secret := range secretValues(key, headers) {
 		for _, spelling := range spellings(secret) {
 			pairs = append(pairs, spelling, hidden)
-			if len(secret) >= leastInAnswer && !strings.Contains(secret, " ") {
+			switch {
+			case isUncommon(secret):
 				s.answer = append(s.answer, []byte(spelling))
+			case len(secret) >= leastSecret:
+				s.words = append(s.words, []byte(spelling))
 			}
 		}
 	}
@@ -74,19 +88,48 @@ func secretValues(key string, headers []Header) []string {
 	return slices.Compact(values)
 }
 
-// spellings returns the encodings of a text in URLs, JSON and HTML.
+// spellings returns the encodings of a text in URLs, JSON and HTML, after unescape.
 func spellings(text string) []string {
 	forms := []string{text, url.QueryEscape(text), url.PathEscape(text), html.EscapeString(text)}
-	if quoted, err := json.Marshal(text); err == nil {
-		forms = append(forms, strings.Trim(string(quoted), `"`))
-	}
+	forms = append(forms, strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text)) // as unescape writes JSON
 	slices.Sort(forms)
 	return slices.Compact(forms)
+}
+
+// escapes are those of JSON for printable characters of ASCII, which an API key consists of. An escaped backslash comes
+// first, because it is no part of another escape.
+var escapes = regexp.MustCompile(`\\\\|\\/|\\u00[2-7][0-9a-fA-F]`)
+
+// unescape writes the escapes of printable characters in one way: not at all, but for the quote and the backslash. JSON
+// stays the same value.
+func unescape(text []byte) []byte {
+	if bytes.IndexByte(text, '\\') < 0 {
+		return text
+	}
+	return escapes.ReplaceAllFunc(text, func(escape []byte) []byte {
+		switch string(escape) {
+		case `\\`:
+			return escape
+		case `\/`:
+			return escape[1:]
+		}
+		c, _ := strconv.ParseUint(string(escape[2:]), 16, 8) // four hexadecimal digits of a small number
+		switch c {
+		case '"', '\\':
+			return []byte{'\\', byte(c)}
+		case 0x7f:
+			return escape
+		}
+		return []byte{byte(c)}
+	})
 }
 
 func (s secrets) hide(text string) string {
 	if s.text == nil {
 		return text
+	}
+	if plain := string(unescape([]byte(text))); s.text.Replace(plain) != plain {
+		text = plain
 	}
 	return s.text.Replace(text)
 }
@@ -102,10 +145,41 @@ func (s secrets) hideIn(err error) error {
 
 // hideInAnswer returns body itself if it contains no secret.
 func (s secrets) hideInAnswer(body []byte) []byte {
+	if len(s.answer) == 0 {
+		return body
+	}
+	if plain := unescape(body); containsAny(plain, s.answer) {
+		body = plain
+	}
 	for _, secret := range s.answer {
 		if bytes.Contains(body, secret) {
 			body = bytes.ReplaceAll(body, secret, []byte(hidden))
 		}
 	}
 	return body
+}
+
+// hideBeside reduces the body of an answer to the entries if it contains a secret that may be a common word. Such a word
+// in an entry cannot be told from a category.
+func (s secrets) hideBeside(a *Answer, classification string) {
+	if len(s.words) == 0 || !containsAny(unescape(a.Body), s.words) {
+		return
+	}
+	type entry struct {
+		Value      string   `json:"value"`
+		Title      string   `json:"title,omitempty"`
+		Confidence *float64 `json:"confidence,omitempty"`
+	}
+	entries := make([]entry, len(a.Entries))
+	for i, e := range a.Entries {
+		entries[i] = entry{Value: e.Value, Title: e.Title}
+		if !math.IsNaN(e.Confidence) && !math.IsInf(e.Confidence, 0) {
+			entries[i].Confidence = &e.Confidence
+		}
+	}
+	a.Body, _ = json.Marshal(map[string][]entry{classification: entries}) // strings and finite numbers only
+}
+
+func containsAny(body []byte, secrets [][]byte) bool {
+	return slices.ContainsFunc(secrets, func(secret []byte) bool { return bytes.Contains(body, secret) })
 }

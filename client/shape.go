@@ -102,6 +102,10 @@ func atPath(value json.RawMessage, path []string) (json.RawMessage, bool) {
 // parse decodes the body of an answer. The Body of the result can be read without the options. The error says why the
 // answer does not fit.
 func (o *Options) parse(body []byte, classification string) (Answer, error) {
+	if o.isEmpty(body, classification) {
+		body = underName([]byte("[]"), classification)
+		return Answer{Entries: []Entry{}, Body: body, Bare: true}, nil
+	}
 	own := o.ownMember(body, classification)
 	if o.Member != "" {
 		path := o.pathOf(classification)
@@ -117,6 +121,32 @@ func (o *Options) parse(body []byte, classification string) (Answer, error) {
 	}
 	return answer, err
 }
+
+// isEmpty reports whether a body has null, {}, [] or "" in place of the list of entries, or in place of an object around that list:
+// the answer then has no entries.
+func (o *Options) isEmpty(body []byte, classification string) bool {
+	if len(body) > longestEmpty {
+		return false
+	}
+	path := []string{classification}
+	if o.Member != "" {
+		path = o.pathOf(classification)
+	}
+	for n := range len(path) + 1 {
+		part, ok := atPath(body, path[:n])
+		if !ok {
+			return false
+		}
+		switch strings.Join(strings.Fields(string(part)), "") {
+		case "null", "{}", "[]", `""`:
+			return n < len(path) || string(part) != "[]"
+		}
+	}
+	return false
+}
+
+// longestEmpty is the longest body of an answer without entries, in bytes. It spares others the search.
+const longestEmpty = 4096
 
 // underName returns the answer with a list under the name of the classification.
 func underName(list json.RawMessage, classification string) []byte {
@@ -147,10 +177,12 @@ func (a *Answer) checkNames(classification string) error {
 }
 
 // misfit returns the error of a body that is no answer: a *ShapeError of the class Fatal if the body is whole JSON. A
-// page of HTML and a truncated body may pass.
-func (c *HTTP) misfit(status int, body []byte, classification string, reason error) *Error {
-	if !json.Valid(body) {
-		return &Error{Class: Transient, Status: status, Err: reason, Detail: c.snippet(body), Page: isPage(body)}
+// page of HTML and a truncated body may pass,
+// as may the message that the quota is used up.
+func (c *HTTP) misfit(status int, body []byte, r Request, reason error) *Error {
+	classification, quota := r.Classification, isSpent(status, body, 0, r.Input)
+	if quota || !json.Valid(body) {
+		return &Error{Class: Transient, Status: status, Err: reason, Detail: c.snippet(body), Page: isPage(body), input: r.Input, spent: quota}
 	}
 	e := c.shapeError(status, body, reason, fmt.Sprintf(`{%q: [{"value": "A > B", "confidence": 0.9}]}`, classification))
 	shape := e.Err.(*ShapeError)
@@ -159,7 +191,7 @@ func (c *HTTP) misfit(status int, body []byte, classification string, reason err
 		o := c.options
 		o.Member = path
 		if found, err := o.parse(body, classification); err == nil {
-			shape.Member, shape.found = path, found
+			shape.Member, shape.found = c.Hide(path), found
 		}
 	}
 	return e
@@ -169,7 +201,7 @@ func (c *HTTP) misfit(status int, body []byte, classification string, reason err
 const bodyShown = 500
 
 func (c *HTTP) shapeError(status int, body []byte, reason error, want string) *Error {
-	shape := &ShapeError{Reason: reason.Error(), Want: want, brief: c.excerpt(string(body), longestSnippet)}
+	shape := &ShapeError{Reason: c.Hide(reason.Error()), Want: want, brief: c.excerpt(string(body), longestSnippet)}
 	shape.Worded = errorMessage(body, 2) != string(body)
 	return &Error{Class: Fatal, Status: status, Err: shape, Detail: "got " + c.excerpt(string(body), bodyShown)}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -22,9 +23,6 @@ func TestAnswerOfAnotherShape(t *testing.T) {
 		{"two lists", `{"first":[{"value":"A"}],"second":[{"value":"B"}]}`, "no member", ""},
 		{"other names in entries", `{"taxonomy_v3":[{"category":"A","score":0.5}]}`, `no member "value", but ["category" "score"]`, ""},
 		{"texts", `{"taxonomy_v3":["A > B"]}`, "not a list of entries", ""},
-		{"null", `null`, "not a JSON object", ""},
-		{"null as the list", `{"taxonomy_v3":null}`, "not a list of entries", ""},
-		{"empty", `{}`, `no member "taxonomy_v3"`, ""},
 		{"a text", `"maintenance"`, "not a JSON object", ""},
 		{"words", `{"error":"try again"}`, `no member "taxonomy_v3"`, ""},
 	} {
@@ -100,5 +98,58 @@ func TestMemberIsChecked(t *testing.T) {
 		if _, err := New(Options{BaseURL: "http://service", Member: member}); (err == nil) != ok {
 			t.Errorf("%q: %v", member, err)
 		}
+	}
+}
+
+// An answer without anything is one without entries, and is stored in the shape of the interface.
+func TestEmptyAnswers(t *testing.T) {
+	const nested = "data.{classification}"
+	for _, tt := range []struct {
+		name, member string
+		status       int
+		body         string
+		empty        bool
+	}{
+		{"an empty list", "", 200, `{"taxonomy_v3":[]}`, true},
+		{"no content", "", 204, ``, true},
+		{"reset content", "", 205, ``, true},
+		{"null", "", 200, `null`, true},
+		{"an empty object", "", 200, " {\n} ", true},
+		{"an empty list alone", "", 200, `[]`, true},
+		{"an empty text", "", 200, `""`, true},
+		{"null for the list", "", 200, `{"id":1,"taxonomy_v3":null}`, true},
+		{"an object for the list", "", 200, `{"taxonomy_v3":{}}`, true},
+		{"a text for the list", "", 200, `{"taxonomy_v3":""}`, true},
+		{"nested: null above", nested, 200, `{"id":1,"data":null}`, true},
+		{"nested: an empty list above", nested, 200, `{"data":[]}`, true},
+		{"nested: null", nested, 200, `{"data":{"taxonomy_v3":null}}`, true},
+		{"nested: an empty list", nested, 200, `{"data":{"taxonomy_v3":[]}}`, true},
+		{"the answer is the list", ".", 200, `[]`, true},
+		{"no body", "", 200, ``, false},
+		{"another member", "", 200, `{"categories":[]}`, false},
+		{"an error beside it", "", 200, `{"error":"no such site"}`, false},
+		{"false", "", 200, `false`, false},
+		{"an error without a body", "", 500, ``, false},
+		{"an empty error", "", 500, `{}`, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(tt.status)
+				_, _ = io.WriteString(w, tt.body)
+			}))
+			defer server.Close()
+			c, err := New(Options{BaseURL: server.URL, Member: tt.member})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			answer, err := c.Categorize(t.Context(), testRequest)
+			if (err == nil) != tt.empty || len(answer.Entries) > 0 {
+				t.Fatalf("got %+v, %v", answer, err)
+			}
+			if stored, err := ParseAnswer(answer.Body, TaxonomyV3); tt.empty && (err != nil || stored.Entries == nil || len(stored.Entries) > 0) {
+				t.Errorf("stored as %s: %v", answer.Body, err)
+			}
+		})
 	}
 }

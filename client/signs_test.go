@@ -1,7 +1,13 @@
 package client
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 )
@@ -52,4 +58,143 @@ func usageFails(err error) func(context.Context) (Usage, error) {
 
 func usageSays(text string) func(context.Context) (Usage, error) {
 	return func(context.Context) (Usage, error) { return Usage{Remaining: text}, nil }
+}
+
+// Any status for a wrong request may be that of a limiter, which says so by a wait or in words.
+func TestLimitsOfAnyStatus(t *testing.T) {
+	for _, status := range []int{400, 402, 404, 409, 418, 420, 422, 423, 451, 500} {
+		for _, tt := range []struct {
+			name, wait, body string
+			input            string
+			limits           bool
+		}{
+			{"a wait", "1", "", "hose", true},
+			{"a date", "Thu, 01 Jan 2099 00:00:00 GMT", "", "hose", true},
+			{"words", "", `{"error":"Too many requests"}`, "hose", true},
+			{"other words", "", `{"error":"request was throttled"}`, "hose", true},
+			{"nothing", "", `{"error":"no such product"}`, "hose", false},
+			{"words of the input", "", `{"error":"no such product: THROTTLE cable, 90 strokes per minute"}`, "Throttle cable, 90 strokes per minute", false},
+			{"words beside those of the input", "", `{"error":"no answer for Throttle cable: too many requests"}`, "Throttle cable", true},
+		} {
+			t.Run(fmt.Sprint(status, "/", tt.name), func(t *testing.T) {
+				server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if tt.wait != "" {
+						w.Header().Set("Retry-After", tt.wait)
+					}
+					w.WriteHeader(status)
+					io.WriteString(w, tt.body)
+				}))
+				defer server.Close()
+				c, err := New(Options{BaseURL: server.URL})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer c.Close()
+				request := testRequest
+				request.Input = tt.input
+				_, err = c.Categorize(t.Context(), request)
+				e, ok := errors.AsType[*Error](err)
+				if !ok {
+					t.Fatal(err)
+				}
+				want := tt.limits && status != http.StatusPaymentRequired // a used-up quota
+				if e.Refused() != want {
+					t.Errorf("%v counts as refused: %t, want %t", e, e.Refused(), want)
+				}
+			})
+		}
+	}
+}
+
+// The quota is used up if a response says so, with any status and in any member, unless the usage operation knows better.
+func TestQuotaInWords(t *testing.T) {
+	for _, tt := range []struct {
+		body   string
+		status []int  // default: several
+		wait   string // Retry-After
+		input  string
+		spent  bool
+	}{
+		{body: `{"error":"Limit reached"}`, spent: true},
+		{body: `Limit reached`, spent: true},
+		{body: `{"taxonomy_v3":[],"status":{"text":"Your limit has been reached."}}`, spent: true},
+		{body: `{"error":{"code":403,"errors":[{"domain":"usageLimits","reason":"dailyLimitExceeded"}],"message":"Sorry"}}`, spent: true},
+		{body: `{"error":{"code":429,"message":"Resource has been exhausted (e.g. check quota).","status":"RESOURCE_EXHAUSTED"}}`, spent: true},
+		{body: `{"status":"error","reason":"RESOURCE_EXHAUSTED"}`, spent: true},
+		{body: `{"taxonomy_v3":null,"info":"no more answers: limit for today"}`, spent: true},
+		{body: `{"msg":"You have reached your limit for today"}`, spent: true},
+		{body: `{"msg":"You have used up your monthly quota."}`, spent: true},
+		{body: `{"code":"monthly_limit_exceeded"}`, spent: true},
+		{body: `[{"error":"1000 requests per day exceeded"}]`, spent: true},
+		{body: `{"error":"no taxonomy","limit_reached":true}`, spent: true},
+		{body: `{"error":"insufficient_credits"}`, spent: true},
+		{body: `<html><body><h1>Daily limit exceeded</h1></body></html>`, spent: true},
+		{body: `{"error":"request limit exceeded"}`, status: []int{200}, spent: true},
+		{body: `{"error":"limit reached"}`, status: []int{429}, wait: "7200", spent: true},
+
+		{body: `{"error":"limit reached"}`, status: []int{429}, wait: "30"},
+		{body: `{"error":"request limit exceeded"}`, status: []int{429, 500}},
+		{body: `{"error":"RESOURCE_EXHAUSTED","message":"queries per minute"}`},
+		{body: `{"error":"rate limit reached"}`},
+		{body: `{"error":"concurrent request limit reached"}`},
+		{body: `{"error":"title length limit reached"}`},
+		{body: `{"error":"crawl depth limit reached"}`},
+		{body: `{"error":"busy","limit_reached":false}`},
+		{body: `{"error":"not found","docs":"https://example.com/daily-limit-exceeded"}`},
+		{body: `{"error":"not found","plan":"daily limit 1000; however, this is architecture"}`},
+		{body: `{"error":"no category for Daily limit reached: a diary"}`, input: "Daily Limit Reached"},
+		{body: `{"error":"daily-limit-reached.com is not known"}`, input: "http://daily-limit-reached.com/"},
+		{body: `{"error":"unknown"}`},
+		{body: ``, status: []int{404, 500}},
+	} {
+		for _, status := range tt.status {
+			testQuotaInWords(t, status, tt.body, tt.wait, tt.input, tt.spent)
+		}
+		for _, status := range []int{200, 400, 403, 404, 429, 500, 503} {
+			if tt.status == nil {
+				testQuotaInWords(t, status, tt.body, tt.wait, tt.input, tt.spent)
+			}
+		}
+	}
+}
+
+func testQuotaInWords(t *testing.T, status int, body, wait, input string, spent bool) {
+	t.Run(fmt.Sprint(status, " ", body), func(t *testing.T) {
+		usage := `no usage operation`
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/api/usage" {
+				if usage[0] != '{' {
+					w.WriteHeader(http.StatusNotFound)
+				}
+				_, _ = io.WriteString(w, usage)
+				return
+			}
+			if wait != "" {
+				w.Header().Set("Retry-After", wait)
+			}
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, body)
+		}))
+		defer server.Close()
+		for _, reply := range []struct {
+			usage string
+			quota bool
+		}{{usage, spent}, {`{"remaining":"0"}`, spent}, {`{"remaining":"500"}`, false}} {
+			c, err := New(Options{BaseURL: server.URL})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			usage = reply.usage
+			request := testRequest
+			request.Input = cmp.Or(input, request.Input)
+			_, err = NewDiagnoser(c).Categorize(t.Context(), request)
+			if quota := ClassOf(err) == Quota; quota != reply.quota && (spent || !ambiguous(status) || reply.quota) {
+				t.Errorf("usage %s: got %v, want the quota %t", reply.usage, err, reply.quota)
+			}
+			if e, ok := errors.AsType[*Error](err); spent && ok && e.Class != Quota && !e.Refused() && e.Class != Auth {
+				t.Errorf("usage %s: %v is no refusal", reply.usage, err)
+			}
+		}
+	})
 }

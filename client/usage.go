@@ -47,7 +47,7 @@ func (c *HTTP) Usage(ctx context.Context) (Usage, error) {
 	}
 	share := c.bodies.Share()
 	defer share.Release()
-	resp, body, err := c.do(ctx, req, share)
+	resp, body, err := c.do(ctx, req, "", share)
 	if err != nil {
 		return Usage{}, err
 	}
@@ -58,6 +58,7 @@ func (c *HTTP) Usage(ctx context.Context) (Usage, error) {
 		}
 		return Usage{}, &Error{Class: Transient, Status: resp.StatusCode, Err: err, Detail: c.snippet(body)}
 	}
+	usage.Plan, usage.Remaining = c.Hide(usage.Plan), c.Hide(usage.Remaining)
 	c.heard.Store(&usageReply{usage: usage, at: time.Now()})
 	usage.Gateway = resp.Header.Get(GatewayHeader) != ""
 	return usage, nil

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"cmp"
+	"context"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client/embedded/learn"
@@ -31,7 +32,7 @@ func (s *Session) newAccount() *record.Account {
 		settings.InputPaths = append(settings.InputPaths, record.SeenFrom(o.Output.Path, path)) // does not depend on the working folder
 	}
 	if o.Input.Records != nil {
-		settings.Inputs = []string{reader.InMemory}
+		settings.Inputs, settings.InputPaths = []string{reader.InMemory}, []string{reader.InMemory}
 	}
 	if o.noOutput {
 		settings.Output, settings.OutputFormat = "", ""
@@ -46,11 +47,31 @@ func (s *Session) newAccount() *record.Account {
 		settings.PartRows = o.Output.PartRows
 	}
 	account := record.NewAccount(o.Program, o.Service.Name, settings)
-	account.Price = o.Price
+	account.Price, account.Reading = o.Price, record.ReadingOf(o.Input)
 	for _, m := range o.AllModels() {
 		account.Models = append(account.Models, describeModel(m))
 	}
 	return account
+}
+
+// follow adds the earlier starts of the run to its account, and sets the deadline. It gives the last account of the output,
+// nil if there is none, and whether it is that of the same run.
+func (s *Session) follow(ctx context.Context, account *record.Account) (last *record.Account, isSame bool) {
+	output := s.options.Output.Path
+	last, err := record.ReadAccount(ctx, record.AccountPath(output))
+	if err != nil {
+		s.options.Log.Warn("the account does not count the earlier runs", "reason", err)
+	}
+	isSame = account.Follow(last)
+	if journal := record.JournalPath(output); journal != "" {
+		starts, err := record.ReadStarts(journal, account.RunID())
+		if err != nil {
+			s.options.Log.Warn("the account does not count the starts that were killed", "reason", err)
+		}
+		account.AddStarts(starts)
+	}
+	account.SetDeadline(s.options.FinishBy)
+	return last, isSame
 }
 
 // describeModel says what the account has of a model.
@@ -71,7 +92,10 @@ func (s *Session) readInputs() []record.Input {
 	files := s.input.Load().Files()
 	inputs := make([]record.Input, len(files))
 	for i, file := range files {
-		inputs[i] = record.Input{Name: file.Name, Bytes: file.Bytes, SHA256: file.SHA256, Whole: file.Whole}
+		inputs[i] = record.Input{Name: file.Name, Bytes: file.Bytes, SHA256: file.SHA256, Whole: file.Whole, Comments: file.Comments}
+		if file.Guessed && len(file.Inputs) > 0 {
+			inputs[i].Guessed = file.Inputs[0]
+		}
 		if s.options.Input.Records == nil {
 			inputs[i].Path = record.SeenFrom(s.options.Output.Path, file.Name)
 		}

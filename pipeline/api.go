@@ -62,7 +62,7 @@ type Resumption struct {
 // first.
 func (s *Session) Resumption(err error) (Resumption, bool) {
 	switch {
-	case s.options.Output.Path == "-" && !s.options.Service.Hosted && s.options.Store.Dir == "", !s.claimed || !resumable(err):
+	case s.options.Output.Path == "-" && !s.options.Service.Hosted && s.options.Store.Path == "", !s.claimed || !resumable(err):
 		return Resumption{}, false
 	case s.spool != nil:
 		return Resumption{Stdin: s.spool.Path(), Cut: !s.spool.Whole()}, true

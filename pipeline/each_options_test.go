@@ -26,7 +26,6 @@ func TestOptionsOfRecordsAndEach(t *testing.T) {
 		"neither output nor Each": {func(o *pipeline.SessionOptions) { o.Each = nil }, "pipeline.Output.Path"},
 		"a folder of parts":       {func(o *pipeline.SessionOptions) { o.Output.Path = t.TempDir() + "/" }, "pipeline.Each"},
 		"a shard without output":  {func(o *pipeline.SessionOptions) { o.Shard = record.Shard{Number: 1, Count: 2} }, "pipeline.Output.Path"},
-		"paid answers, no store":  {func(o *pipeline.SessionOptions) { o.Store.Dir = "" }, "pipeline.Store.Dir"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLibrary(t, titles(1, new(bool)))

@@ -35,11 +35,12 @@ type library struct {
 func newLibrary(t *testing.T, records iter.Seq2[reader.Record, error]) *library {
 	t.Helper()
 	l := &library{asked: make(map[string]int)}
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	l.options = pipeline.SessionOptions{
 		Kind:    client.Product,
 		Service: pipeline.Service{Categorizer: l, Name: "https://api.example.com", Hosted: true},
 		Input:   reader.Options{Records: records},
-		Store:   pipeline.StoreOptions{Dir: filepath.Join(t.TempDir(), "answers")},
+		Store:   pipeline.StoreOptions{Path: filepath.Join(t.TempDir(), "answers")},
 		Each:    l.take,
 	}
 	l.options.Limits.InFlight, l.options.Limits.Rate = 4, 1e6
@@ -310,7 +311,7 @@ func TestSessionWithoutOutputWritesTheStoreOnly(t *testing.T) {
 	returned, dir := false, t.TempDir()
 	t.Chdir(dir)
 	l := newLibrary(t, titles(2, &returned))
-	l.options.Store.Dir = filepath.Join(dir, "answers")
+	l.options.Store.Path = filepath.Join(dir, "answers")
 	account, err := l.run(t, t.Context())
 	if err != nil || account.Settings.Output != "" || !slices.Equal(account.Settings.Inputs, []string{reader.InMemory}) || account.Inputs[0] != (record.Input{Name: reader.InMemory}) {
 		t.Errorf("got %+v, %v", account, err)

@@ -74,7 +74,7 @@ func ExampleEach() {
 			Kind:    client.Product,
 			Service: pipeline.HostedService(c),
 			Input:   reader.Options{Records: reader.Inputs(slices.Values(titles))},
-			Store:   pipeline.StoreOptions{Dir: filepath.Join(store, "answers")},
+			Store:   pipeline.StoreOptions{Path: filepath.Join(store, "answers")},
 			Each: func(record reader.Record, categories []client.Entry, err error) error {
 				if err == nil {
 					fmt.Println(record.Number, record.Input, "is", categories[0].Value)

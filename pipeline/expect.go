@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/bulkcat/bulkcat/pipeline/diff"
 	"github.com/bulkcat/bulkcat/pipeline/expect"
@@ -67,7 +68,7 @@ func (s *Session) checkOutput(ctx context.Context, account *record.Account, path
 	if err != nil {
 		return err
 	}
-	output := diff.Side{Kind: o.Kind, Scheme: o.Scheme}
+	output := diff.Side{Kind: o.Kind, Scheme: o.Scheme, Dedupe: o.Dedupe}
 	if output.Parts, err = outputs.List(ctx, path, format); err != nil {
 		return err
 	}
@@ -82,10 +83,13 @@ func (s *Session) checkOutput(ctx context.Context, account *record.Account, path
 	return err
 }
 
-// findEarlier refuses an earlier output that cannot be read, before the run asks.
+// findEarlier refuses an earlier output that cannot be compared, before the run asks.
 func (s *Session) findEarlier(ctx context.Context) error {
 	against := s.options.Expect.Against
 	earlier, err := expect.Earlier(ctx, against)
+	if err == nil && earlier != nil && slices.ContainsFunc(s.options.Expect.List, expect.Expectation.Compares) {
+		err = expect.Comparable(ctx, *earlier, s.options.Classifications)
+	}
 	if err != nil {
 		return &OptionError{Option: "Expect.Against", Err: err}
 	}

@@ -10,39 +10,63 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/flow"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/refresh"
-	"github.com/bulkcat/bulkcat/pipeline/stores"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
 // DryRun reads the whole input and says what a run with the same options would ask and save. It asks
 // the service for nothing but its quota, which costs nothing, and writes nothing. The errors are those of [Open] and of
-// the store. Output.Path may be empty; only the shared store beside the output is not looked at then. Carried columns of
+// the store. Output.Path may be empty; the store is then that of a stream. Carried columns of
 // Parquet are not read, so a row that is too long because of them counts as one to be asked.
 func DryRun(ctx context.Context, options SessionOptions) (_ Forecast, err error) {
-	options.NoSpool, options.Input.InputsOnly = true, true
+	options.noSpool, options.Input.InputsOnly = true, true
 	if err := options.Check(); err != nil {
 		return Forecast{}, err
 	}
+	objects := storage.Own(ctx)
+	options, err = options.withoutURLParameters(objects.TakeParameters)
+	if err != nil {
+		return Forecast{}, err
+	}
+	ctx = storage.With(ctx, objects)
 	s := newSession(options)
+	s.options.Input.Storage = objects
 	defer func() { err = causeOf(ctx, errors.Join(err, s.Close())) }()
+	if err := s.findEarlier(ctx); err != nil {
+		return Forecast{}, err
+	}
 	if err := s.openInput(ctx); err != nil {
 		return Forecast{}, err
 	}
 	defer context.AfterFunc(ctx, s.endReading)()
 	parts := flow.Parts{Source: s.input.Load(), Counters: s.counters}
-	if stored, ok := s.options.stored(); ok {
-		store, err := stores.OpenToRead(stored) // makes no store, and changes none
+	stored, err := s.options.stored()
+	if err != nil {
+		return Forecast{}, err
+	}
+	if stored.Path != "" {
+		stored.ReadOnly = true
+		store, err := answers.Open(stored)
 		if _, missing := errors.AsType[*answers.MissingError](err); err != nil && !missing {
 			return Forecast{}, err
 		}
 		if store != nil {
 			defer store.Close() // only read from
-			parts.Store = store.Store
+			parts.Store = store
 		}
 	}
+	account := s.newAccount()
+	if s.options.Output.Path != "" {
+		s.follow(ctx, account)
+	}
+	s.bound(account)
 	f, err := s.forecast(ctx, parts)
 	if err != nil {
 		return f, err
+	}
+	f.Paid, f.Limits = min(account.OutcomesBefore(), f.Answered), s.options.Limits
+	if account.FinishBy != nil {
+		f.By = account.FinishBy.At
 	}
 	if f.Rate, f.Learned, err = s.rate(parts.Store); err != nil {
 		return f, err
@@ -75,32 +99,32 @@ type Outlook struct {
 	Stop     record.Cause `json:"stops_because_of,omitempty"` // QuotaExhausted, Budget or Deadline; "" for a run that becomes complete
 }
 
-// NewOutlook is the outlook of a forecast for a run with these options that starts now.
-func NewOutlook(f Forecast, o SessionOptions, now time.Time) Outlook {
+// NewOutlook is the outlook of a forecast of a run that starts now.
+func NewOutlook(f Forecast, now time.Time) Outlook {
 	v := Outlook{Requests: f.ToAsk(), Learned: f.Learned}
 	end := func(most int64, cause record.Cause) {
 		if most = max(most, 0); most < v.Requests {
 			v.Requests, v.Stop = most, cause
 		}
 	}
-	if left, known := f.Quota.Requests(); known && !o.Limits.WaitForQuota {
+	if left, known := f.Quota.Requests(); known && !f.Limits.WaitForQuota {
+		if f.Limits.KeepReserve {
+			left -= f.Limits.Reserve
+		}
 		end(left, record.QuotaExhausted)
-		if o.Limits.KeepReserve {
-			end(left-o.Limits.Reserve, record.Budget)
-		}
 	}
-	if most := o.Limits.MaxRequests; most > 0 {
-		if o.Shard.Count > 0 {
-			most = o.Shard.Part(most)
-		}
-		end(most, record.Budget)
+	if most := f.Limits.MaxRequests; most > 0 {
+		end(most-f.Limits.Made, record.Budget)
+	}
+	if !f.By.IsZero() && !now.Before(f.By) {
+		end(0, record.Deadline)
 	}
 	if f.Rate <= 0 || math.IsInf(f.Rate, 1) {
 		return v
 	}
 	v.Rate = f.Rate
-	if !o.FinishBy.IsZero() {
-		end(int64(o.FinishBy.Sub(now).Seconds()*f.Rate), record.Deadline)
+	if !f.By.IsZero() {
+		end(int64(f.By.Sub(now).Seconds()*f.Rate), record.Deadline)
 	}
 	ends := now.Add(time.Duration(float64(v.Requests) / f.Rate * float64(time.Second)))
 	v.Ends = &ends
@@ -126,7 +150,7 @@ func (s *Session) forecast(ctx context.Context, parts flow.Parts) (Forecast, err
 		return Forecast{}, err
 	}
 	f, err := flow.NewForecast(ctx, parts, o.requests(), r.Offer)
-	f.Refresh = r.Choose()
+	f.Refresh = r.Left()
 	return f, err
 }
 
@@ -144,8 +168,7 @@ func (s *Session) startRefresh(ctx context.Context, store *answers.Store, option
 	if _, err := s.forecastAgain(ctx, store, options, r.Offer); err != nil {
 		return nil, err
 	}
-	chosen := r.Choose()
-	s.options.Log.Info("stored answers are asked again", "answers", chosen)
+	s.options.Log.Info("stored answers are asked again", "answers", r.Left())
 	return r, r.Start(store)
 }
 

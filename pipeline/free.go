@@ -49,7 +49,8 @@ func (o *SessionOptions) checkFree(refuse func(wrong bool, option, format string
 	refuse(free.Audit > 0 && (o.Output.Path == "-" || o.Each != nil), "Free.Model", "rows that are free at first may be asked after the audit, and a stream cannot be taken back: write to a file, or do without the audit")
 }
 
-// newFree makes the cascade of the run; nil if there is none. The caller closes the cascade.
+// newFree makes the cascade of the run; nil without a model, and if the model does not reach the precision: see unreached. The
+// caller closes the cascade.
 func (s *Session) newFree(store *answers.Store) (*cascade.Cascade, error) {
 	o := &s.options
 	if o.Free.Model == nil {
@@ -57,7 +58,7 @@ func (s *Session) newFree(store *answers.Store) (*cascade.Cascade, error) {
 	}
 	threshold, ok := o.Free.Model.Sure(o.Free.Precision)
 	if !ok {
-		o.Log.Warn("the model is not sure enough of any answer: everything is asked", "precision", o.Free.Precision)
+		s.warnUnfree(s.unreached())
 		return nil, nil
 	}
 	if o.Free.Audit == 0 {
@@ -68,11 +69,25 @@ func (s *Session) newFree(store *answers.Store) (*cascade.Cascade, error) {
 		custom = append(custom, &own.Taxonomy)
 	}
 	model := embedded.New(embedded.Options{Models: []*learn.Model{o.Free.Model}, Custom: custom, Logger: o.Log})
-	account := record.Account{Service: o.Service.Name, Settings: s.newAccount().Settings.OfRequests()}
+	account := s.account
+	if account == nil { // before the run
+		account = s.newAccount()
+	}
+	requests := record.Account{Settings: account.Settings.OfRequests()} // those of another service have another store or source
 	return cascade.Begin(store, cascade.Options{
-		Run: account.RunID(), Model: model, Source: o.Free.source(), Classification: o.Free.Model.Classification,
-		Threshold: threshold, Precision: o.Free.Precision, Audit: o.Free.Audit, Offline: o.Offline,
+		Run: requests.RunID(), Model: model, Source: o.Free.source(), Classification: o.Free.Model.Classification,
+		Threshold: threshold, Precision: o.Free.Precision, Audit: o.Free.Audit, MaxAge: o.Store.MaxAge, Offline: o.Offline,
 	}, time.Now())
+}
+
+// unreached says that the model does not reach the precision.
+func (s *Session) unreached() *cascade.Audit {
+	return &cascade.Audit{Source: s.options.Free.source(), Precision: s.options.Free.Precision, Cause: cascade.Unreached}
+}
+
+// warnUnfree says why nothing is free.
+func (s *Session) warnUnfree(a *cascade.Audit) {
+	s.options.Log.Warn("no answer is free", "reason", a.String())
 }
 
 // planFree plans the cascade, in one or two passes over the input, and gives the forecast of the run.
@@ -82,37 +97,48 @@ func (s *Session) planFree(ctx context.Context, c *cascade.Cascade, store *answe
 		if err != nil {
 			return f, err
 		}
-		again, err := c.Plan(f.Distinct)
-		if err != nil || !again {
-			f.Free, f.Audit = c.Free(), c.Audit().Missing
+		again, err := c.Plan(f.Digest)
+		if err != nil {
 			return f, err
 		}
+		if again {
+			continue
+		}
+		audit := c.Audit()
+		if audit.Step == 0 {
+			s.warnUnfree(&audit)
+			return f, nil
+		}
+		f.Free, f.AtRisk, f.Audit = c.Free(), c.AtRisk(), audit.Missing
+		return f, nil
 	}
 }
 
 // startFree plans which requests the model answers for nothing.
 func (s *Session) startFree(ctx context.Context, store *answers.Store, options *flow.Options, account *record.Account) (err error) {
 	c, err := s.newFree(store)
-	if c == nil || err != nil {
+	if err != nil {
 		return err
+	}
+	if c == nil {
+		if s.options.Free.Model != nil {
+			account.Free = s.unreached()
+		}
+		return nil
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
 	f, err := s.planFree(ctx, c, store, *options)
 	if err != nil {
 		return err
 	}
-	if !options.Offline {
-		if err := c.Save(store); err != nil {
-			return err
-		}
+	if err := c.Save(store); err != nil {
+		return err
 	}
 	s.free, options.Free = c, c
 	s.stateFree(account)
-	if account.Free.Step == 0 {
-		s.options.Log.Warn("no answer is free: the audits have failed, or would ask for all requests that the model is sure about")
-		return nil
+	if f.Free > 0 {
+		s.options.Log.Info("the model answers for nothing where it is sure", "requests", f.Free, "threshold", account.Free.Threshold, "audited", account.Free.Sample)
 	}
-	s.options.Log.Info("the model answers for nothing where it is sure", "requests", f.Free, "threshold", account.Free.Threshold, "audited", account.Free.Sample)
 	return nil
 }
 
@@ -124,17 +150,24 @@ func (s *Session) stateFree(account *record.Account) {
 	}
 }
 
-// passes runs the engine, and once more from the first record on when the audit of the free answers has failed.
+// passes runs the engine, and once more from the first record on when the audit of the free answers has failed, or when the
+// input is not that of the kept parts.
 func (s *Session) passes(ctx, out context.Context, account *record.Account, parts flow.Parts, options flow.Options) (published writer.Published, err error) {
 	for {
 		published, err = flow.Run(ctx, parts, options)
 		s.stateFree(account)
-		if err != cascade.ErrRaised { // an error beside it has another cause
+		changed, isChanged := errors.AsType[*InputChangedError](err)
+		switch {
+		case isChanged && !s.options.readsOnce():
+			s.keepParts = &changed.Kept
+			s.options.Log.Warn("the input has changed in a part that was published: the parts before are kept, and the others are written anew", "part", changed.Part, "kept", changed.Kept)
+		case err == cascade.ErrRaised: // an error beside it has another cause
+			failed := s.free.Raise()
+			s.stateFree(account)
+			s.warnRaised(failed, *account.Free)
+		default:
 			return published, err
 		}
-		failed := s.free.Raise()
-		s.stateFree(account)
-		s.warnRaised(failed, *account.Free)
 		stop, err := s.readAgain(ctx, &parts)
 		if err != nil {
 			return published, err

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -22,6 +23,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/learn"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/cascade"
 	"github.com/bulkcat/bulkcat/pipeline/output"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/verify"
@@ -119,17 +121,21 @@ func (v *vendor) Categorize(_ context.Context, r client.Request) (client.Answer,
 		return client.Answer{}, &client.Error{Class: client.Transient, Status: 503}
 	}
 	v.asked[r.Input]++
-	category := predicted(r.Input)
-	if _, grade, ok := strings.Cut(r.Input, " grade"); ok && grade[0] >= v.from {
-		h := fnv.New32a()
-		h.Write([]byte(r.Input)) // never fails
-		if h.Sum32()>>8%100 < v.share {
-			category = "Furniture > Chairs"
-		}
-	}
-	a, err := client.ParseAnswer(fmt.Appendf(nil, `{%q:[{"value":%q,"confidence":0.25}]}`, r.Classification, category), r.Classification)
+	a, err := client.ParseAnswer(fmt.Appendf(nil, `{%q:[{"value":%q,"confidence":0.25}]}`, r.Classification, v.category(r.Input)), r.Classification)
 	a.AnsweredAt = time.Now().UTC().Truncate(time.Microsecond)
 	return a, err
+}
+
+// category is the one that the service gives a title.
+func (v *vendor) category(title string) string {
+	if _, grade, ok := strings.Cut(title, " grade"); ok && grade[0] >= v.from {
+		h := fnv.New32a()
+		h.Write([]byte(title)) // never fails
+		if h.Sum32()>>8%100 < v.share {
+			return "Furniture > Chairs"
+		}
+	}
+	return predicted(title)
 }
 
 func (v *vendor) answers() (n int) {
@@ -157,6 +163,7 @@ func freely(t *testing.T, v *vendor) pipeline.SessionOptions {
 	if err := os.WriteFile(filepath.Join(dir, "in.csv"), []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	o := pipeline.SessionOptions{
 		Kind:    client.Product,
 		Service: pipeline.Service{Categorizer: v, Name: "https://api.example.com", Hosted: true},
@@ -189,7 +196,7 @@ func contents(t *testing.T, path string) string {
 // checkFree compares the output with the account, and counts the rows of the model.
 func checkFree(t *testing.T, o pipeline.SessionOptions, a *record.Account) (free int64) {
 	t.Helper()
-	report, err := verify.Output(t.Context(), verify.Paths{Output: o.Output.Path, Input: reader.Options{Paths: o.Input.Paths}})
+	report, err := verify.Run(t.Context(), verify.Options{Output: o.Output.Path, Run: pipeline.SessionOptions{Free: o.Free}})
 	if err != nil || !report.Balanced {
 		t.Errorf("verify: %v, %v", report.Findings, err)
 	}
@@ -244,6 +251,112 @@ func TestFree(t *testing.T) {
 	}
 }
 
+// TestFreeNights runs once more after a complete night, with another list, another service or other options.
+func TestFreeNights(t *testing.T) {
+	changed := func(v *vendor) { v.from, v.share = 'a', 100 }
+	more := func(o *pipeline.SessionOptions) {
+		t.Helper()
+		f, err := os.OpenFile(o.Input.Paths[0], os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 40 {
+			fmt.Fprintln(f, sureTitle(5000+i))
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, tt := range map[string]struct {
+		service func(*vendor)
+		change  func(*pipeline.SessionOptions)
+		same    bool // rows, and nothing is asked
+		asked   int  // in the second night, at least; with a new plan
+		twice   bool // answers count no more
+		cause   cascade.Cause
+	}{
+		"the same list":                    {same: true},
+		"the same list, a changed service": {service: changed, same: true},
+		"a longer list":                    {change: more, asked: 300},
+		"a longer list, a changed service": {service: changed, change: more, asked: 920, cause: cascade.AuditFailed},
+		"answers that are too old": {service: changed, change: func(o *pipeline.SessionOptions) { o.Store.MaxAge = time.Millisecond }, asked: 1320, twice: true,
+			cause: cascade.AuditFailed},
+		"a finer precision": {change: func(o *pipeline.SessionOptions) { o.Free.Precision, o.Output.Overwrite = 0.91, true }, asked: 300},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := new(vendor)
+			o := freely(t, v)
+			o.Output.SourceColumns = true
+			first, err := runSession(t, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows, asked, night := contents(t, o.Output.Path), v.answers(), time.Now().UTC()
+			if tt.service != nil {
+				tt.service(v)
+			}
+			if tt.change != nil {
+				tt.change(&o)
+			}
+			f, err := pipeline.DryRun(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := runSession(t, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkFree(t, o, a)
+			asked = v.answers() - asked
+			if tt.same {
+				if contents(t, o.Output.Path) != rows || asked > 0 || *a.Free != *first.Free || f.AtRisk != 0 || f.ToAsk() != 0 {
+					t.Errorf("%d asked, %+v", asked, a.Free)
+				}
+				return
+			}
+			if asked < tt.asked || asked > tt.asked+20 || !tt.twice && v.twice() > 0 || a.Free.Cause != tt.cause || a.Free.Begun.Before(night.Truncate(time.Microsecond)) || a.Free.Missing > 0 {
+				t.Errorf("%d asked, %d twice, %+v", asked, v.twice(), a.Free)
+			}
+			if least, most := f.ToAsk(), f.IfAuditFails().ToAsk(); int64(asked) < least || int64(asked) > most || least == most {
+				t.Errorf("%d asked, %d to %d by the dry run", asked, least, most)
+			}
+			if tt.cause == "" && (a.Free.Bound < 0.9 || a.Free.Sample != 300) || tt.cause != "" && a.Counts.Free > 0 {
+				t.Errorf("%d free, %+v", a.Counts.Free, a.Free)
+			}
+			table, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(contents(t, o.Output.Path), "out.csv\n"))).ReadAll()
+			if err != nil {
+				t.Fatal(err)
+			}
+			source, at := slices.Index(table[0], "source"), slices.Index(table[0], "answered_at")
+			for _, row := range table[1:] {
+				if when, err := time.Parse(time.RFC3339Nano, row[at]); strings.HasPrefix(row[source], "embedded+") && (err != nil || when.Before(night.Truncate(time.Microsecond))) {
+					t.Fatalf("a free row of %s, before %s: %v", row[at], night, row)
+				}
+			}
+			o.Offline, o.Output.Path, o.Store.MaxAge = true, o.Output.Path+".again.csv", 0
+			if offline, err := runSession(t, o); err != nil || *offline.Free != *a.Free || offline.Counts.Pending > 0 || offline.Counts.Free != a.Counts.Free {
+				t.Errorf("offline: %+v, %+v, %v", offline.Free, offline.Counts, err)
+			}
+		})
+	}
+}
+
+// TestFreeQuota has a quota that is enough if the audit holds.
+func TestFreeQuota(t *testing.T) {
+	for left, want := range map[string]string{
+		"300": "the quota is not enough: the run will stop", "700": "unless the audit of the free answers fails", "1320": `"the quota is enough"`,
+	} {
+		v := &vendor{quota: 1}
+		o := freely(t, v)
+		var log bytes.Buffer
+		o.Log = slog.New(slog.NewTextHandler(&log, nil))
+		o.Service.Usage = func(context.Context) (client.Usage, error) { return client.Usage{Remaining: left}, nil }
+		if _, err := runSession(t, o); err == nil || !strings.Contains(log.String(), want) {
+			t.Errorf("%s left: %v, %s", left, err, log.String())
+		}
+	}
+}
+
 // TestVerifyFree changes what the account says of the free answers.
 func TestVerifyFree(t *testing.T) {
 	o := freely(t, new(vendor))
@@ -260,10 +373,10 @@ func TestVerifyFree(t *testing.T) {
 		"a higher bound":        {func(a *record.Account) { a.Free.Bound += 0.01 }, "bound of the audit"},
 		"another level":         {func(a *record.Account) { a.Free.Level = 0.95 }, "level of the audit"},
 		"fewer disagreements":   {func(a *record.Account) { a.Free.Sample++ }, "bound of the audit"},
-		"a higher threshold":    {func(a *record.Account) { a.Free.Threshold = 0.999 }, "confidence"},
+		"a higher threshold":    {func(a *record.Account) { a.Free.Threshold = 0.999 }, "threshold of the free records"},
 		"another number":        {func(a *record.Account) { a.Counts.Free-- }, "free records, by the account"},
-		"another source":        {func(a *record.Account) { a.Free.Source = "embedded" }, "source"},
-		"no audit":              {func(a *record.Account) { a.Free = nil }, "source"},
+		"another source":        {func(a *record.Account) { a.Free.Source = "embedded" }, "choice of the free records"},
+		"no audit":              {func(a *record.Account) { a.Free = nil }, "choice of the free records"},
 		"a run without a model": {func(a *record.Account) { a.Free, a.Settings.Free = nil, "" }, "columns"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -278,7 +391,11 @@ func TestVerifyFree(t *testing.T) {
 			if err := changed.Write(t.Context(), path); err != nil {
 				t.Fatal(err)
 			}
-			report, err := verify.Output(t.Context(), verify.Paths{Output: o.Output.Path})
+			run := pipeline.SessionOptions{Free: o.Free}
+			if changed.Settings.Free == "" {
+				run.Free.Model = nil
+			}
+			report, err := verify.Run(t.Context(), verify.Options{Output: o.Output.Path, Run: run})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -296,11 +413,11 @@ func TestVerifyFree(t *testing.T) {
 func TestFreeOfOneStart(t *testing.T) {
 	v := new(vendor)
 	o := freely(t, v)
+	free := o.Free
 	o.Limit, o.Free = 600, pipeline.FreeOptions{}
 	if _, err := runSession(t, o); err != nil {
 		t.Fatal(err)
 	}
-	free := freely(t, v).Free
 	o.Limit, o.Free, o.Output.Path = 0, free, o.Output.Path+".all.csv"
 	account, err := runSession(t, o)
 	if err != nil || v.twice() != 0 || checkFree(t, o, account) == 0 || account.Counts.FromStore == 0 || account.Free.Sample != 300 {
@@ -448,6 +565,7 @@ func TestFreeClassifications(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir := t.TempDir()
+			t.Setenv("XDG_STATE_HOME", t.TempDir())
 			o := pipeline.SessionOptions{
 				Kind: tt.kind, Classifications: append([]string{tt.tree.Name}, tt.others...),
 				Service: pipeline.Service{Categorizer: labelling{label}, Name: "https://api.example.com", Hosted: true},
@@ -478,15 +596,11 @@ func TestFreeClassifications(t *testing.T) {
 func TestFreeDrift(t *testing.T) {
 	for name, tt := range map[string]struct {
 		drifted func(title string) string
-		isFree  bool // at the end
+		after   int64 // answers
+		isFree  bool  // at the end
 	}{
-		"all answers": {drifted: func(string) string { return "Furniture > Chairs" }},
-		"answers to low grades": {drifted: func(title string) string {
-			if _, grade, ok := strings.Cut(title, " grade"); ok && grade[0] >= 'i' {
-				return "Furniture > Chairs"
-			}
-			return predicted(title)
-		}, isFree: true},
+		"all answers":                {after: 200, drifted: func(string) string { return "Furniture > Chairs" }},
+		"some answers to low grades": {after: 20, drifted: (&vendor{from: 'i', share: 40}).category, isFree: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			answer := func(of func(string) string) func([]byte, string, string) []byte {
@@ -494,7 +608,7 @@ func TestFreeDrift(t *testing.T) {
 					return fmt.Appendf(dst, `{%q:[{"value":%q,"confidence":0.25}]}`, classification, of(input))
 				}
 			}
-			server, err := clienttest.NewEndpoint(clienttest.New(clienttest.Options{Answer: answer(predicted), Drifted: answer(tt.drifted), DriftsAfter: 200}))
+			server, err := clienttest.NewEndpoint(clienttest.New(clienttest.Options{Answer: answer(predicted), Drifted: answer(tt.drifted), DriftsAfter: tt.after}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -529,8 +643,8 @@ func TestFreeIncomplete(t *testing.T) {
 	o := freely(t, v)
 	o.Retry = client.RetryPolicy{MaxAttempts: 1, MaxWait: time.Millisecond}
 	v.fails = make(map[string]int)
-	for i := range 12 {
-		v.fails[sureTitle(i)] = 1
+	for i := range 24 {
+		v.fails[sureTitle(41*i+20)] = 1 // others between them are answered
 	}
 	account, err := runSession(t, o)
 	if err != nil || account.Free.Missing == 0 || account.Free.Missing > account.Counts.Failed || account.Counts.Free == 0 {
@@ -548,7 +662,7 @@ func TestFreeWithoutAudit(t *testing.T) {
 	v := &vendor{from: 'a', share: 100}
 	o := freely(t, v)
 	var rows bytes.Buffer
-	o.Free.Audit, o.Store.Dir = 0, filepath.Join(filepath.Dir(o.Output.Path), "store")
+	o.Free.Audit, o.Store.Path = 0, filepath.Join(filepath.Dir(o.Output.Path), "store")
 	o.Output.Path, o.Output.Format, o.Output.Stdout = "-", "csv", &rows
 	account, err := runSession(t, o)
 	if err != nil || account.Free.Sample != 0 || account.Free.Bound != 0 || account.Free.Step != 1 || account.Counts.Free < 1200 {
@@ -566,7 +680,7 @@ func TestNotSure(t *testing.T) {
 	o := freely(t, v)
 	o.Free.Precision = 0.999
 	account, err := runSession(t, o)
-	if err != nil || account.Free != nil || v.answers() != 1320 || account.Counts.Free != 0 || checkFree(t, o, account) != 0 {
+	if err != nil || account.Free.Cause != cascade.Unreached || v.answers() != 1320 || account.Counts.Free != 0 || checkFree(t, o, account) != 0 {
 		t.Errorf("%+v, %d asked, %v", account.Free, v.answers(), err)
 	}
 }

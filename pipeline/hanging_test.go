@@ -1,11 +1,9 @@
 package pipeline_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -26,22 +24,18 @@ func TestInterruptedWhileTheStorageHangs(t *testing.T) {
 		op, key string
 		want    string // of the error
 	}{
-		"the output":            {"publish", "out.csv", "the storage did not answer within 7s of the interruption"},
-		"the account":           {"publish", "out.csv.run.json", "the storage did not answer within 7s of the interruption"},
-		"the earlier account":   {"stat", "out.csv.run.json", "context canceled"},
-		"whether it is there":   {"stat", "out.csv", "context canceled"},
-		"the copy of the store": {"publish", "store.json", "stopped early: interrupted"},
+		"the output":          {"publish", "out.csv", "the storage did not answer within 7s of the interruption"},
+		"the account":         {"publish", "out.csv.run.json", "the storage did not answer within 7s of the interruption"},
+		"the earlier account": {"stat", "out.csv.run.json", "context canceled"},
+		"whether it is there": {"stat", "out.csv", "context canceled"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, interrupt := context.WithCancel(t.Context())
 				bucket, folder := storagetest.New()
 				o := products(t, new(counting))
-				o.Grace, o.Store.Dir = grace, t.TempDir()
+				o.Grace, o.Store.Path = grace, filepath.Join(t.TempDir(), "answers.db")
 				o.Output.Path = writer.Join(folder, "out.csv")
-				if tt.key == "store.json" { // an output there could not be looked at after the interruption
-					o.Output.Path, o.Store.Backup = filepath.Join(t.TempDir(), "out.csv"), folder
-				}
 				hangs := make(chan struct{}, 100)
 				bucket.Disturb(func(op, key string) error {
 					if op != tt.op || key != tt.key {
@@ -77,51 +71,4 @@ func TestInterruptedWhileTheStorageHangs(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A finished run says that it waits for the copy of its store, and an interruption ends the wait at once: the output is
-// complete.
-func TestInterruptedWhileTheCopyHangs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, interrupt := context.WithCancel(t.Context())
-		bucket, folder := storagetest.New()
-		log := new(bytes.Buffer)
-		o := products(t, new(counting))
-		o.Log = slog.New(slog.NewTextHandler(log, nil))
-		o.Store.Dir, o.Store.Backup = t.TempDir(), folder
-		lists := 0
-		bucket.Disturb(func(op, key string) error {
-			if op == "publish" && key == "store.json" {
-				if lists++; lists > 1 {
-					return storagetest.ErrHang
-				}
-			}
-			return nil
-		})
-		session, err := pipeline.Open(ctx, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer session.Close()
-		var account *record.Account
-		ended := make(chan error)
-		go func() {
-			account, err = session.Run(ctx)
-			ended <- err
-		}()
-		time.Sleep(10 * time.Second)
-		synctest.Wait()
-		if text := log.String(); !strings.Contains(text, "Ctrl-C ends the wait") || !strings.Contains(text, folder) {
-			t.Errorf("after 10 seconds the log has %q", text)
-		}
-		interrupted := time.Now()
-		interrupt()
-		err = <-ended
-		if taken := time.Since(interrupted); err != nil || taken > 0 {
-			t.Errorf("the run ends %v later: %v", taken, err)
-		}
-		if account.Backup == nil || account.Backup.Behind == 0 || account.Backup.Error == "" {
-			t.Errorf("the account has %+v of the copy", account.Backup)
-		}
-	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline/flow"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // trial is how many requests are in flight before the first answer: if the answers do not fit, few are paid for in
@@ -66,13 +67,16 @@ func (s *Session) checkQuota(ctx context.Context, store *answers.Store, options 
 		if err != nil {
 			return err
 		}
-		f.Refresh, f.Free = options.Refresh.Left(), s.free.Free()
+		f.Refresh, f.Free, f.AtRisk = options.Refresh.Left(), s.free.Free(), s.free.AtRisk()
 		switch {
 		case f.ToAsk() > left && options.WaitForQuota:
 			s.options.Log.Info("the quota is not enough: the run waits when it is used up", "to_be_asked", f.ToAsk(), "left", left)
 			return nil
 		case f.ToAsk() > left:
 			s.options.Log.Warn("the quota is not enough: the run will stop, resumable", "to_be_asked", f.ToAsk(), "left", left)
+			return nil
+		case f.IfAuditFails().ToAsk() > left:
+			s.options.Log.Warn("the quota is enough, unless the audit of the free answers fails", "to_be_asked", f.ToAsk(), "if_audit_fails", f.IfAuditFails().ToAsk(), "left", left)
 			return nil
 		}
 	}
@@ -110,13 +114,33 @@ func (s *Session) LastUsage() (usage client.Usage, since time.Duration) {
 // Shards that ask a service know nothing of each other, so each takes its part of the rate and of the quota. A
 // gateway shares both between its clients, whatever each of these asks.
 
-// shareLimits reduces the limits of a run to the shard's part, unless the service is a gateway. The bound of
-// the requests of all shards holds with a gateway, too.
+// bound sets the bound of the requests of all starts of the run, and how many the earlier starts have made. A shard has its
+// part.
+func (s *Session) bound(account *record.Account) {
+	o := &s.options
+	l := &o.Limits
+	l.Made = account.RequestsBefore()
+	part := func(requests int64) int64 {
+		if o.Shard.Count > 0 {
+			return o.Shard.Part(requests)
+		}
+		return requests
+	}
+	switch {
+	case o.MaxCost > 0:
+		left := o.MaxCost
+		if o.Shard.Count > 0 {
+			left = o.Price.Of(part(o.Price.Requests(o.MaxCost)))
+		}
+		l.MaxRequests = l.Made + o.Price.Requests(max(0, left-account.SpentBefore()))
+	case l.MaxRequests > 0:
+		l.MaxRequests = part(l.MaxRequests)
+	}
+}
+
+// shareLimits reduces the limits of a run to the shard's part, unless the service is a gateway.
 func (s *Session) shareLimits() {
 	o, shards := &s.options, s.options.Shard.Count
-	if o.Limits.MaxRequests > 0 && shards > 0 {
-		o.Limits.MaxRequests = o.Shard.Part(o.Limits.MaxRequests)
-	}
 	usage := s.quota.Usage()
 	switch limited := o.Limits.Rate > 0 && !math.IsInf(o.Limits.Rate, 1); {
 	case shards < 2:

@@ -3,9 +3,8 @@ package pipeline
 import (
 	"context"
 	"net/http"
+	"path/filepath"
 	"testing"
-
-	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
@@ -45,6 +44,7 @@ func TestShardLimits(t *testing.T) {
 			if err := s.quota.Check(t.Context(), nil); err != nil {
 				t.Fatal(err)
 			}
+			s.bound(s.newAccount())
 			s.shareLimits()
 			o := s.options
 			if o.Limits.Rate != tt.rate || o.Service.Rate != tt.stated || o.Limits.MaxRequests != tt.requests || s.quota.Usage().Remaining != tt.left {
@@ -73,7 +73,7 @@ func TestStartDuringABlock(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			store, err := answers.Open(answers.Options{Dir: "store", Source: "http://service", FS: vfs.NewMem()})
+			store, err := answers.Open(answers.Options{Path: filepath.Join(t.TempDir(), "answers.db"), Source: "http://service"})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,43 +10,19 @@ import (
 	"github.com/bulkcat/bulkcat/reader"
 )
 
-// A run writes several files and folders: places. None may be another, under any name, and none may be within the folder
-// of a store, or of a copy of a store.
+// A run writes several files and folders: places. None may be another, under any name.
 
 // checkPlaces finds places that clash. The errors are *places.ClashError, *OptionError and *answers.ForeignError.
 func (o *SessionOptions) checkPlaces() error {
 	if err := o.Output.CheckKind(); err != nil {
 		return err
 	}
-	if o.Store.Dir != "" && o.Shard == (record.Shard{}) {
-		if err := answers.CheckFolder(o.Store.Dir); err != nil {
-			return &OptionError{Option: "Store.Dir", Err: err}
+	if o.Store.Path != "" && !o.isShard() {
+		if err := answers.Check(o.Store.Path); err != nil {
+			return &OptionError{Option: "Store.Path", Err: err}
 		}
 	}
-	stores, copies := o.stores()
-	return places.CheckClashes(append(append(o.files(), stores...), copies...), stores)
-}
-
-// stores are the stores that the run may write to, and the copies of these.
-func (o *SessionOptions) stores() (stores, copies []places.Place) {
-	if stored, ok := o.stored(); ok {
-		for _, dir := range stored.Folders() {
-			if dir != "" {
-				stores = append(stores, places.Place{What: "the store", Path: dir})
-			}
-		}
-	}
-	if output := o.Output.Path; output != "" && output != "-" && !storage.IsURL(output) {
-		for _, dir := range []string{filepath.Clean(output), filepath.Dir(filepath.Clean(output))} {
-			if answers.IsStore(dir) {
-				stores = append(stores, places.Place{What: "the store", Path: dir}) // of another run
-			}
-		}
-	}
-	if o.Store.Backup != "" && !storage.IsURL(o.Store.Backup) {
-		copies = append(copies, places.Place{What: "the copy of the store", Path: o.backupPlace()})
-	}
-	return stores, copies
+	return places.CheckClashes(o.files(), nil)
 }
 
 // files are the output and the files beside it, and further files of the program.
@@ -63,10 +39,22 @@ func (o *SessionOptions) files() (list []places.Place) {
 		add("the status", record.StatusPath(output))
 		add("the copy of standard input", o.spoolPath())
 	}
+	for _, path := range o.storeFiles() {
+		add("the store", path)
+	}
 	for _, path := range o.Writes {
 		add("the file", path)
 	}
 	return list
+}
+
+// storeFiles are the files of the store.
+func (o *SessionOptions) storeFiles() []string {
+	stored, err := o.stored()
+	if err != nil || stored.Path == "" { // to open the store gives the error
+		return nil
+	}
+	return answers.Files(stored.Path)
 }
 
 // protect refuses to write where the session reads.
@@ -93,10 +81,7 @@ func (o *SessionOptions) protect() error {
 
 // targets are all places that the session writes.
 func (o *SessionOptions) targets() places.Targets {
-	t := places.Targets{Files: append([]string{o.spoolPath()}, o.Writes...)}
-	if stored, ok := o.stored(); ok {
-		t.Folders = stored.Folders()
-	}
+	t := places.Targets{Files: append(append([]string{o.spoolPath()}, o.Writes...), o.storeFiles()...)}
 	switch {
 	case o.Output.Path == "-":
 		t.Opened = places.RegularFile("standard output", o.Output.Stdout)

@@ -22,7 +22,7 @@ func (s *Session) Progress() Progress {
 	p.Quota, p.Metered = s.quota.Left(!s.options.Offline || s.options.Service.Free) // a run that asks nothing asks for no quota either
 	p.State = progress.StateOf(status, p.Counts.Finishing)
 	p.Total, p.About = s.total.Of(&p.Counts, read, total, s.options.Limit)
-	s.estimator.Estimate(&p, time.Now(), status, progress.Bounds{Limits: s.options.Limits, FinishBy: s.options.FinishBy})
+	s.estimator.Estimate(&p, time.Now(), status, progress.Bounds{Limits: s.options.Limits, FinishBy: s.finishBy()})
 	return p
 }
 

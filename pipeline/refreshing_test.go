@@ -69,6 +69,7 @@ func folderOf(t *testing.T, n int) (*moody, pipeline.SessionOptions) {
 	if err := os.WriteFile(filepath.Join(dir, "in.csv"), []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	o := pipeline.SessionOptions{
 		Kind:    client.Product,
 		Service: pipeline.Service{Categorizer: service, Name: "https://api.example.com", Hosted: true},
@@ -189,11 +190,19 @@ func TestRefreshKeepsAnswers(t *testing.T) {
 	}
 }
 
-// TestRefreshAsksTheOldest asks again for the oldest answers of a store without a history, and for a random
-// tenth.
+func userFile(t *testing.T) string {
+	t.Helper()
+	path, err := answers.UserFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestRefreshAsksTheOldest asks again for the oldest answers of a store.
 func TestRefreshAsksTheOldest(t *testing.T) {
 	service, o := folderOf(t, 100)
-	store, err := answers.Open(answers.Options{Dir: filepath.Join(filepath.Dir(filepath.Clean(o.Output.Path)), "bulkcat.answers"), Source: o.Service.Name})
+	store, err := answers.Open(answers.Options{Path: userFile(t), Source: o.Service.Name})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,8 +228,55 @@ func TestRefreshAsksTheOldest(t *testing.T) {
 	for i := 100 - 20; i < 100; i++ {
 		oldest += service.asked[fmt.Sprintf("hose %d", i+1)]
 	}
-	if n := service.sum(); n != 20 || oldest < 18 {
+	if n := service.sum(); n != 20 || oldest != 20 {
 		t.Errorf("%d asked, %d of the oldest: %v", n, oldest, slices.Sorted(maps.Keys(service.asked)))
+	}
+}
+
+// meeting is a service to one of two sessions. Its first request waits until the other session asks as well, or has ended.
+type meeting struct {
+	client.Categorizer
+	arrive sync.Once
+	both   *sync.WaitGroup
+}
+
+func (m *meeting) Categorize(ctx context.Context, r client.Request) (client.Answer, error) {
+	m.arrived()
+	m.both.Wait()
+	return m.Categorizer.Categorize(ctx, r)
+}
+
+func (m *meeting) arrived() { m.arrive.Do(m.both.Done) }
+
+// TestRefreshOfTwoSessions has two sessions with one store ask again at the same time: no request is made twice.
+func TestRefreshOfTwoSessions(t *testing.T) {
+	service, first := folderOf(t, 100)
+	second := first
+	second.Output.Path = filepath.Join(t.TempDir(), "second") + "/"
+	if _, err := runSession(t, second); err != nil || service.sum() != 0 {
+		t.Fatalf("%d asked, %v", service.sum(), err)
+	}
+	var both, sessions sync.WaitGroup
+	both.Add(2)
+	for _, o := range []pipeline.SessionOptions{first, second} {
+		o.Store.RefreshBudget = 20
+		m := &meeting{Categorizer: service, both: &both}
+		o.Service.Categorizer = m
+		sessions.Go(func() {
+			defer m.arrived()
+			if _, err := runSession(t, o); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	sessions.Wait()
+	for input, n := range service.asked {
+		if n > 1 {
+			t.Errorf("%q was asked %d times", input, n)
+		}
+	}
+	if n := service.sum(); n < 20 {
+		t.Errorf("%d asked", n)
 	}
 }
 
@@ -229,7 +285,7 @@ func TestRefreshNeedsAFileAndAStore(t *testing.T) {
 	for name, change := range map[string]func(*pipeline.SessionOptions){
 		"negative":       func(o *pipeline.SessionOptions) { o.Store.RefreshBudget = -1 },
 		"standard input": func(o *pipeline.SessionOptions) { o.Input.Paths = []string{"-"} },
-		"no store":       func(o *pipeline.SessionOptions) { o.Output.Path = "-" },
+		"no store":       func(o *pipeline.SessionOptions) { o.Output.Path, o.Service.Hosted = "-", false },
 	} {
 		o := o
 		o.Store.RefreshBudget = 1

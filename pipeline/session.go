@@ -27,6 +27,7 @@ import (
 type Session struct {
 	options   SessionOptions
 	input     atomic.Pointer[reader.Reader] // of the present pass
+	objects   *storage.Objects              // of the paths that are URLs
 	lock      *disk.Lock                    // on the output; nil for standard output
 	spool     *reader.Spool                 // nil unless standard input is a pipe that is kept
 	interrupt func()                        // ends a read that waits for a pipe; nil without a pipe
@@ -41,6 +42,7 @@ type Session struct {
 	opened    time.Time
 	asking    atomic.Bool     // account and limits are set
 	account   *record.Account // nil before Run
+	keepParts *int            // of the parts of an earlier run, so many are of the present input; nil while all may be
 	unread    error           // of the output, which could not be checked
 	final     atomic.Pointer[record.Status]
 	total     progress.Total // records of the run
@@ -54,8 +56,14 @@ func Open(ctx context.Context, options SessionOptions) (*Session, error) {
 	if err := options.checkParts(); err != nil {
 		return nil, err
 	}
+	objects := storage.Own(ctx)
+	options, err := options.withoutURLParameters(objects.TakeParameters)
+	if err != nil {
+		return nil, err
+	}
 	s := newSession(options)
-	if err := s.open(ctx); err != nil {
+	s.objects, s.options.Input.Storage = objects, objects
+	if err := s.open(storage.With(ctx, objects)); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
@@ -120,6 +128,7 @@ func (s *Session) Close() error {
 // published, unless the error says that it was held back. With a nil error the output is complete; records may still be
 // without an answer: see [record.Snapshot.Unanswered].
 func (s *Session) Run(ctx context.Context) (*record.Account, error) {
+	ctx = storage.With(ctx, s.objects)
 	account := s.newAccount()
 	options := s.runOptions(account.Settings)
 	if err := s.carry(account, &options); err != nil {
@@ -128,12 +137,16 @@ func (s *Session) Run(ctx context.Context) (*record.Account, error) {
 	s.account = account
 	out, cancel := s.outputContext(ctx)
 	defer cancel()
-	last, err := record.ReadAccount(ctx, record.AccountPath(s.options.Output.Path))
-	if err != nil {
-		s.options.Log.Warn("the account does not count the earlier runs", "reason", err)
-	}
-	if account.Follow(last) {
+	last, isSame := s.follow(ctx, account)
+	if isSame {
 		s.warnChanged(account, last)
+	}
+	s.bound(account)
+	if isSame && options.Offline && !s.options.Output.IsFolder() {
+		before := last.Outcomes()
+		options.CheckCounts = func(c record.Snapshot) error {
+			return s.options.Output.CheckFewer(before, c.OK+c.Empty+c.Rejected, c.Pending)
+		}
 	}
 	if s.isEmpty(ctx) {
 		if err := s.options.Output.CheckEmptied(ctx, last); err != nil {
@@ -177,13 +190,13 @@ const outputGrace = 5 * time.Second
 func (s *Session) outputContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	out, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	most := s.options.Grace + outputGrace
-	context.AfterFunc(ctx, func() {
+	forget := context.AfterFunc(ctx, func() {
 		end := time.AfterFunc(most, func() {
 			cancel(&StopError{Cause: record.Interrupted, Err: fmt.Errorf("the storage did not answer within %v of the interruption", most)})
 		})
 		context.AfterFunc(out, func() { end.Stop() })
 	})
-	return out, func() { cancel(nil) }
+	return out, func() { forget(); cancel(nil) } // a context that lives on keeps nothing of the session
 }
 
 // givenUp returns the error of a call with the context of the output: the reason for which the storage was given up, if
@@ -204,25 +217,17 @@ func (s *Session) ask(ctx, out context.Context, account *record.Account, options
 			return published, err
 		}
 	}
-	store, err := s.openStore(ctx, options.Offline)
+	store, err := s.openStore(options.Offline)
 	if err != nil {
 		return published, err
 	}
 	parts := flow.Parts{
 		Source: s.input.Load(), Interrupt: s.endReading, Categorizer: o.Service.Categorizer, Usage: s.quota.Ask,
-		Each: o.Each, Log: o.Log, Counters: s.counters, Tracer: o.Tracer,
+		Each: o.Each, Log: o.Log, Counters: s.counters,
 	}
 	if store != nil {
-		defer func() {
-			account.Overlapped = store.Overlapped()
-			err = joinClose(err, store.Close())
-		}()
-		parts.Store, account.Store = store.Store, store.Dir
-		stop, err := s.startBackup(ctx, out, store, options.Offline)
-		if err != nil {
-			return published, err
-		}
-		defer func() { account.Backup = stop() }()
+		defer func() { err = joinClose(err, store.Close()) }()
+		parts.Store, account.Store = store, store.Path()
 	}
 	if err := s.prepare(ctx, out, account, &parts, &options); err != nil {
 		return published, err
@@ -239,8 +244,8 @@ func (s *Session) ask(ctx, out context.Context, account *record.Account, options
 	ended()
 	s.warnUnknownKeys()
 	s.warnMisfits()
-	if options.Refresh != nil {
-		err = joinClose(err, options.Refresh.End(parts.Store, err == nil))
+	if options.Refresh != nil && err == nil {
+		err = options.Refresh.End(parts.Store)
 	}
 	return published, joinClose(err, s.keepLearned(parts))
 }
@@ -254,12 +259,19 @@ func (s *Session) prepare(ctx, out context.Context, account *record.Account, par
 	if err := s.claim(ctx, account); err != nil {
 		return err
 	}
+	if d := account.FinishBy; d != nil && !options.Offline && !time.Now().Before(d.At) {
+		return &StopError{Cause: record.Deadline, Err: &record.PassedError{FinishBy: *d}}
+	}
 	if s.lock != nil {
 		s.monitor = progress.NewMonitor(account, s.counters, s.Progress, o.Log)
 	}
 	if o.Service.Hosted {
 		parts.Attempted = s.monitor.Attempted
+		if o.Limits.MaxRequests > 0 {
+			parts.Begins = s.monitor.Begins
+		}
 	}
+	options.FinishBy = s.finishBy()
 	if options.Refresh, err = s.startRefresh(ctx, parts.Store, *options, account.RunID()); err != nil {
 		return err
 	}
@@ -299,7 +311,6 @@ func (s *Session) runOptions(settings record.Settings) flow.Options {
 	options.Retry = o.Retry
 	options.SourceName = o.Service.Name
 	options.WaitForQuota = o.Limits.WaitForQuota
-	options.FinishBy = o.FinishBy
 	options.Strict = o.Strict
 	options.KeepGoing = o.KeepGoing || !o.Service.Hosted
 	options.Offline = o.Offline && !o.Service.Free
@@ -322,7 +333,7 @@ func (s *Session) openOutput(ctx, out context.Context, account *record.Account, 
 	if o.noOutput {
 		return nil
 	}
-	if options.Folder, err = o.Output.OpenFolder(out, account, o.Store.keeps); err != nil {
+	if options.Folder, err = o.Output.OpenFolder(out, account, s.keeps()); err != nil {
 		return err
 	}
 	if o.Store.RefreshBudget > 0 {
@@ -332,6 +343,16 @@ func (s *Session) openOutput(ctx, out context.Context, account *record.Account, 
 	}
 	parts.Sink, err = o.Output.Open(out, options.Schema, account.Settings.Metadata(), options.Folder, s.checkOf(ctx, account))
 	return err
+}
+
+// keeps returns the function that says which parts of an earlier run are kept: it is called for each in order, while it
+// is true.
+func (s *Session) keeps() func(record.Statuses) bool {
+	parts := 0
+	return func(statuses record.Statuses) bool {
+		parts++
+		return (s.keepParts == nil || parts <= *s.keepParts) && s.options.Store.keeps(statuses)
+	}
 }
 
 // publish leaves the account, which from then on says which run has written the output.
@@ -364,15 +385,20 @@ func joinClose(err, closing error) error {
 // AccountPath is the path of the run's account; "" if the run leaves none.
 func (s *Session) AccountPath() string { return record.AccountPath(s.options.Output.Path) }
 
-// Account returns a copy of the account as the run begins, for SessionOptions.Watch: it has no counts yet.
-func (s *Session) Account() record.Account { return *s.account }
-
 // Cost is what the run has cost so far; nil without a price, and before the run asks.
 func (s *Session) Cost() *money.Cost {
 	if !s.asking.Load() {
 		return nil
 	}
 	return s.account.CostOf(s.counters.Snapshot())
+}
+
+// finishBy is the deadline of the run; zero if there is none.
+func (s *Session) finishBy() time.Time {
+	if s.account.FinishBy == nil {
+		return time.Time{}
+	}
+	return s.account.FinishBy.At
 }
 
 // Shard is the shard that the run is; zero for a run of its own.

@@ -22,7 +22,6 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/flow"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
-	"github.com/bulkcat/bulkcat/pipeline/telemetry"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -40,13 +39,13 @@ type SessionOptions struct {
 
 	Service Service
 	Price   money.Price        // of a request of a hosted service, for the account; zero if unknown
-	Limits  limits.Options     // Learned and CanAsk are set by the session
+	MaxCost money.Amount       // of all starts of the run, by Price; each attempt counts; 0 for no bound
+	Limits  limits.Options     // MaxRequests are those of all starts of the run; Made, Learned and CanAsk are set by the session
 	Retry   client.RetryPolicy // default client.DefaultRetryPolicy
 
 	// Candidates default to record.InputColumns; ExtraColumns are set by the session. Input.Records are read once, as standard
 	// input is, so they cannot have a Store.RefreshBudget. A session that is started again needs the same records.
-	Input   reader.Options
-	NoSpool bool // keep no copy of standard input beside the output
+	Input reader.Options
 
 	Output OutputOptions
 	Expect ExpectOptions
@@ -57,13 +56,13 @@ type SessionOptions struct {
 	// nothing is written but the store, and the other Output options are not used. See [Each].
 	Each Each
 
-	Offline   bool          // ask nothing: records without a stored answer are pending
-	Strict    bool          // the first invalid record fails the run
-	KeepGoing bool          // go on though the service rejects every input, or has never answered
-	Limit     int64         // records read at most; 0 for all
-	Shard     record.Shard  // the run is one of the shards in the folder Output.Path; zero for a run of its own
-	FinishBy  time.Time     // stop in time to be done by then; zero for no deadline
-	Grace     time.Duration // for requests in flight once the run is stopped; default 20s
+	Offline   bool            // ask nothing: records without a stored answer are pending
+	Strict    bool            // the first invalid record fails the run
+	KeepGoing bool            // go on though the service rejects every input, or has never answered
+	Limit     int64           // records read at most; 0 for all
+	Shard     record.Shard    // the run is one of the shards in the folder Output.Path; zero for a run of its own
+	FinishBy  record.FinishBy // stop in time to be done by then; zero for no deadline
+	Grace     time.Duration   // for requests in flight once the run is stopped; default 20s
 
 	Hurry <-chan struct{} // closed to shorten the grace period to HurriedGrace, and to ask nothing after the run; nil for never
 
@@ -75,9 +74,8 @@ type SessionOptions struct {
 
 	Details bool // gather Status.Details
 
-	Tracer *telemetry.Tracer // of a sample of the records; nil for no traces
-
 	noOutput bool // no rows are written: the caller takes the answers by Each
+	noSpool  bool // standard input is not kept: nothing will be asked
 
 	// Watch is called before the first record is read, and its result after the last row is written.
 	// Between the two the session's Progress says how far the run is. May be nil.
@@ -107,13 +105,10 @@ func HostedService(c *client.HTTP) Service {
 
 // StoreOptions say where answers are stored, and which stored answers count.
 type StoreOptions struct {
-	Dir           string        // default: the folder stores.Name beside the output, which runs share
+	Path          string        // of the file; default: answers.UserFile, which all runs of the user share. In a shard, a folder for the stores of all shards
 	MaxAge        time.Duration // older answers do not count; 0 for any age
 	RetryRejected bool          // stored rejections do not count
-	RefreshBudget int64         // stored answers to ask again: see package refresh; 0 for none
-
-	Backup      string        // a folder or URL for a copy of the store, from which a missing store is restored; "" for none
-	BackupEvery time.Duration // default backup.DefaultEvery
+	RefreshBudget int64         // stored answers to ask again, the oldest: see package refresh; 0 for none
 }
 
 // Check finds options that cannot be used. Required options may still be missing. The error joins an
@@ -121,7 +116,7 @@ type StoreOptions struct {
 // it is an *places.OverwriteError if the session would write where it reads.
 func (o SessionOptions) Check() error {
 	var errs []error
-	o, err := o.withoutURLParameters()
+	o, err := o.withoutURLParameters(storage.WithoutParameters)
 	if err != nil {
 		return err
 	}
@@ -141,19 +136,21 @@ func (o SessionOptions) Check() error {
 	err = o.Shard.Check()
 	refuse(err != nil, "Shard", "%w", err)
 	refuse(o.Shard.Count > 0 && o.Output.Path != "" && !o.Output.IsFolder(), "Shard", "the output %s must be a folder for all shards, such as out/", o.Output.Path)
-	refuse(o.Shard.Count > 0 && o.Store.Dir != "" && answers.IsStore(o.Store.Dir), "Store.Dir", "%s is a store, which only one process can open: name a folder for the stores of all shards", o.Store.Dir)
+	refuse(o.Shard.Count > 0 && o.Store.Path != "" && answers.IsStore(o.Store.Path), "Store.Path", "%s is a store, and each shard has its own: name a folder for the stores of all shards", o.Store.Path)
 	refuse(o.Limits.MaxRequests > 0 && o.Limits.MaxRequests < int64(o.Shard.Count), "Limits.MaxRequests", "%d must be at least the number of shards, %d", o.Limits.MaxRequests, o.Shard.Count)
+	refuse(o.MaxCost > 0 && o.Price.Request == 0, "MaxCost", "say what a request costs")
+	refuse(o.MaxCost > 0 && o.Limits.MaxRequests > 0, "MaxCost", "the run has a bound of its requests, too: leave one of the two out")
+	refuse(o.MaxCost > 0 && o.Price.Requests(o.MaxCost) < 1, "MaxCost", "%s does not pay for one request", o.Price.Text(o.MaxCost))
+	refuse(o.MaxCost > 0 && o.Price.Requests(o.MaxCost) < int64(o.Shard.Count), "MaxCost", "%s does not pay for a request of each shard", o.Price.Text(o.MaxCost))
 	refuse(o.Grace < 0, "Grace", "%v must not be negative", o.Grace)
 	refuse(o.Limit < 0, "Limit", "%d must not be negative", o.Limit)
 	refuse(o.Store.RefreshBudget < 0, "Store.RefreshBudget", "%d must not be negative", o.Store.RefreshBudget)
 	refuse(o.Store.RefreshBudget > 0 && o.readsStdin(), "Store.RefreshBudget", "the input is read twice, and standard input can be read once: name a file")
 	refuse(o.Store.RefreshBudget > 0 && o.Input.Records != nil, "Store.RefreshBudget", "the input is read twice, and Input.Records are read once: name a file")
 	streams := o.Output.Path == "-" || o.hasNoOutput()
-	refuse(o.Store.RefreshBudget > 0 && streams && o.Store.Dir == "", "Store.RefreshBudget", "there is no store: name one")
-	refuse(o.Store.Backup != "" && streams && o.Store.Dir == "", "Store.Backup", "there is no store: name one")
+	refuse(o.Store.RefreshBudget > 0 && streams && o.Store.Path == "" && !o.Service.Hosted, "Store.RefreshBudget", "there is no store: name one")
 	o.checkFree(refuse)
 	refuse(o.Each != nil && o.Output.Path != "" && o.Output.IsFolder(), "Each", "the records of the parts that the folder %s keeps are not read again: name a file, or no output", o.Output.Path)
-	refuse(o.Store.BackupEvery != 0 && o.Store.BackupEvery < time.Second, "Store.BackupEvery", "must be at least 1s")
 	if err := errors.Join(append(errs, o.Output.Check(), o.checkExpectations())...); err != nil {
 		return err
 	}
@@ -164,23 +161,20 @@ func (o SessionOptions) Check() error {
 	return o.checkPlaces()
 }
 
-// withoutURLParameters returns the options without the parameters of URLs: see storage.TakeParameters.
-func (o SessionOptions) withoutURLParameters() (SessionOptions, error) {
+// withoutURLParameters returns the options without the parameters of URLs, which take removes.
+func (o SessionOptions) withoutURLParameters(take func(path string) (string, error)) (SessionOptions, error) {
 	var err error
-	if o.Output.Path, err = storage.TakeParameters(o.Output.Path); err != nil {
+	if o.Output.Path, err = take(o.Output.Path); err != nil {
 		return o, &OptionError{Option: "Output.Path", Err: err}
-	}
-	if o.Store.Backup, err = storage.TakeParameters(o.Store.Backup); err != nil {
-		return o, &OptionError{Option: "Store.Backup", Err: err}
 	}
 	o.Input.Paths = slices.Clone(o.Input.Paths)
 	for i, path := range o.Input.Paths {
-		if o.Input.Paths[i], err = storage.TakeParameters(path); err != nil {
+		if o.Input.Paths[i], err = take(path); err != nil {
 			return o, &OptionError{Option: "Input.Paths", Err: err}
 		}
 	}
-	if storage.IsURL(o.Store.Dir) {
-		return o, &OptionError{Option: "Store.Dir", Err: fmt.Errorf("%s: the store must be a folder of this machine, for answers are made durable one by one: name a local folder", o.Store.Dir)}
+	if storage.IsURL(o.Store.Path) {
+		return o, &OptionError{Option: "Store.Path", Err: fmt.Errorf("%s: the store must be a file of this machine, for answers are made durable one by one: name a local file", o.Store.Path)}
 	}
 	return o, nil
 }
@@ -207,7 +201,6 @@ func (o SessionOptions) checkParts() error {
 		{"Service.Name", o.Service.Name != ""},
 		{"Input.Paths", len(o.Input.Paths) > 0 || o.Input.Records != nil},
 		{"Output.Path", o.Output.Path != "" || o.hasNoOutput() && o.Shard == (record.Shard{})},
-		{"Store.Dir", o.Store.Dir != "" || !o.hasNoOutput() || !o.Service.Hosted},
 	} {
 		if !required.given {
 			errs = append(errs, &OptionError{Option: required.option, Err: errors.New("the option is required")})
@@ -218,8 +211,6 @@ func (o SessionOptions) checkParts() error {
 
 func (o SessionOptions) withDefaults() SessionOptions {
 	o = o.withStreams()
-	o, _ = o.withoutURLParameters() // checked by Check
-	o.Input.Storage = storage.Objects{}
 	if o.hasNoOutput() {
 		o.Output, o.noOutput = OutputOptions{Path: "-"}, true
 	}
@@ -251,6 +242,9 @@ func (o SessionOptions) withDefaults() SessionOptions {
 	}
 	if len(o.Input.Candidates) == 0 {
 		o.Input.Candidates = record.InputColumns(o.Kind)
+	}
+	if o.Kind == client.Website {
+		o.Input.Comment = "#" // a title may begin so
 	}
 	o.Input.Missing = o.normalizer().IsMissing
 	o.Input.ExtraColumns, o.Input.NamedOnly, o.Input.Log = record.Settings{Carry: o.Output.Carry}.NamedColumns(), o.Output.Carry != "all", o.Log

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/bulkcat/bulkcat/client"
@@ -32,6 +34,7 @@ func products(t *testing.T, service *counting) pipeline.SessionOptions {
 	if err := os.WriteFile(input, []byte("title,sku\ngarden hose,1\nwatering can,2\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	o := pipeline.SessionOptions{
 		Kind:    client.Product,
 		Service: pipeline.Service{Categorizer: service, Name: "https://api.example.com", Hosted: true},
@@ -216,5 +219,39 @@ func TestRunGoesOnWithoutJournalAndStatus(t *testing.T) {
 	}
 	if entries, err := filepath.Glob(filepath.Join(filepath.Dir(output), ".*")); err != nil || len(entries) > 0 {
 		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}
+
+// longLived is a context that counts the functions and contexts that wait for its end.
+type longLived struct {
+	context.Context
+	waiting atomic.Int64
+}
+
+func (c *longLived) AfterFunc(func()) (stop func() bool) {
+	c.waiting.Add(1)
+	return sync.OnceValue(func() bool { c.waiting.Add(-1); return true })
+}
+
+// Value hides the context within, which would take the functions in place of AfterFunc.
+func (c *longLived) Value(any) any { return nil }
+
+// A program that runs one session after the other with one context keeps nothing of those that have ended.
+func TestSessionLeavesNothingInTheContext(t *testing.T) {
+	parent, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ctx := &longLived{Context: parent}
+	session, err := pipeline.Open(ctx, products(t, new(counting)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := session.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := session.Close(); err != nil {
+		t.Error(err)
+	}
+	if n := ctx.waiting.Load(); n != 0 {
+		t.Errorf("%d functions wait for the end of the context", n)
 	}
 }

@@ -27,7 +27,7 @@ func (o *SessionOptions) readsOnce() bool { return o.readsStdin() || o.Input.Rec
 // spoolPath is where standard input is kept while the run needs it; "" where no copy is needed:
 // standard input is not read, can be read again, or there is no place beside the output.
 func (o *SessionOptions) spoolPath() string {
-	if o.NoSpool || o.Output.Path == "-" || !o.readsStdin() || isRegular(o.Input.Stdin) {
+	if o.noSpool || o.Output.Path == "-" || !o.readsStdin() || isRegular(o.Input.Stdin) {
 		return ""
 	}
 	return o.spoolPlace()

@@ -1,114 +1,69 @@
 package pipeline
 
 import (
-	"context"
 	"errors"
 	"path/filepath"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
-	"github.com/bulkcat/bulkcat/pipeline/backup"
 	"github.com/bulkcat/bulkcat/pipeline/record"
-	"github.com/bulkcat/bulkcat/pipeline/storage"
-	"github.com/bulkcat/bulkcat/pipeline/stores"
-	"github.com/bulkcat/bulkcat/writer"
 )
 
-// openStore gives nil where there is no place for a store, or nothing to store.
-func (s *Session) openStore(ctx context.Context, offline bool) (*stores.Store, error) {
+// openStore gives nil where there is nothing to store.
+func (s *Session) openStore(offline bool) (*answers.Store, error) {
 	o := &s.options
-	if o.inStateFolder() {
-		if err := stores.MakeStateFolder(!offline); err != nil {
-			return nil, err
-		}
+	stored, err := o.stored()
+	if err == nil && stored.Path != "" && o.usesUserFile() && !offline {
+		err = answers.CheckUserFile(stored.Path)
 	}
-	stored, ok := o.stored()
-	stored.MustExist, stored.Log = offline && o.Service.Hosted, o.Log
-	if o.Store.Backup != "" {
-		stored.Restore = func(dir string) error { return s.restore(ctx, dir) }
-	}
-	if stored.MustExist && !ok {
-		return nil, &NoStoreError{Output: o.Output.Path}
-	}
-	if !ok || !o.keepsAnswers() {
-		if o.Store.Backup != "" {
-			return nil, &OptionError{Option: "Store.Backup", Err: errors.New("the answers of this run cost nothing and are not stored: name a store, or leave the option out")}
-		}
+	if _, state := errors.AsType[*answers.StateError](err); state && !o.Service.Hosted && !offline {
+		o.Log.Info("the answers are not stored", "error", err)
 		return nil, nil
 	}
-	store, err := stores.Open(ctx, stored)
-	if err == nil && o.inStateFolder() {
-		o.Log.Info("the output is a stream, so the answers are kept in the state folder of the user", "store", store.Dir)
-	}
-	return store, err
-}
-
-// backupPlace is the place of the copy of the store. Each shard has a store of its own.
-func (o *SessionOptions) backupPlace() string {
-	if o.Shard == (record.Shard{}) {
-		return o.Store.Backup
-	}
-	return writer.Join(o.Store.Backup, o.Shard.Folder())
-}
-
-// restore makes a store from its copy, if there is one.
-func (s *Session) restore(ctx context.Context, dir string) error {
-	_, err := backup.Restore(ctx, s.options.backupPlace(), dir, s.options.Log)
-	return err
-}
-
-// startBackup copies the store until stop, unless no copy is wanted or nothing is asked. If ctx, which an interruption ends,
-// has not ended at stop, its end ends the last copy at once.
-func (s *Session) startBackup(ctx, out context.Context, store *stores.Store, offline bool) (stop func() *backup.Progress, err error) {
-	o := &s.options
-	if o.Store.Backup == "" || offline {
-		return func() *backup.Progress { return nil }, nil
-	}
-	b, err := backup.Start(out, store.Store, backup.Options{
-		Place: o.backupPlace(), Dir: store.Dir, Every: o.Store.BackupEvery, Log: o.Log, Notice: "; Ctrl-C ends the wait",
-	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case stored.Path == "" && offline:
+		return nil, &NoStoreError{Output: o.Output.Path}
+	case stored.Path == "" || !o.keepsAnswers():
+		return nil, nil
 	}
-	return func() *backup.Progress {
-		if ctx.Err() == nil {
-			defer context.AfterFunc(ctx, b.GiveUp)()
-		}
-		state := b.Stop()
-		return &state
-	}, nil
+	stored.MustExist, stored.Log = offline, o.Log
+	return answers.Open(stored)
 }
 
-// inStateFolder reports whether the store is in the state folder of the user: the output is a stream, no folder is named,
-// and answers may be charged.
-func (o *SessionOptions) inStateFolder() bool {
-	return o.Output.Path == "-" && o.Store.Dir == "" && o.Service.Hosted
+// usesUserFile reports whether the store is that of the user: no other is named, and answers may be charged, or there is an
+// output besides.
+func (o *SessionOptions) usesUserFile() bool {
+	streams := o.Output.Path == "-" || o.Output.Path == ""
+	return o.Store.Path == "" && !o.isShard() && (o.Service.Hosted || !streams)
 }
 
-// stored says where the store is, or would be; false if there is no place for one: there is no output, or a stream
-// whose answers cost nothing, and no folder is named.
-func (o *SessionOptions) stored() (stores.Options, bool) {
-	dir, output := o.Store.Dir, o.Output.Path
-	if o.inStateFolder() {
-		folder, err := stores.StateFolder()
-		if err != nil {
-			return stores.Options{}, false
+// isShard reports whether the session has a store of its own, in the folder of its shard.
+func (o *SessionOptions) isShard() bool { return o.Shard != (record.Shard{}) && o.Output.Path != "" }
+
+// stored says where the store is, or would be; its Path is "" if there is no place for one. The error is an
+// *answers.StateError.
+func (o *SessionOptions) stored() (stored answers.Options, err error) {
+	stored = answers.Options{Path: o.Store.Path, Source: o.Service.Name, MaxAge: o.Store.MaxAge, RetryRejected: o.Store.RetryRejected}
+	switch {
+	case o.isShard():
+		stored.Path, stored.Exclusive = o.Shard.Store(o.Store.Path, o.Output.Path), true
+	case o.usesUserFile():
+		if stored.Path, err = answers.UserFile(); err != nil && !o.Service.Hosted { // the answers can be made again
+			return answers.Options{}, nil
 		}
-		output = filepath.Join(folder, "-")
 	}
-	if o.Shard != (record.Shard{}) && o.Output.Path != "" {
-		dir = o.Shard.Store(dir, o.Output.Path)
+	if stored.Path != "" && err == nil {
+		stored.Path, err = filepath.Abs(stored.Path)
 	}
-	return stores.Options{
-		Options: answers.Options{Dir: dir, Source: o.Service.Name, MaxAge: o.Store.MaxAge, RetryRejected: o.Store.RetryRejected},
-		Output:  storage.Local(output),
-	}, dir != "" || output != "-" && output != ""
+	return stored, err
 }
 
 // keepsAnswers reports whether a run may have answers to store. The embedded service's answers to product
 // titles cost nothing.
 func (o *SessionOptions) keepsAnswers() bool {
-	return o.Service.Hosted || o.Kind == client.Website || o.Store.Dir != ""
+	return o.Service.Hosted || o.Kind == client.Website || o.Store.Path != ""
 }
 
 // keeps reports whether stored answers to these records count.

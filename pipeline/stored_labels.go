@@ -15,14 +15,13 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
-	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
 // StoredAnswers says which answers of a store are labels: those of a hosted service to requests of a kind, in a
-// classification. Dir, Kind and Classification are required.
+// classification. Path, Kind and Classification are required.
 type StoredAnswers struct {
-	Dir            string
+	Path           string
 	Source         string // of the answers; "" for the only hosted service that has given some
 	Kind           client.Kind
 	Classification string
@@ -41,7 +40,7 @@ type StoredLabels struct {
 	Found   int64  // answers with a category
 	Without int64  // rejections, and answers without a category
 
-	dir  string
+	path string
 	list []storedLabel
 	next int
 }
@@ -58,7 +57,7 @@ func ReadLabels(o StoredAnswers) (labels *StoredLabels, err error) {
 	if o.Most == 0 {
 		o.Most = DefaultLabels
 	}
-	store, err := stores.Visit(answers.Options{Dir: o.Dir, ReadOnly: true, Log: o.Log})
+	store, err := answers.Open(answers.Options{Path: o.Path, ReadOnly: true, Log: o.Log})
 	if err != nil {
 		return nil, err
 	}
@@ -72,14 +71,14 @@ func ReadLabels(o StoredAnswers) (labels *StoredLabels, err error) {
 			others[fmt.Sprintf("%s (%ss in %s)", a.Source, a.Request.Kind, a.Request.Classification)] = true
 			return nil
 		case bySource[a.Source] == nil:
-			bySource[a.Source] = &StoredLabels{Source: a.Source, dir: o.Dir}
+			bySource[a.Source] = &StoredLabels{Source: a.Source, path: o.Path}
 		}
 		s := bySource[a.Source]
 		if a.Outcome.Rejection != nil || len(a.Outcome.Answer.Entries) == 0 {
 			s.Without++
 			return nil
 		}
-		value := a.Outcome.Answer.Entries[0].Value
+		value := a.Outcome.Answer.Best().Value
 		if _, ok := values[value]; !ok {
 			values[strings.Clone(value)] = strings.Clone(value)
 		}
@@ -91,7 +90,7 @@ func ReadLabels(o StoredAnswers) (labels *StoredLabels, err error) {
 	}
 	switch names := slices.Sorted(maps.Keys(bySource)); len(names) {
 	case 0:
-		err := fmt.Errorf("the store %s has no answers of a hosted service to %ss in %s", o.Dir, o.Kind, o.Classification)
+		err := fmt.Errorf("the store %s has no answers of a hosted service to %ss in %s", o.Path, o.Kind, o.Classification)
 		if len(others) > 0 {
 			err = fmt.Errorf("%w; it has those of %s", err, strings.Join(slices.Sorted(maps.Keys(others)), ", "))
 		}
@@ -101,7 +100,7 @@ func ReadLabels(o StoredAnswers) (labels *StoredLabels, err error) {
 		labels.keep(o.Most)
 		return labels, nil
 	default:
-		return nil, &OptionError{Option: "Stored.Source", Err: fmt.Errorf("the store %s has answers of several services: choose one of %s", o.Dir, strings.Join(names, ", "))}
+		return nil, &OptionError{Option: "Stored.Source", Err: fmt.Errorf("the store %s has answers of several services: choose one of %s", o.Path, strings.Join(names, ", "))}
 	}
 }
 
@@ -164,5 +163,5 @@ func (s *StoredLabels) Read() (reader.Record, error) {
 	}
 	l := s.list[s.next]
 	s.next++
-	return reader.Record{Number: int64(s.next), File: s.dir, Input: l.input, Fields: []string{l.label}}, nil
+	return reader.Record{Number: int64(s.next), File: s.path, Input: l.input, Fields: []string{l.label}}, nil
 }

@@ -1,44 +1,44 @@
 package pipeline_test
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
-	"github.com/bulkcat/bulkcat/client/answers/archive"
 	"github.com/bulkcat/bulkcat/pipeline"
 )
 
 // Of many stored answers the same ones are labels, in the same order, in whichever order they were stored.
 func TestStoredLabels(t *testing.T) {
 	const stored, most = 100, 7 // the labels are cut many times while they are read
-	lines := make([]string, stored)
+	lines := make([]client.Request, stored)
 	for i := range lines {
-		lines[i] = fmt.Sprintf(`{"source":"https://api.example.com","kind":"product","classification":"product_taxonomy","input":"title %d","outcome":"answer","status":200,"answered_at":"2026-03-01T12:00:00Z","body":{"product_taxonomy":[{"value":"Label %d"}]}}`, i, i%3)
+		lines[i] = client.Request{Kind: client.Product, Classification: client.ProductTaxonomy, Input: fmt.Sprint("title ", i)}
 	}
 	var first []string
 	for n, name := range []string{"forwards", "backwards"} {
-		dir := filepath.Join(t.TempDir(), name)
-		store, err := answers.Open(answers.Options{Dir: dir, Source: "any"})
+		path := filepath.Join(t.TempDir(), name+".db")
+		store, err := answers.Open(answers.Options{Path: path, Source: "any"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var text bytes.Buffer
-		for _, line := range lines {
-			fmt.Fprintln(&text, line)
+		batch := store.NewBatch()
+		for _, r := range lines {
+			body := fmt.Appendf(nil, `{"product_taxonomy":[{"value":"Label %c"}]}`, r.Input[len(r.Input)-1])
+			batch.AddOf("https://api.example.com", r, answers.Outcome{Answer: client.Answer{Body: body, AnsweredAt: time.Now()}})
 		}
-		if _, err := archive.Import(t.Context(), store, &text, name); err != nil {
+		if err := batch.Commit(); err != nil {
 			t.Fatal(err)
 		}
 		if err := store.Close(); err != nil {
 			t.Fatal(err)
 		}
-		labels, err := pipeline.ReadLabels(pipeline.StoredAnswers{Dir: dir, Kind: client.Product, Classification: client.ProductTaxonomy, Most: most})
+		labels, err := pipeline.ReadLabels(pipeline.StoredAnswers{Path: path, Kind: client.Product, Classification: client.ProductTaxonomy, Most: most})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func TestStoredLabels(t *testing.T) {
 			if err == io.EOF {
 				break
 			}
-			if err != nil || r.Number != int64(len(got)+1) || r.File != dir {
+			if err != nil || r.Number != int64(len(got)+1) || r.File != path {
 				t.Fatalf("got %+v, %v", r, err)
 			}
 			got = append(got, r.Input+": "+r.Fields[0])

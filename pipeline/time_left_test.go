@@ -135,6 +135,7 @@ func TestTimeLeftOfAResumedRun(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		service := new(limited)
+		t.Setenv("XDG_STATE_HOME", t.TempDir())
 		o := SessionOptions{
 			Kind:    client.Product,
 			Service: Service{Categorizer: service, Name: "https://api.example.com", Hosted: true},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // columnNames makes the names of a header unique and non-empty: a repeated name gets the suffix _2, _3 and
@@ -30,12 +31,15 @@ func columnNames(header []string) []string {
 }
 
 // inputNames returns the names of the input columns among the columns of a file: those that find returns for
-// Options.Columns, or else the usual one.
-func (o *Options) inputNames(file string, columns []string, find func(name string) (string, error)) ([]string, error) {
+// Options.Columns, or else the usual one. The values of a column are those of the first records; nil if they are not known.
+func (f *file) inputNames(o *Options, columns []string, find func(name string) (string, error), values func(place int) []string) ([]string, error) {
 	if len(o.Columns) == 0 {
-		place, err := o.usualColumn(file, columns)
+		place, err := f.usualColumn(o, columns, values)
 		if err != nil {
 			return nil, err
+		}
+		if f.info.Guessed = !o.Dialect.noHeader(); f.info.Guessed && values != nil {
+			o.tellGuess(f.info.Name, columns[place], values(place))
 		}
 		return columns[place : place+1], nil
 	}
@@ -46,17 +50,19 @@ func (o *Options) inputNames(file string, columns []string, find func(name strin
 			return nil, err
 		}
 		if other := slices.Index(found, column); other >= 0 {
-			return nil, &OptionError{"Columns", fmt.Sprintf("%q and %q are the same column of %s", o.Columns[other], name, displayName(file))}
+			return nil, &OptionError{"Columns", fmt.Sprintf("%q and %q are the same column of %s", o.Columns[other], name, displayName(f.info.Name))}
 		}
 		found = append(found, column)
 	}
 	return found, nil
 }
 
-// usualColumn returns the index of the input column of which the options have no name.
-func (o *Options) usualColumn(file string, columns []string) (int, error) {
+// usualColumn returns the index of the input column of which the options have no name. A column whose first values are
+// no inputs is none.
+func (f *file) usualColumn(o *Options, columns []string, values func(place int) []string) (int, error) {
+	file := f.info.Name
 	notFound := &ColumnError{File: file, Columns: columns, Option: "Columns"}
-	if o.NoHeader {
+	if o.Dialect.noHeader() {
 		if len(columns) == 1 {
 			return 0, nil
 		}
@@ -65,6 +71,13 @@ func (o *Options) usualColumn(file string, columns []string) (int, error) {
 	notFound.Candidates = o.Candidates
 	for _, candidate := range o.Candidates {
 		place, err := matchColumn(file, columns, candidate)
+		if err == nil && len(columns) > 1 && values != nil {
+			if reason := noInputs(place, len(columns), values); reason != "" {
+				notFound.Refused = append(notFound.Refused, columns[place]+" has "+reason)
+				f.unfit = append(f.unfit, columns[place])
+				continue
+			}
+		}
 		if column, isColumn := errors.AsType[*ColumnError](err); !isColumn || len(column.Matches) > 0 {
 			return place, err
 		}
@@ -72,10 +85,58 @@ func (o *Options) usualColumn(file string, columns []string) (int, error) {
 	return 0, notFound
 }
 
+// noInputs says why the first values of a column are no inputs; "" if they may be.
+func noInputs(place, columns int, values func(place int) []string) string {
+	texts, distinct := 0, map[string]bool{}
+	own := values(place)
+	for _, value := range own {
+		if value = strings.TrimSpace(value); value == "" {
+			continue
+		}
+		distinct[value] = true
+		if strings.ContainsFunc(value, unicode.IsLetter) || strings.Count(value, ".") == 3 { // an address
+			texts++
+		}
+	}
+	const several = 5 // values that are hardly equal by accident
+	switch {
+	case len(own) >= several && len(distinct) == 0:
+		return "no values"
+	case len(distinct) > 0 && texts == 0:
+		return "only numbers"
+	case len(own) < several || len(distinct) != 1:
+		return ""
+	}
+	for other := range columns { // equal rows are many records with one input
+		if different := values(other); slices.ContainsFunc(different, func(value string) bool { return value != different[0] }) {
+			return "one value throughout"
+		}
+	}
+	return ""
+}
+
+// tellGuess logs the column that was guessed, with its first values.
+func (o *Options) tellGuess(file, column string, values []string) {
+	const shown = 3
+	var quoted []string
+	for _, value := range values {
+		if len(quoted) == shown {
+			break
+		}
+		if strings.TrimSpace(value) != "" {
+			quoted = append(quoted, fmt.Sprintf("%.60q", value))
+		}
+	}
+	if len(quoted) == 0 {
+		return
+	}
+	o.Log.Info(fmt.Sprintf("column %s (guessed): %s", column, strings.Join(quoted, ", ")), "file", displayName(file))
+}
+
 // warnOfSeveral warns if a file has several columns with usual names, of which the input column is only the first.
 func (r *Reader) warnOfSeveral() {
 	o := &r.options
-	if len(o.Columns) > 0 || o.NoHeader || o.Records != nil {
+	if len(o.Columns) > 0 || o.Dialect.noHeader() || o.Records != nil {
 		return
 	}
 	for _, f := range r.files {
@@ -85,7 +146,7 @@ func (r *Reader) warnOfSeveral() {
 		}
 		var usual []string
 		for _, column := range columns {
-			if slices.ContainsFunc(o.Candidates, likeName(column)) {
+			if slices.ContainsFunc(o.Candidates, likeName(column)) && !slices.Contains(f.unfit, column) {
 				usual = append(usual, column)
 			}
 		}
@@ -128,16 +189,24 @@ func (f *file) addColumn(c Column) {
 	f.types = append(f.types, c)
 }
 
-// setHeader sets the columns to those of a header, and returns the input columns.
-func (f *file) setHeader(fields []string, o *Options) (inputs, error) {
-	if o.NoHeader {
+// setHeader sets the columns to those of a header, and returns the input columns. The rows are the first.
+func (f *file) setHeader(fields []string, o *Options, rows [][]string) (inputs, error) {
+	fields = withoutMark(fields)
+	if o.Dialect.noHeader() {
 		fields = make([]string, len(fields)) // so that the names are the positions
 	}
 	for _, name := range columnNames(fields) {
 		f.addColumn(Column{Name: name})
 	}
-	names, err := o.inputNames(f.info.Name, f.columns, func(name string) (string, error) {
+	names, err := f.inputNames(o, f.columns, func(name string) (string, error) {
 		return matchName(f.info.Name, f.columns, name)
+	}, func(place int) (values []string) {
+		for _, row := range rows {
+			if place < len(row) {
+				values = append(values, row[place])
+			}
+		}
+		return values
 	})
 	in := inputs{joiner: o.joiner()}
 	for _, name := range names {
@@ -247,11 +316,13 @@ func sameName(name string) func(column string) bool {
 	return func(column string) bool { return strings.EqualFold(strings.TrimSpace(column), name) }
 }
 
-// likeName compares names without case, spaces and underscores: "Website URL" is like website_url.
+// foldName removes the characters in which spellings of a name differ, and the marks of required columns.
+var foldName = strings.NewReplacer(" ", "", "_", "", "-", "", "*", "")
+
+// likeName compares names without case, blanks, hyphens and underscores: "Website URL" is like website_url.
 func likeName(name string) func(column string) bool {
-	plain := strings.NewReplacer(" ", "", "_", "")
-	name = plain.Replace(name)
-	return func(column string) bool { return name != "" && strings.EqualFold(plain.Replace(column), name) }
+	name = foldName.Replace(name)
+	return func(column string) bool { return name != "" && strings.EqualFold(foldName.Replace(column), name) }
 }
 
 // unite sets the columns of the run: the union over its files, then the extra columns. Only later records

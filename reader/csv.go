@@ -2,10 +2,12 @@ package reader
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"slices"
+	"strings"
 )
 
 var csvFormat = inputFormat{
@@ -20,11 +22,13 @@ var csvFormat = inputFormat{
 // csvLayout is what examineCSV learns about a file.
 type csvLayout struct {
 	separator string // the delimiter in a first line such as sep=;; else ""
-	comma     string // the delimiter
+	skip      int    // lines above the header, or above the first row
+	dialect   csvDialect
 	inputs    inputs
 }
 
-// fitCSV recognizes CSV by a first line such as sep=;, by options about columns, and by the name of an input column.
+// fitCSV recognizes CSV by a first line such as sep=;, by options about columns, by the name of an input column, and by
+// tabs in every line.
 func fitCSV(s *beginning, o *Options) fit {
 	line := firstLine(s.lines())
 	switch {
@@ -33,35 +37,44 @@ func fitCSV(s *beginning, o *Options) fit {
 	case separatorOf(s.lines(), o) != "":
 		return sureFit
 	}
-	comma := detectDelimiter(s.lines(), o.StrictCSV)
-	if o.Delimiter != 0 {
-		comma = string(o.Delimiter)
-	}
-	row, _ := (&csvRows{lines: newLineSplitter(bytes.NewReader(line)), comma: comma, strict: o.StrictCSV}).next()
-	if row.fault != "" {
-		row.fields = nil
-	}
+	first := o.rowAt(line, commaOf("", s.lines(), "", o))
+	header, sure := headerOf(s, 0, o)
 	switch {
 	// This is more than the fit of a JSON string, because a quoted column name looks like a JSON string.
-	case o.NoHeader || o.Delimiter != 0 || slices.ContainsFunc(row.fields, o.isInputName):
+	case o.Dialect.Header != 0 || o.Dialect.Delimiter != "" || o.namesInput(first) || header > 0 && sure || haveTabs(s.lines()):
 		return strongFit
-	case len(o.Columns) > 0 && len(row.fields) > 1:
+	case len(o.Columns) > 0 && len(first) > 1:
 		return weakFit
 	}
 	return noFit
 }
 
-func (o *Options) isInputName(column string) bool {
-	same := likeName(column)
-	return slices.ContainsFunc(o.Columns, same) || slices.ContainsFunc(o.Candidates, same)
+// haveTabs reports whether the first lines all have tabs, and equally many.
+func haveTabs(text []byte) bool {
+	lines, n, tabs := newLineSplitter(bytes.NewReader(text)), 0, 0
+	for n < sniffRows {
+		line, err := lines.next()
+		if err != nil {
+			break
+		}
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		if n++; n == 1 {
+			tabs = bytes.Count(line, []byte{'\t'})
+		}
+		if tabs == 0 || bytes.Count(line, []byte{'\t'}) != tabs {
+			return false
+		}
+	}
+	return n > 1
 }
 
-// examineCSV finds the columns in the first row.
+// examineCSV finds the columns in the header.
 func examineCSV(f *file, s *beginning, o *Options) (opener, error) {
 	l := &csvLayout{separator: separatorOf(s.lines(), o)}
 	for {
-		l.comma = commaOf(s, l.separator, o)
-		first, err := l.firstRow(s, o)
+		first, err := l.find(s, o)
 		switch {
 		case (err == io.EOF || first.fault != "") && s.canGrow():
 			if err := s.grow(sampleLimit); err != nil {
@@ -72,38 +85,80 @@ func examineCSV(f *file, s *beginning, o *Options) (opener, error) {
 			return nil, &FormatError{s.name, 1, "no row in the first 4 MiB: name the format if this is not CSV", "Format"}
 		case err == io.EOF:
 			return l.open, nil // no records, so no columns
-		case first.fault != "" && o.NoHeader:
+		case err != nil:
+			return nil, err
+		case first.fault != "" && o.Dialect.noHeader():
 			return nil, &FormatError{s.name, first.line, fmt.Sprintf("the first %d rows are malformed; this one: %s", sniffRows, first.fault), optionFor(first.fault)}
 		case first.fault != "":
 			return nil, malformedHeader(s.name, first)
 		}
-		l.inputs, err = f.setHeader(first.fields, o)
+		shown := l.show(s, o, len(first.fields))
+		l.inputs, err = f.setHeader(first.fields, o, shown)
+		if err == nil {
+			l.tell(f, o)
+		}
 		return l.open, err
 	}
+}
+
+// find finds the lines above the header, the delimiter and the row that decides on the columns.
+func (l *csvLayout) find(s *beginning, o *Options) (r row, err error) {
+	start := 0
+	if l.separator != "" {
+		start = 1
+	}
+	header, sure := headerOf(s, start, o)
+	if !sure {
+		return r, notSure(s.name, header)
+	}
+	l.skip = header
+	var rest []byte
+	if starts := lineStarts(s.lines(), l.skip+1); len(starts) > l.skip {
+		rest = s.lines()[starts[l.skip]:]
+	}
+	l.dialect = o.ofCSV(commaOf(s.name, rest, l.separator, o))
+	return l.firstRow(s, o)
+}
+
+// tell logs what is unusual about a file.
+func (l *csvLayout) tell(f *file, o *Options) {
+	file := displayName(f.info.Name)
+	if l.skip > 0 && l.separator == "" && o.Dialect.Header == 0 {
+		o.Log.Info("the names of the columns are not in the first line: the lines above are skipped", "file", file, "line", l.skip+1)
+	}
+	if l.dialect.escapes && o.Dialect.Escape == "" {
+		o.Log.Info("a backslash before a quote is read as an escape", "file", file)
+	}
+}
+
+// notSure is the error of rows above a header that may be data.
+func notSure(file string, header int) error {
+	return &FormatError{file, int64(header) + 1, "this row may have the names of the columns, but the rows above may be data; say which it is", "Dialect"}
 }
 
 func malformedHeader(file string, r row) error {
 	return &FormatError{file, r.line, "malformed header: " + r.fault, optionFor(r.fault)}
 }
 
-// rows returns the rows after a first line such as sep=;.
-func (l *csvLayout) rows(lines *lineSplitter, o *Options) csvRows {
-	if l.separator != "" {
+// rows returns the rows from the header on.
+func (l *csvLayout) rows(lines *lineSplitter) csvRows {
+	for range l.skip {
 		lines.skip()
 	}
-	return csvRows{lines: lines, comma: l.comma, strict: o.StrictCSV}
+	return csvRows{lines: lines, csvDialect: l.dialect}
 }
 
 // firstRow returns the row that decides on the columns. Without a header, this is the first of sniffRows that is
 // not malformed. If the sample can grow, the search ends at a malformed row, which may only be cut off.
 func (l *csvLayout) firstRow(s *beginning, o *Options) (r row, err error) {
-	rows := l.rows(newLineSplitter(bytes.NewReader(s.lines())), o)
+	rows := l.rows(newLineSplitter(bytes.NewReader(s.lines())))
 	for range sniffRows {
 		r, err = rows.next()
-		if err != nil || r.fault == "" || !o.NoHeader || s.canGrow() {
+		if err != nil || r.fault == "" || !o.Dialect.noHeader() || s.canGrow() {
 			break
 		}
 	}
+	r.fields = slices.Clone(r.fields)
 	return r, err
 }
 
@@ -112,31 +167,41 @@ type csvParser struct {
 	rows   csvRows
 	input  inputs
 	places placement
-	width  int // number of the run's columns
+	width  int             // number of the run's columns
+	header []string        // nil for none
+	names  map[string]bool // of the columns, as in the header
+	sizes  [64]bool        // of the names, in bytes: most first fields of rows are of another
 	file   string
 	log    *slog.Logger
+
+	repeated, long int64 // number of rows that repeat the header, and of those over many lines
 }
 
 // open consumes the header, and checks that the header has not changed.
 func (l *csvLayout) open(r *Reader, f *file, s *stream) (parser, error) {
 	o := &r.options
 	p := &csvParser{
-		rows:   l.rows(s.splitLines(), o),
+		rows:   l.rows(s.splitLines()),
 		input:  l.inputs,
 		places: f.places,
 		width:  len(r.columns),
 		file:   f.info.Name,
 		log:    o.Log,
 	}
-	if !o.NoHeader {
+	if !o.Dialect.noHeader() {
 		first, err := p.rows.next()
 		switch {
 		case err != nil && err != io.EOF:
 			return nil, &ReadError{f.info.Name, first.line, err}
 		case first.fault != "":
 			return nil, malformedHeader(f.info.Name, first)
-		case !slices.Equal(columnNames(first.fields), f.columns):
+		case !slices.Equal(columnNames(withoutMark(first.fields)), f.columns):
 			return nil, changedSince(f, first.line, "the header")
+		}
+		p.header, p.names = slices.Clone(first.fields), map[string]bool{}
+		for _, name := range p.header {
+			p.names[name] = !o.Dialect.Strict
+			p.sizes[min(len(name), len(p.sizes)-1)] = true
 		}
 	}
 	p.rows.want = len(f.columns)
@@ -145,20 +210,88 @@ func (l *csvLayout) open(r *Reader, f *file, s *stream) (parser, error) {
 
 func (p *csvParser) at() int64 { return p.rows.lines.number }
 
+// longRecord is the number of lines from which on a record is probably the work of a quote that does not quote.
+const longRecord = 20
+
 func (p *csvParser) next() (row, error) {
-	r, err := p.rows.next()
-	if err == io.EOF && p.rows.short > 0 {
+	for {
+		p.rows.spanned = 0
+		r, err := p.rows.next()
+		if p.rows.spanned > longRecord {
+			if p.long++; p.long == 1 {
+				p.log.Warn("a record has many lines: perhaps a quote at the beginning of a field does not quote",
+					"option", "reader.Dialect", "file", displayName(p.file), "line", r.line, "lines", p.rows.spanned)
+			}
+		}
+		if err == nil && r.fault == "" && p.mayRepeat(r.fields) { // as in a file of several files
+			switch p.compare(r.fields) {
+			case otherHeader:
+				err = errOtherHeader
+			case sameHeader:
+				p.repeated++
+				continue
+			}
+		}
+		if err == io.EOF {
+			p.warn()
+		}
+		if err != nil || p.rows.want == 0 { // without columns, all rows that examine has read are malformed
+			return row{line: r.line, fault: r.fault}, err
+		}
+		if r.fault == "" {
+			r.input = p.input.of(r.fields)
+		}
+		if p.places != nil {
+			r.fields = p.places.place(r.fields, p.width)
+		}
+		return r, nil
+	}
+}
+
+// mayRepeat reports whether a row begins with the name of a column.
+func (p *csvParser) mayRepeat(fields []string) bool {
+	if len(fields) == 0 || p.header == nil {
+		return false
+	}
+	first := strings.TrimPrefix(fields[0], "\ufeff")
+	return p.sizes[min(len(first), len(p.sizes)-1)] && p.names[first]
+}
+
+var errOtherHeader = errors.New("the row has the names of the columns in another order, so that the rows below have other columns; split the file here")
+
+type comparison int
+
+const (
+	noHeader comparison = iota
+	sameHeader
+	otherHeader
+)
+
+// compare compares a row with the header.
+func (p *csvParser) compare(fields []string) comparison {
+	fields = slices.Clone(fields)
+	fields[0] = strings.TrimPrefix(fields[0], "\ufeff")
+	if slices.Equal(fields, p.header) {
+		return sameHeader
+	}
+	header := slices.Sorted(slices.Values(p.header))
+	if slices.Sort(fields); len(fields) > 1 && slices.Equal(fields, header) {
+		return otherHeader
+	}
+	return noHeader
+}
+
+// warn tells what was unusual in the file.
+func (p *csvParser) warn() {
+	file := displayName(p.file)
+	if p.rows.short > 0 {
 		p.log.Warn("some rows have fewer fields than the header: the missing fields are empty",
-			"file", displayName(p.file), "rows", p.rows.short, "first_line", p.rows.firstShort)
+			"file", file, "rows", p.rows.short, "first_line", p.rows.firstShort)
 	}
-	if err != nil || p.rows.want == 0 { // without columns, all rows that examine has read are malformed
-		return row{line: r.line, fault: r.fault}, err
+	if p.rows.texts > 0 {
+		p.log.Warn("some quotes do not quote, and are read as text", "option", "reader.Dialect", "file", file, "rows", p.rows.texts, "first_line", p.rows.firstText)
 	}
-	if r.fault == "" {
-		r.input = p.input.of(r.fields)
+	if p.repeated > 0 {
+		p.log.Info("the header is repeated in the file, and these rows are no records", "file", file, "rows", p.repeated)
 	}
-	if p.places != nil {
-		r.fields = p.places.place(r.fields, p.width)
-	}
-	return r, nil
 }

@@ -146,11 +146,11 @@ func TestSeparatorLine(t *testing.T) {
 		{"a delimiter that is not looked for", "sep=^\ndomain^n\na.com^1,5\n", Options{}, "3 a.com/1,5"},
 		{"against the look of the rows", "sep=;\ndomain;a,b\na.com;1,5\nb.com;2,5\n", Options{}, "3 a.com/1,5"},
 		{"quoted field over lines", "sep=;\ndomain;n\n\"a.com\";\"1\n5\"\n", Options{}, "3 a.com/1\n5"},
-		{"delimiter named", "sep=;\ndomain,n\na.com,1;5\n", Options{Delimiter: ','}, "3 a.com/1;5"},
-		{"no header", "sep=;\na.com;1,5\n", Options{NoHeader: true, Columns: []string{"1"}}, "2 a.com/1,5"},
-		{"no delimiter", "sep=\na.com\n", Options{NoHeader: true, Columns: []string{"1"}}, "1 sep="},
-		{"two delimiters", "sep=;;\na.com\n", Options{NoHeader: true, Columns: []string{"1"}}, "1 sep=/"},
-		{"strict", "sep=;\na.com;1,5\n", Options{NoHeader: true, Columns: []string{"1"}, StrictCSV: true, Delimiter: ';'}, "1 sep=/"},
+		{"delimiter named", "sep=;\ndomain,n\na.com,1;5\n", Options{Dialect: Dialect{Delimiter: ","}}, "3 a.com/1;5"},
+		{"no header", "sep=;\na.com;1,5\n", Options{Columns: []string{"1"}, Dialect: Dialect{Header: NoHeader}}, "2 a.com/1,5"},
+		{"no delimiter", "sep=\na.com\n", Options{Columns: []string{"1"}, Dialect: Dialect{Header: NoHeader}}, "1 sep="},
+		{"two delimiters", "sep=;;\na.com\n", Options{Columns: []string{"1"}, Dialect: Dialect{Header: NoHeader}}, "1 sep=/"},
+		{"strict", "sep=;\na.com;1,5\n", Options{Columns: []string{"1"}, Dialect: Dialect{Delimiter: ";", Header: NoHeader, Strict: true}}, "1 sep=/"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -22,15 +22,29 @@ import (
 // to the row, and a row has at most the wanted number of fields. So each line is looked through at most once per
 // column, and once in strict mode, except for a line on which a look-ahead ends.
 type csvRows struct {
-	lines  *lineSplitter
-	comma  string
-	strict bool
+	lines *lineSplitter
+	csvDialect
 	want   int // number of fields of a row; 0 for any
 	fields fieldBuffer
 	slab   slab[string]
 
-	short      int64 // number of short rows that are not malformed
-	firstShort int64 // line of the first short row
+	short, firstShort int64 // number of short rows that are not malformed, and line of the first
+	texts, firstText  int64 // number of rows with quotes that do not quote, and line of the first
+	spanned           int64 // lines of the last row with quotes
+}
+
+// csvDialect is a dialect as the rows are read with it.
+type csvDialect struct {
+	comma   string
+	quote   byte // 0 for none
+	escape  byte // before quotes and delimiters; 0 for none but a backslash that the content shows
+	comment string
+	strict  bool
+	sure    bool // the user has said what quotes mean
+	noGuess bool // of escapes
+	single  bool // a line that does not begin with a quote is the only field
+	quotes  bool // there are quoted fields
+	escapes bool // there are quotes after a backslash in quoted fields
 }
 
 // next returns the next row that is not blank, with the fields in the order of the file's columns, and io.EOF after the
@@ -51,10 +65,15 @@ func (c *csvRows) next() (row, error) {
 		}
 		line, _ := cutLineEnd(raw)
 		switch {
-		case len(line) == 0, !c.strict && c.comma != " " && len(bytes.TrimLeft(line, " ")) == 0:
+		case len(line) == 0, !c.strict && c.comma != " " && len(bytes.TrimLeft(line, " ")) == 0,
+			c.comment != "" && bytes.HasPrefix(line, []byte(c.comment)):
 			c.lines.advance(len(raw))
 			continue
-		case bytes.IndexByte(line, '"') >= 0:
+		case c.single && line[0] != c.quote:
+			r.fields, r.fault = c.only(line)
+			c.lines.advance(len(raw))
+			return r, nil
+		case c.quote != 0 && bytes.IndexByte(line, c.quote) >= 0, c.escape != 0 && bytes.IndexByte(line, c.escape) >= 0:
 			return c.quoted(r)
 		}
 		r.fields, r.fault = c.plain(line)
@@ -64,6 +83,21 @@ func (c *csvRows) next() (row, error) {
 		c.lines.advance(len(raw))
 		return r, nil
 	}
+}
+
+// only returns the line of a single column, without empty fields behind the first.
+func (c *csvRows) only(line []byte) (fields []string, fault string) {
+	if first, rest, found := bytes.Cut(line, []byte(c.comma)); found && len(bytes.Trim(rest, c.comma)) == 0 {
+		line = first
+	}
+	if n := bytes.Count(bytes.TrimSpace(line), []byte{'\t'}); n > 0 {
+		return []string{""}, wrongNumber(n+1, 1)
+	}
+	fields = []string{string(line)}
+	if !makeValid(fields) {
+		fault = faultEncoding
+	}
+	return fields, fault
 }
 
 // plain splits a line without quotes. The fields share the memory of one string.
@@ -103,57 +137,132 @@ func (c *csvRows) fit(fields []string, n int, fault string) ([]string, string) {
 
 // quoted reads a row that has quotes on its first line, and so may have several lines.
 func (c *csvRows) quoted(r row) (row, error) {
-	size, fault, err := c.gather(r.line)
+	g, err := c.gather(r.line, c.escape)
+	if err == nil && c.fields.backslash && c.escape == 0 && !c.noGuess && (c.escapes || !g.clean) {
+		// A backslash before a quote is an escape if only so the row is well-formed, or if other rows have shown it.
+		if g, err = c.gather(r.line, '\\'); err == nil && g.clean {
+			c.escapes = true
+		} else if err == nil {
+			g, err = c.gather(r.line, 0)
+		}
+	}
 	if err != nil {
 		return r, err
 	}
-	if fault != "" {
-		first, err := c.lines.peek(0)
+	if g.fault != "" || g.lines > 1 || len(c.fields.ends) != c.want {
+		line, err := c.lines.peek(0)
 		if err != nil {
 			return r, err
 		}
-		r.fault, r.fields = fault, c.salvage(first, false)
-		c.lines.advance(len(first))
-		return r, nil
+		switch text, fault := c.isText(&g, line); {
+		case text:
+			if c.texts++; c.texts == 1 {
+				c.firstText = r.line
+			}
+			plain, _ := cutLineEnd(line)
+			r.fields, r.fault = c.plain(plain)
+			c.lines.advance(len(line))
+			return r, nil
+		case fault != "":
+			r.fault, r.fields = fault, c.salvage(line, false)
+			c.lines.advance(len(line))
+			return r, nil
+		}
 	}
-	fields := c.fields.strings(c.want)
+	c.quotes = c.quotes || c.fields.complete
+	c.spanned = g.lines
+	fields, fault := c.fields.strings(c.want), ""
 	if !makeValid(fields) {
 		fault = faultEncoding
 	}
 	r.fields, r.fault = c.fit(fields, len(c.fields.ends), fault)
-	c.lines.advance(size) // the end of the row is certain
+	c.lines.advance(g.size) // the end of the row is certain
 	return r, nil
 }
 
-// gather fills the field buffer with the row that starts on line number first, and returns the size of the row in
-// bytes. A fault says why the end of the row is not certain.
-func (c *csvRows) gather(first int64) (size int, fault string, err error) {
-	c.fields.reset(c.comma, c.strict)
-	last := first - 1 // last line that was looked through
-	for size == 0 || c.fields.open {
-		raw, err := c.lines.peek(size)
+// isText reports whether the quotes of a row are text: no row has shown a quoted field, and the first line alone is a
+// row. The fault is that of a row whose end is not certain.
+func (c *csvRows) isText(g *gathered, first []byte) (text bool, fault string) {
+	fits := c.want > 1 && c.split(first) == c.want
+	switch {
+	case c.strict || c.sure:
+		return false, g.fault
+	case g.fault == faultUnclosed, g.fault == faultLongRecord: // a file that is cut off has no rows in its open quote
+		return c.comma == "\t" && fits && g.areRows() && !c.quotes && !c.fields.complete, g.fault
+	case g.fault != "":
+		return false, g.fault
+	case g.lines > 1 && g.areRows() && c.quotes:
+		return false, fmt.Sprintf("a quote opened on this line is closed on a later one, but each of these %d lines is a row itself", g.lines)
+	case g.lines > 1:
+		return g.areRows(), ""
+	}
+	n := len(c.fields.ends)
+	return n != c.want && (!c.fields.complete || c.comma == "\t") && !c.quotes && fits, ""
+}
+
+// split returns the number of fields of a line whose quotes are text.
+func (c *csvRows) split(line []byte) int { return bytes.Count(line, []byte(c.comma)) + 1 }
+
+// gathered is the row in the field buffer.
+type gathered struct {
+	size  int    // in bytes
+	fault string // why the end of the row is not certain
+	clean bool   // no text stands before or after quotes
+	lines int64
+
+	// Of several lines, how many are not blank, and how many are rows if quotes are text; and whether the last is.
+	filled, rows int64
+	last         bool
+}
+
+// areRows reports whether the lines of a row are rows themselves.
+func (g *gathered) areRows() bool { return g.last && g.rows > 1 && 5*g.rows >= 4*g.filled }
+
+// gather fills the field buffer with the row that starts on line number first.
+func (c *csvRows) gather(first int64, escape byte) (g gathered, err error) {
+	f := &c.fields
+	f.reset(&c.csvDialect, escape)
+	for g.size == 0 || f.open {
+		raw, err := c.lines.peek(g.size)
 		switch {
 		case err == errLong:
-			return 0, faultLongRecord, nil
+			g.fault = faultLongRecord
+			return g, nil
 		case err == io.EOF:
-			return 0, faultUnclosed, nil
+			g.fault = faultUnclosed
+			return g, nil
 		case err != nil:
-			return 0, "", err
+			return g, err
 		}
-		fault = c.fields.add(raw)
-		size += len(raw)
-		last++
-		if fault == "" && last > first {
+		fault := f.add(raw)
+		g.size += len(raw)
+		g.lines++
+		if f.open || g.lines > 1 {
+			g.count(c, raw)
+		}
+		if fault == "" && g.lines > 1 {
 			fault = c.misfit()
 		}
-		if fault != "" && last > first {
-			fault = fmt.Sprintf("a quote opened on this line is closed on line %d, but: %s", last, fault)
+		if fault != "" && g.lines > 1 {
+			fault = fmt.Sprintf("a quote opened on this line is closed on line %d, but: %s", first+g.lines-1, fault)
 		}
 		if fault != "" {
-			return 0, fault, nil
+			return gathered{fault: fault}, nil
 		}
 	}
-	return size, "", nil
+	g.clean = !f.stray && (c.want == 0 || len(f.ends) <= c.want)
+	return g, nil
+}
+
+// count counts one of several lines.
+func (g *gathered) count(c *csvRows, raw []byte) {
+	g.last = c.want > 1 && c.split(raw) == c.want
+	if g.last {
+		g.rows++
+	}
+	if line, _ := cutLineEnd(raw); len(line) > 0 {
+		g.filled++
+	}
 }
 
 // misfit says why the gathered lines cannot be a row with the wanted number of fields; "" if they can.
@@ -175,7 +284,9 @@ func (c *csvRows) misfit() (fault string) {
 // the line is cut off, its last field is unknown.
 func (c *csvRows) salvage(line []byte, cutOff bool) []string {
 	f := &c.fields
-	f.reset(c.comma, false)
+	lax := c.csvDialect
+	lax.strict = false
+	f.reset(&lax, c.escape)
 	_ = f.add(line) // without strict mode a single line has no fault
 	known := len(f.ends)
 	switch {
@@ -200,17 +311,20 @@ func wrongNumber(n, want int) string {
 
 // fieldBuffer gathers the fields of one row, line by line.
 type fieldBuffer struct {
-	comma   string
-	strict  bool
-	text    []byte // all fields, unquoted and concatenated
-	ends    []int  // end of each field in text
-	open    bool   // the last field is inside quotes
-	crossed bool   // the open field started on an earlier line
-	opening []byte // the rest of the line from the last opening quote
+	dialect   *csvDialect
+	escape    byte
+	text      []byte // all fields, unquoted and concatenated
+	ends      []int  // end of each field in text
+	open      bool   // the last field is inside quotes
+	crossed   bool   // the open field started on an earlier line
+	opening   []byte // the rest of the line from the last opening quote
+	stray     bool   // a field has text before or after quotes
+	complete  bool   // a field is in quotes
+	backslash bool   // a quote in a quoted field is behind a backslash
 }
 
-func (f *fieldBuffer) reset(comma string, strict bool) {
-	*f = fieldBuffer{comma: comma, strict: strict, text: f.text[:0], ends: f.ends[:0]}
+func (f *fieldBuffer) reset(d *csvDialect, escape byte) {
+	*f = fieldBuffer{dialect: d, escape: escape, text: f.text[:0], ends: f.ends[:0]}
 }
 
 // add adds a line with its line end, and returns its fault or "". If the buffer is open afterwards, the row
@@ -218,15 +332,16 @@ func (f *fieldBuffer) reset(comma string, strict bool) {
 func (f *fieldBuffer) add(raw []byte) (fault string) {
 	line, lineEnd := cutLineEnd(raw)
 	f.crossed = f.open
+	quote := f.dialect.quote
 	for {
-		if !f.open && bytes.HasPrefix(line, []byte{'"'}) {
+		if !f.open && quote != 0 && len(line) > 0 && line[0] == quote {
 			f.open, f.crossed = true, false
 			f.opening, line = line, line[1:]
 		}
 		var more bool
 		switch {
-		case f.open && bytes.IndexByte(line, '"') < 0:
-			f.text = append(append(f.text, line...), lineEnd...)
+		case f.open && bytes.IndexByte(line, quote) < 0:
+			f.text = append(f.unescaped(line), lineEnd...)
 			return ""
 		case f.open:
 			line, more, fault = f.addQuoted(line)
@@ -239,34 +354,81 @@ func (f *fieldBuffer) add(raw []byte) (fault string) {
 	}
 }
 
-// addQuoted adds the text up to and including the next quote. It returns the rest of the line, and whether the
-// rest belongs to the row.
+// unescaped returns the text with a line of a quoted field that has no quote.
+func (f *fieldBuffer) unescaped(line []byte) []byte {
+	for f.escape != 0 {
+		i := bytes.Index(line, []byte{f.escape, f.escape})
+		if i < 0 {
+			break
+		}
+		f.text = append(f.text, line[:i+1]...)
+		line = line[i+2:]
+	}
+	return append(f.text, line...)
+}
+
+// addQuoted adds the text up to and including the next quote, or the next escape before it. It returns the rest of the
+// line, and whether the rest belongs to the row.
 func (f *fieldBuffer) addQuoted(line []byte) (rest []byte, more bool, fault string) {
-	i := bytes.IndexByte(line, '"')
+	quote := f.dialect.quote
+	i := bytes.IndexByte(line, quote)
+	if f.escape != 0 && f.escape != quote {
+		if j := bytes.IndexByte(line[:i], f.escape); j >= 0 {
+			next := line[j+1]
+			f.text = append(f.text, line[:j]...)
+			if next != quote && next != f.escape {
+				f.text = append(f.text, f.escape) // before other characters it is text
+			}
+			f.text = append(f.text, next)
+			return line[j+2:], true, ""
+		}
+	}
 	f.text = append(f.text, line[:i]...)
+	f.backslash = f.backslash || i > 0 && line[i-1] == '\\'
 	rest = line[i+1:]
 	switch {
 	case len(rest) == 0:
+		f.complete = true
 		f.end()
 		return nil, false, ""
-	case rest[0] == '"':
-		f.text = append(f.text, '"')
+	case rest[0] == quote:
+		f.text = append(f.text, quote)
 		return rest[1:], true, ""
-	case bytes.HasPrefix(rest, []byte(f.comma)):
+	case bytes.HasPrefix(rest, []byte(f.dialect.comma)):
+		f.complete = true
 		f.end()
-		return rest[len(f.comma):], true, ""
-	case f.strict || f.crossed:
+		return rest[len(f.dialect.comma):], true, ""
+	case f.dialect.strict || f.crossed:
 		return nil, false, faultAfterQuote
 	default:
+		f.stray = true
 		return f.addPlain(rest)
 	}
 }
 
 // addPlain adds an unquoted field. It returns the rest of the line, and whether the rest belongs to the row.
 func (f *fieldBuffer) addPlain(line []byte) (rest []byte, more bool, fault string) {
-	field, rest, more := bytes.Cut(line, []byte(f.comma))
-	if f.strict && bytes.IndexByte(field, '"') >= 0 {
-		return nil, false, faultBareQuote
+	field, rest, more := bytes.Cut(line, []byte(f.dialect.comma))
+	if f.dialect.quote != 0 && bytes.IndexByte(field, f.dialect.quote) >= 0 {
+		f.stray = true
+		if f.dialect.strict {
+			return nil, false, faultBareQuote
+		}
+	}
+	for f.dialect.escape != 0 { // only an escape that the user has named stands in unquoted fields
+		i := bytes.IndexByte(field, f.dialect.escape)
+		switch {
+		case i < 0:
+		case i+1 < len(field):
+			f.text = append(append(f.text, field[:i]...), field[i+1])
+			field = field[i+2:]
+			continue
+		case more:
+			f.text = append(append(f.text, field[:i]...), f.dialect.comma...)
+			field, rest, more = bytes.Cut(rest, []byte(f.dialect.comma))
+			continue
+		}
+		break
 	}
 	f.text = append(f.text, field...)
 	f.end()

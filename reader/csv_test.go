@@ -76,7 +76,7 @@ func TestCSVRows(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			r := openReader(t, fromString(test.content, Options{Format: "csv", Candidates: candidates, StrictCSV: true}))
+			r := openReader(t, fromString(test.content, Options{Format: "csv", Candidates: candidates, Dialect: Dialect{Strict: true}}))
 			if got := summary(readAll(t, r)); got != test.want {
 				t.Errorf("got\n%.2000s\nwant\n%.2000s", got, test.want)
 			}
@@ -119,19 +119,19 @@ func TestCSVFields(t *testing.T) {
 			[]string{"domain", "title"}, []string{"a.com", `A, "B"`}, "a.com"},
 		{"semicolon", "title;domain\nA, B;a.com\n", Options{Candidates: candidates},
 			[]string{"title", "domain"}, []string{"A, B", "a.com"}, "a.com"},
-		{"delimiter of several bytes", "title¦domain\nA¦\"a¦com\"\n", Options{Candidates: candidates, Delimiter: '¦'},
+		{"delimiter of several bytes", "title¦domain\nA¦\"a¦com\"\n", Options{Candidates: candidates, Dialect: Dialect{Delimiter: "¦"}},
 			[]string{"title", "domain"}, []string{"A", "a¦com"}, "a¦com"},
 		{"trailing empty fields", "domain,x,y\na.com,,\n", Options{Candidates: candidates},
 			[]string{"domain", "x", "y"}, []string{"a.com", "", ""}, "a.com"},
 		{"duplicate and empty names", "a,a,,a,a_2, \n1,2,3,4,5,6\n", Options{Columns: []string{"a"}},
 			[]string{"a", "a_2", "3", "a_3", "a_2_2", "6"}, []string{"1", "2", "3", "4", "5", "6"}, "1"},
-		{"no header, one column", "a.com\nb.com\n", Options{NoHeader: true},
+		{"no header, one column", "a.com\nb.com\n", Options{Dialect: Dialect{Header: NoHeader}},
 			[]string{"1"}, []string{"a.com"}, "a.com"},
-		{"no header, named column", "A,a.com\nB,b.com\n", Options{NoHeader: true, Columns: []string{"2"}},
+		{"no header, named column", "A,a.com\nB,b.com\n", Options{Columns: []string{"2"}, Dialect: Dialect{Header: NoHeader}},
 			[]string{"1", "2"}, []string{"A", "a.com"}, "a.com"},
-		{"no header, first row malformed", "\"A,a.com\nB,b.com\n", Options{NoHeader: true, Columns: []string{"2"}},
+		{"no header, first row malformed", "\"A,a.com\nB,b.com\n", Options{Columns: []string{"2"}, Dialect: Dialect{Header: NoHeader}},
 			[]string{"1", "2"}, []string{`"A`, "a.com"}, ""},
-		{"no header, nothing well-formed", "\"A,a.com\n", Options{NoHeader: true, Columns: []string{"2"}},
+		{"no header, nothing well-formed", "\"A,a.com\n", Options{Columns: []string{"2"}, Dialect: Dialect{Header: NoHeader}},
 			[]string{}, []string{}, ""},
 	}
 	for _, test := range tests {
@@ -162,7 +162,7 @@ func TestCSVLongBeginning(t *testing.T) {
 	}{
 		{"header", long + ",domain\n1,a.com\n", Options{Candidates: candidates}, "2 a.com\n"},
 		{"quoted header", "\"" + strings.Repeat("x\n", sampleSize) + "\",domain\n1,a.com\n", Options{Candidates: candidates}, "65538 a.com\n"},
-		{"quoted first row", "\"" + strings.Repeat("x\n", sampleSize) + "\",a.com\nB,b.com\n", Options{NoHeader: true, Columns: []string{"2"}}, "1 a.com\n65538 b.com\n"},
+		{"quoted first row", "\"" + strings.Repeat("x\n", sampleSize) + "\",a.com\nB,b.com\n", Options{Columns: []string{"2"}, Dialect: Dialect{Header: NoHeader}}, "1 a.com\n65538 b.com\n"},
 		{"blank lines", strings.Repeat("\n", 2*sampleSize) + "domain\na.com\n", Options{Candidates: candidates}, "131074 a.com\n"},
 	}
 	for _, test := range tests {
@@ -194,7 +194,7 @@ func TestCSVStrayQuotesAreLinear(t *testing.T) {
 	t.Run("text, reopened", func(t *testing.T) {
 		content := strings.Repeat("b\",5\" c,\"d\n", 1<<15)
 		readInTime(t, fromString("domain"+strings.Repeat(",n", 30)+"\n"+content, Options{Format: "csv", Candidates: candidates}))
-		readInTime(t, fromString(content, Options{Format: "csv", NoHeader: true, Columns: []string{"1"}}))
+		readInTime(t, fromString(content, Options{Format: "csv", Columns: []string{"1"}, Dialect: Dialect{Header: NoHeader}}))
 	})
 }
 

@@ -54,7 +54,7 @@ func TestCutFiles(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), test.name)
-			checkCuts(t, test.content, Options{Paths: []string{path}, Format: test.format}, test.want)
+			checkCuts(t, test.content, Options{Paths: []string{path}, Format: test.format, Comment: "#"}, test.want)
 		})
 	}
 }

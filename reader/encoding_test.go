@@ -85,7 +85,7 @@ func TestInvalidBytes(t *testing.T) {
 				content = "a" + invalid + "\nb" + invalid + "\r\nc.com\n"
 				want = fmt.Sprintf("1! %s\n2! %[1]s\n3 c.com\n", fault)
 			}
-			o := Options{Format: format, Encoding: label, StrictCSV: true}
+			o := Options{Format: format, Encoding: label, Dialect: Dialect{Strict: true}}
 			if format == "csv" {
 				o.Columns = []string{"url"}
 			}

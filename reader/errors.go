@@ -68,6 +68,7 @@ type ColumnError struct {
 	Matches    []string // columns that fit Column, if there are several and none is equal
 	Columns    []string // all columns of the file
 	Candidates []string // names that were tried if Column is ""
+	Refused    []string // columns with such names whose values are no inputs, with the reasons
 	Option     string   // the field of Options that names a column: Columns or ExtraColumns
 }
 
@@ -85,7 +86,11 @@ func (e *ColumnError) Error() string {
 	case e.Column != "":
 		fmt.Fprintf(&b, "no column %q", e.Column)
 	case len(e.Candidates) > 0:
-		fmt.Fprintf(&b, "which column is the input? None is called %s", strings.Join(e.Candidates, ", "))
+		none := "None"
+		if len(e.Refused) > 0 {
+			none = strings.Join(e.Refused, ", ") + "; no other"
+		}
+		fmt.Fprintf(&b, "which column is the input? %s is called %s", none, strings.Join(e.Candidates, ", "))
 	default:
 		b.WriteString("which column is the input?")
 	}

@@ -29,7 +29,7 @@ func TestOpenErrors(t *testing.T) {
 			`option Encoding: unknown encoding "EBCDIC"; want a label of the WHATWG Encoding Standard, such as ` + someEncodings},
 		{"encoding that is not decoded", Options{Paths: []string{table}, Encoding: "iso-2022-kr"},
 			`option Encoding: unknown encoding "iso-2022-kr"; want a label of the WHATWG Encoding Standard, such as ` + someEncodings},
-		{"quote as delimiter", Options{Paths: []string{table}, Delimiter: '"'}, `option Delimiter: '"' cannot separate fields`},
+		{"quote as delimiter", Options{Paths: []string{table}, Dialect: Dialect{Delimiter: "\""}}, `option Dialect: "\"" cannot separate fields`},
 		{"missing file", Options{Paths: []string{missing}}, missing + ": no such file or directory"},
 		{"glob without a match", Options{Paths: []string{glob}}, glob + ": no file matches this pattern"},
 		{"malformed glob", Options{Paths: []string{"[a"}}, "[a: syntax error in pattern"},
@@ -40,9 +40,9 @@ func TestOpenErrors(t *testing.T) {
 			table + `: column "HOST" may be any of Host, host (columns: id, Host, host, name)`},
 		{"no candidate", Options{Paths: []string{table}, Candidates: []string{"domain", "url"}},
 			table + ": which column is the input? None is called domain, url (columns: id, Host, host, name)"},
-		{"no header, several columns", Options{Paths: []string{table}, NoHeader: true, Candidates: []string{"domain"}},
+		{"no header, several columns", Options{Paths: []string{table}, Candidates: []string{"domain"}, Dialect: Dialect{Header: NoHeader}},
 			table + ": which column is the input? (columns: 1, 2, 3, 4)"},
-		{"no header, unknown column", Options{Paths: []string{table}, NoHeader: true, Columns: []string{"5"}},
+		{"no header, unknown column", Options{Paths: []string{table}, Columns: []string{"5"}, Dialect: Dialect{Header: NoHeader}},
 			table + `: no column "5" (columns: 1, 2, 3, 4)`},
 		{"unknown extra column", Options{Paths: []string{table}, Columns: []string{"id"}, ExtraColumns: []string{"name", "title"}},
 			`no column "title" (columns: id, Host, host, name)`},
@@ -84,7 +84,7 @@ func TestErrorsAreTyped(t *testing.T) {
 	if !errors.As(err, &columnError) || columnError.Column != "c" || len(columnError.Columns) != 2 {
 		t.Errorf("column: %#v", err)
 	}
-	r := openReader(t, fromString("domain,n\na\n", Options{Candidates: candidates, StrictCSV: true}))
+	r := openReader(t, fromString("domain,n\na\n", Options{Candidates: candidates, Dialect: Dialect{Strict: true}}))
 	var rowError *RowError
 	if rec, _ := r.Read(); !errors.As(rec.Err, &rowError) || rec.Err.Error() != "stdin:2: wrong number of fields: 1, want 2" {
 		t.Errorf("row: %v", rec.Err)

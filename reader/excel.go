@@ -24,18 +24,58 @@ func inspectExcel(f *file, body Source, size int64, o *Options) (open opener, er
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	var in inputs
-	header, err := rows.next()
-	switch {
-	case err == io.EOF: // no records, so no columns
-	case err != nil:
-		return nil, &ReadError{f.info.Name, rows.at(), damagedRow(err)}
-	default:
-		if in, err = f.setHeader(header, o); err != nil {
-			return nil, err
+	l := &excelLayout{first: 1}
+	return l.open, l.find(f, rows, o)
+}
+
+// excelLayout is what inspectExcel learns about a sheet.
+type excelLayout struct {
+	first  int64 // the number of the row with the names of the columns, or of a row above that is empty
+	inputs inputs
+}
+
+// find finds the columns of a sheet, in the row that names the input column or else in the first.
+func (l *excelLayout) find(f *file, rows *sheetRows, o *Options) error {
+	var numbers []int64
+	var first [][]string
+	for range shownRows {
+		cells, err := rows.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return &ReadError{f.info.Name, rows.at(), damagedRow(err)}
+		}
+		if rows.number >= int64(o.Dialect.Header) {
+			numbers, first = append(numbers, rows.number), append(first, slices.Clone(cells))
 		}
 	}
-	return in.openExcel, nil
+	if len(first) == 0 {
+		return nil // no records, so no columns
+	}
+	header, sure := 0, true
+	if o.Dialect.Header == 0 {
+		header, sure = o.headerRow(0, func(i int) []string {
+			if i >= len(first) {
+				return nil
+			}
+			return first[i]
+		})
+	}
+	if !sure {
+		return notSure(f.info.Name, int(numbers[header])-1)
+	}
+	l.first = numbers[header]
+	if header > 0 {
+		o.Log.Info("the names of the columns are not in the first row: the rows above are skipped", "file", f.info.Name, "row", l.first)
+	}
+	var err error
+	below := first[header+1:]
+	if o.Dialect.noHeader() {
+		below = first
+	}
+	l.inputs, err = f.setHeader(first[header], o, below)
+	return err
 }
 
 // openSheet opens the sheet of an Excel file that the options name.
@@ -65,19 +105,22 @@ type excelParser struct {
 	width  int // number of the run's columns
 }
 
-// openExcel opens the sheet again, and checks that its header has not changed.
-func (in inputs) openExcel(r *Reader, f *file, s *stream) (parser, error) {
+// open opens the sheet again, and checks that its header has not changed.
+func (l *excelLayout) open(r *Reader, f *file, s *stream) (parser, error) {
 	rows, err := openSheet(f.info.Name, s.seekable, s.size, &r.options)
 	if err != nil {
 		return nil, err
 	}
 	s.closers = append(s.closers, rows)
-	p := &excelParser{rows: rows, stream: s, want: len(f.columns), input: in, places: f.places, width: len(r.columns)}
-	if r.options.NoHeader || p.want == 0 {
+	p := &excelParser{rows: rows, stream: s, want: len(f.columns), input: l.inputs, places: f.places, width: len(r.columns)}
+	if r.options.Dialect.noHeader() || p.want == 0 {
 		return p, nil
 	}
 	header, err := rows.next()
-	if err != nil || !slices.Equal(columnNames(header), f.columns) {
+	for err == nil && rows.number < l.first {
+		header, err = rows.next()
+	}
+	if err != nil || !slices.Equal(columnNames(withoutMark(header)), f.columns) {
 		return nil, changedSince(f, rows.at(), "the header")
 	}
 	return p, nil

@@ -59,13 +59,13 @@ func FuzzCSV(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, content string) {
-		o := Options{Format: "csv", NoHeader: true, Columns: []string{"1"}, Delimiter: ',', Encoding: "utf-8", StrictCSV: true}
+		o := Options{Format: "csv", Columns: []string{"1"}, Encoding: "utf-8", Dialect: Dialect{Delimiter: ",", Header: NoHeader, Strict: true}}
 		r, err := Open(fromString(content, o))
 		if err != nil {
 			return // too many rows are malformed
 		}
 		strict := checkRecords(t, r, content)
-		o.StrictCSV = false
+		o.Dialect.Strict = false
 		if r, err = Open(fromString(content, o)); err != nil {
 			t.Fatalf("strict mode reads what is refused without: %v", err)
 		}
@@ -119,7 +119,7 @@ func FuzzCSVResync(f *testing.F) {
 		// The valid rows contain no quote, so they cannot close a quote before them.
 		const good = "\nlast,1\nlast,2\n"
 		for _, strict := range []bool{false, true} {
-			o := Options{Format: "csv", Candidates: candidates, Delimiter: ',', Encoding: "utf-8", StrictCSV: strict}
+			o := Options{Format: "csv", Candidates: candidates, Encoding: "utf-8", Dialect: Dialect{Delimiter: ",", Strict: strict}}
 			r, err := Open(fromString("domain,n\n"+content+good, o))
 			if _, refused := errors.AsType[*UnsupportedError](err); refused {
 				return
@@ -228,7 +228,7 @@ func FuzzFormat(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {
-		if !slices.Contains(delimiters, detectDelimiter(content, false)) || !slices.Contains(delimiters, detectDelimiter(content, true)) {
+		if !slices.Contains(delimiters, detectDelimiter(content, &Options{})) || !slices.Contains(delimiters, detectDelimiter(content, &Options{Dialect: Dialect{Strict: true}})) {
 			t.Error("an unknown delimiter")
 		}
 		for _, encoding := range []string{"", "utf-8", "utf-16", "utf-16be", "windows-1252", "shift_jis", "gbk", "iso-2022-jp"} {
@@ -259,7 +259,7 @@ func FuzzExcel(f *testing.F) {
 		parts := maps.Clone(list)
 		parts[sheet], parts[texts], parts[styles] = sheetXML, textsXML, stylesXML
 		path := writeFile(t, "in.xlsx", archived(t, parts))
-		r, err := Open(Options{Paths: []string{path}, NoHeader: true, Columns: []string{"1"}})
+		r, err := Open(Options{Paths: []string{path}, Columns: []string{"1"}, Dialect: Dialect{Header: NoHeader}})
 		if err != nil {
 			return
 		}

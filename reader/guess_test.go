@@ -94,7 +94,7 @@ func TestGuessIsTold(t *testing.T) {
 		true:  "2! " + faultEncoding + "\n",
 	} {
 		var log bytes.Buffer
-		r := openReader(t, Options{Paths: []string{path}, Candidates: candidates, StrictCSV: strict, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		r := openReader(t, Options{Paths: []string{path}, Columns: []string{"domain"}, Log: slog.New(slog.NewTextHandler(&log, nil)), Dialect: Dialect{Strict: strict}})
 		if got := summary(readAll(t, r)); got != want {
 			t.Errorf("strict %t: got %q, want %q", strict, got, want)
 		}
@@ -112,7 +112,7 @@ func TestNamedEncodingIsNotGuessed(t *testing.T) {
 		"domain\nb\x00c\x00d\x00e\x00f\x00": "utf-8",
 	} {
 		var log bytes.Buffer
-		r := openReader(t, fromString(content, Options{Candidates: candidates, Encoding: named, Log: slog.New(slog.NewTextHandler(&log, nil))}))
+		r := openReader(t, fromString(content, Options{Columns: []string{"domain"}, Encoding: named, Log: slog.New(slog.NewTextHandler(&log, nil))}))
 		readAll(t, r)
 		if log.Len() > 0 {
 			t.Errorf("%q: the log has %s", content, log.String())

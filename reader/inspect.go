@@ -26,6 +26,7 @@ type file struct {
 	types      []Column
 	paths      map[string]Column // the types of the extra columns that may be dotted paths
 	all        []string          // the names of all columns, if some are not read
+	unfit      []string          // columns with usual names whose values are no inputs
 	places     placement         // of columns
 	partitions []partition
 }
@@ -87,7 +88,7 @@ func (r *Reader) addTotal(size int64) {
 // onGuess returns the function that decode calls with a guessed encoding; nil if there is no guess in strict
 // mode. The function logs once per file, although Open and Read both open the file.
 func (r *Reader) onGuess(f *file) func(encoding string) {
-	if r.options.StrictCSV {
+	if r.options.Dialect.Strict {
 		return nil
 	}
 	return func(encoding string) {
@@ -117,6 +118,13 @@ func (f *file) examine(s *beginning, o *Options) (err error) {
 		}
 		f.format = bestFormat(s, o)
 	}
+	if f.format == &txtFormat && o.Format == "" {
+		if clear := f.clearly(s, o); clear != nil {
+			f.format = clear
+			o.Log.Warn("the content is not one input per line, whatever the name of the file: it is read by its columns",
+				"option", "reader.Format", "file", displayName(s.name), "format", clear.name)
+		}
+	}
 	switch {
 	case binary != nil && (f.format.plain || f.format.damaged != nil):
 		return binary
@@ -126,6 +134,15 @@ func (f *file) examine(s *beginning, o *Options) (err error) {
 	f.info.Format = f.format.name
 	f.open, err = f.format.examine(f, s, o)
 	return err
+}
+
+// clearly returns the format of text in a file that is named like txt, if the content leaves no doubt; else nil.
+func (f *file) clearly(s *beginning, o *Options) *inputFormat {
+	best := bestFormat(s, o)
+	if best == nil || best.fit(s, o) < strongFit {
+		return nil
+	}
+	return best
 }
 
 // beginning is the beginning of a stream.

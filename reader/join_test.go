@@ -43,7 +43,7 @@ func TestSeveralColumns(t *testing.T) {
 	} {
 		o := Options{Paths: []string{writeFile(t, file, content)}, Columns: []string{"brand", "model", "size, cm"}}
 		if strings.HasPrefix(file, "no-header") {
-			o.NoHeader, o.Columns = true, []string{"1", "2", "3"}
+			o.Dialect.Header, o.Columns = NoHeader, []string{"1", "2", "3"}
 		}
 		if file == "list.parquet" {
 			o.Columns[2] = "size"

@@ -34,12 +34,21 @@ var jsonlFormat = inputFormat{
 func fitJSON(s *beginning, _ *Options) fit {
 	line := firstLine(s.lines())
 	switch {
-	case len(line) > 0 && line[0] == '{', startsJSONArray(line):
+	case startsObject(line), startsJSONArray(line):
 		return sureFit
+	case len(line) > 0 && line[0] == '{':
+		return weakFit
 	case len(line) > 0 && line[0] == '"' && json.Valid(line):
 		return fairFit
 	}
 	return noFit
+}
+
+// startsObject reports whether a line begins as a JSON object does, and not as a title in braces.
+func startsObject(line []byte) bool {
+	rest, found := bytes.CutPrefix(line, []byte{'{'})
+	rest = bytes.TrimLeft(rest, jsonSpace)
+	return found && (len(rest) == 0 || rest[0] == '"' || rest[0] == '}')
 }
 
 // startsJSONArray reports whether a line starts a JSON array of records. Other inputs may start with a bracket, too.
@@ -235,12 +244,19 @@ func examineJSON(f *file, s *beginning, o *Options) (opener, error) {
 		return l.open, nil
 	}
 	var err error
-	f.info.Inputs, err = o.inputNames(f.info.Name, f.columns, func(name string) (string, error) {
+	f.info.Inputs, err = f.inputNames(o, f.columns, func(name string) (string, error) {
 		hasColumn := func(object string) bool { _, ok := lookup(object, name); return ok }
 		if slices.Contains(o.ExtraColumns, name) || slices.ContainsFunc(objects, hasColumn) {
 			return name, nil
 		}
 		return matchName(f.info.Name, f.columns, name)
+	}, func(place int) (values []string) {
+		for _, object := range objects {
+			if value, found := member(object, f.columns[place]); found {
+				values = append(values, fieldText(value))
+			}
+		}
+		return values
 	})
 	return l.open, err
 }

@@ -80,7 +80,7 @@ func TestJSONLFields(t *testing.T) {
 		{"values as compact JSON", `{"domain":"x","o":{ "k" : [ 1, "a b" ] },"t":true,"n":1.0e3,"s":""}`, Options{},
 			[]string{"domain", "o", "t", "n", "s"}, []string{"x", `{"k":[1,"a b"]}`, "true", "1.0e3", ""}, "x"},
 		{"bare strings have no columns", `"a"`, Options{}, []string{}, []string{}, "a"},
-		{"fields of an input of another type", `{"domain":[ 1 ],"n":2}`, Options{}, []string{"domain", "n"}, []string{"[1]", "2"}, ""},
+		{"fields of an input of another type", `{"domain":[ 1 ],"n":2}`, Options{Columns: []string{"domain"}}, []string{"domain", "n"}, []string{"[1]", "2"}, ""},
 		{"invalid UTF-8", `{"id":"7","domain":"é"}` + "\n{\"id\":\"8\",\"domain\":\"\xe9\"}", Options{}, []string{"id", "domain"}, []string{"8", "\ufffd"}, ""},
 		{"dotted path", `{"shop":{"site":{"url":"x"}},"n":1}`, Options{Columns: []string{"shop.site.url"}},
 			[]string{"shop", "n"}, []string{`{"site":{"url":"x"}}`, "1"}, "x"},
@@ -157,7 +157,7 @@ func TestLongJSONArray(t *testing.T) {
 	content := "[\n" + strings.Repeat("{\"domain\":\"a.com\",\n\"x\":\""+strings.Repeat("x", 90)+"\"},\n", records-1) + "{\"domain\":\"last\"}\n]\n"
 	before := liveHeap()
 	watch := &heapWatch{source: strings.NewReader(content)}
-	r := openReader(t, Options{Paths: []string{"-"}, Stdin: watch, Candidates: candidates})
+	r := openReader(t, Options{Paths: []string{"-"}, Stdin: watch, Columns: []string{"domain"}})
 	var last Record
 	for {
 		rec, err := r.Read()

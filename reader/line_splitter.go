@@ -224,7 +224,7 @@ func firstLine(text []byte) []byte {
 	for len(text) > 0 {
 		line := beforeLineEnd(text)
 		text = text[min(len(line)+1, len(text)):]
-		if line = trimText(line); len(line) > 0 {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
 			return line
 		}
 	}

@@ -44,7 +44,7 @@ func TestLineEnds(t *testing.T) {
 				"file":         {Paths: []string{path}},
 				"byte by byte": {Paths: []string{"-"}, Stdin: iotest.OneByteReader(strings.NewReader(test.content))},
 			} {
-				o.Format, o.Candidates = test.format, candidates
+				o.Format, o.Candidates, o.Comment = test.format, candidates, "#"
 				if got := summary(readAll(t, openReader(t, o))); got != test.want {
 					t.Errorf("%s: got\n%.500q\nwant\n%.500q", source, got, test.want)
 				}

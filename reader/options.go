@@ -64,15 +64,10 @@ type Options struct {
 	// Sheet is the sheet of Excel files, in any case. The default is the first sheet.
 	Sheet string
 
-	// Delimiter separates the fields of CSV. The default is a tab for .tsv, else the one of , ; tab and |
-	// that splits the most of the first rows into equal numbers of fields.
-	Delimiter rune
-	// StrictCSV accepts only RFC 4180: a quote in an unquoted field, text after a closing quote, and a row with
-	// more or fewer fields than the header are faults, and a first line such as sep=; is data. The encoding is
-	// not guessed.
-	StrictCSV bool
-	// NoHeader says that the first CSV row is data. The columns are then named 1, 2 and so on.
-	NoHeader bool
+	// Dialect says how rows are written as text. By default the content decides.
+	Dialect Dialect
+	// Comment begins the lines of txt that are no inputs unless the Dialect says it; "" for none.
+	Comment string
 
 	// Encoding is utf-8, utf-16 or another label of the WHATWG Encoding Standard, such as windows-1252, iso-8859-2,
 	// shift_jis or gbk, in any case. The default is the encoding of the byte order mark, or else utf-8, unless the
@@ -123,15 +118,16 @@ func (o Options) check() (Options, error) {
 		return o, &OptionError{"Format", fmt.Sprintf("unknown format %q; want %s", o.Format, FormatNames())}
 	case !knownEncoding:
 		return o, &OptionError{"Encoding", fmt.Sprintf("unknown encoding %q; want a label of the WHATWG Encoding Standard, such as %s", encoding, someEncodings)}
-	case o.Delimiter != 0 && !validDelimiter(o.Delimiter):
-		return o, &OptionError{"Delimiter", fmt.Sprintf("%q cannot separate fields", o.Delimiter)}
+	}
+	if err := o.Dialect.check(); err != nil {
+		return o, &OptionError{"Dialect", err.Error()}
 	}
 	return o, nil
 }
 
 // checkRecords refuses options that are not for the records of the caller.
 func (o *Options) checkRecords() error {
-	formatted := o.Format != "" || len(o.Columns) > 0 || o.Join != "" || o.Sheet != "" || o.Delimiter != 0 || o.StrictCSV || o.NoHeader || o.Encoding != ""
+	formatted := o.Format != "" || len(o.Columns) > 0 || o.Join != "" || o.Sheet != "" || o.Dialect != (Dialect{}) || o.Encoding != ""
 	switch {
 	case o.Records == nil && len(o.RecordColumns) > 0:
 		return &OptionError{"RecordColumns", "there are no Records"}

@@ -141,7 +141,7 @@ func TestFileThatGrowsAfterItsEnd(t *testing.T) {
 			}
 			defer f.Close()
 			var log bytes.Buffer
-			r := openReader(t, Options{Paths: []string{"-"}, Stdin: &growing{f, test.more}, Candidates: candidates, Log: slog.New(slog.NewTextHandler(&log, nil))})
+			r := openReader(t, Options{Paths: []string{"-"}, Stdin: &growing{f, test.more}, Columns: []string{"domain"}, Log: slog.New(slog.NewTextHandler(&log, nil))})
 			records, err := drain(r)
 			var changed *ChangedError
 			switch {
@@ -183,7 +183,7 @@ func TestEmptyInputs(t *testing.T) {
 	for _, test := range tests {
 		path := writeFile(t, test.name, test.content)
 		var log bytes.Buffer
-		o := Options{Paths: []string{path}, Candidates: candidates, Log: slog.New(slog.NewTextHandler(&log, nil))}
+		o := Options{Paths: []string{path}, Candidates: candidates, Comment: "#", Log: slog.New(slog.NewTextHandler(&log, nil))}
 		r := openReader(t, o)
 		for range 2 { // Empty can be called again
 			if !r.Empty() {
@@ -219,7 +219,7 @@ func TestColumnsOfAnEmptyFile(t *testing.T) {
 
 func TestEmptyLeavesErrorsToRead(t *testing.T) {
 	broken := errors.New("broken")
-	r := openReader(t, Options{Paths: []string{"-"}, Stdin: io.MultiReader(strings.NewReader("domain\n"+strings.Repeat("#\n", 100_000)), iotest.ErrReader(broken)), Format: "txt"})
+	r := openReader(t, Options{Paths: []string{"-"}, Stdin: io.MultiReader(strings.NewReader("domain\n"+strings.Repeat("#\n", 100_000)), iotest.ErrReader(broken)), Format: "txt", Comment: "#"})
 	if r.Empty() {
 		t.Error("what is broken is not known to be empty")
 	}

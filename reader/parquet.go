@@ -71,7 +71,7 @@ func inspectParquet(f *file, body Source, size int64, o *Options) (opener, error
 	if err != nil {
 		return nil, err
 	}
-	t, all, err := newTable(f.info.Name, opened, o)
+	t, all, err := newTable(f, opened, o)
 	if err != nil {
 		return nil, err
 	}
@@ -86,8 +86,9 @@ func inspectParquet(f *file, body Source, size int64, o *Options) (opener, error
 }
 
 // newTable returns the table, and the names of all columns of the file.
-func newTable(file string, opened *pages.File, o *Options) (t *table, all []string, err error) {
+func newTable(f *file, opened *pages.File, o *Options) (t *table, all []string, err error) {
 	defer pages.Guard(&err)
+	file := f.info.Name
 	t = &table{rows: opened.NumRows()}
 	top := slices.DeleteFunc(slices.Clone(opened.Root().Columns()), func(c *parquet.Column) bool { return !hasLeaf(c) })
 	for _, c := range top {
@@ -104,10 +105,10 @@ func newTable(file string, opened *pages.File, o *Options) (t *table, all []stri
 		}
 		return tableColumn{}, err
 	}
-	names, err := o.inputNames(file, all, func(name string) (string, error) {
+	names, err := f.inputNames(o, all, func(name string) (string, error) {
 		c, err := find(name)
 		return c.Name, err
-	})
+	}, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -205,7 +206,7 @@ func (t *table) open(r *Reader, f *file, s *stream) (parser, error) {
 		return nil, err
 	}
 	rows := t.rows
-	t, all, err := newTable(f.info.Name, opened, &r.options)
+	t, all, err := newTable(f, opened, &r.options)
 	if err != nil || t.rows != rows || !slices.Equal(all, f.all) {
 		return nil, changedSince(f, 1, "the file")
 	}

@@ -34,12 +34,15 @@ type Record struct {
 
 // FileInfo describes one file, as far as it was read.
 type FileInfo struct {
-	Name   string   // as in Record.File; InMemory for Options.Records, which have no other members
-	Format string   // one of FormatNames, or json for an array or for values of several lines
-	Inputs []string // the names of the input columns; none for txt and for JSONL strings
-	Bytes  int64    // number of bytes read so far, as stored (compressed)
-	SHA256 string   // checksum of these bytes, in hex; "" before the first
-	Whole  bool     // the file was read to its end
+	Name    string   // as in Record.File; InMemory for Options.Records, which have no other members
+	Format  string   // one of FormatNames, or json for an array or for values of several lines
+	Inputs  []string // the names of the input columns; none for txt and for JSONL strings
+	Guessed bool     // Options.Columns did not name the input column
+	Bytes   int64    // number of bytes read so far, as stored (compressed)
+	SHA256  string   // checksum of these bytes, in hex; "" before the first
+	Whole   bool     // the file was read to its end
+
+	Comments int64 // number of lines of txt that are comments, read so far
 }
 
 // Reader reads the records of a run in order. Its methods are for one goroutine at a time, except Progress.

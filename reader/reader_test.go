@@ -79,7 +79,7 @@ func checkThreeDomains(t *testing.T, o Options, name, content string) {
 	if title := records[0].Fields[1] + records[1].Fields[1] + records[2].Fields[1]; title != "éx\ny€" {
 		t.Errorf("%s: titles %q", name, title)
 	}
-	want := FileInfo{Name: name, Format: "csv", Inputs: []string{"domain"}, Bytes: int64(len(content)), SHA256: digestOf(content), Whole: true}
+	want := FileInfo{Name: name, Format: "csv", Inputs: []string{"domain"}, Guessed: true, Bytes: int64(len(content)), SHA256: digestOf(content), Whole: true}
 	if got := r.Files(); !reflect.DeepEqual(got, []FileInfo{want}) {
 		t.Errorf("files %+v, want %+v", got, want)
 	}
@@ -300,7 +300,7 @@ func TestLongListWithCR(t *testing.T) {
 
 // A first line of more than 4 MiB is not a header.
 func TestEndlessFirstLine(t *testing.T) {
-	for name, o := range map[string]Options{"header": {Columns: []string{"url"}}, "no header": {NoHeader: true}} {
+	for name, o := range map[string]Options{"header": {Columns: []string{"url"}}, "no header": {Dialect: Dialect{Header: NoHeader}}} {
 		o.Format = "csv"
 		_, err := Open(fromString("url,"+strings.Repeat("x", 5<<20)+"\nhttps://a.com,A\n", o))
 		var format *FormatError

@@ -21,8 +21,8 @@ func TestFormat(t *testing.T) {
 		{"candidate among semicolons", "title;URL\nA;a.com\n", Options{}, "csv"},
 		{"column alone", "host\na.com\n", Options{Columns: []string{"HOST"}}, "csv"},
 		{"column and a delimiter", "host\tname\na.com\tA\n", Options{Columns: []string{"host"}}, "csv"},
-		{"no header", "a.com\nb.com\n", Options{NoHeader: true}, "csv"},
-		{"delimiter", "domain_a;b\n1;2\n", Options{Delimiter: ';', Columns: []string{"b"}}, "csv"},
+		{"no header", "a.com\nb.com\n", Options{Dialect: Dialect{Header: NoHeader}}, "csv"},
+		{"delimiter", "domain_a;b\n1;2\n", Options{Columns: []string{"b"}, Dialect: Dialect{Delimiter: ";"}}, "csv"},
 		{"titles with commas", "Chair, oak\nTable, pine\n", Options{}, "txt"},
 		{"title in brackets", "[New] Chair\n", Options{}, "txt"},
 		{"domains", "a.com\nb.com\n", Options{}, "txt"},
@@ -75,7 +75,7 @@ func TestDetectDelimiter(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := detectDelimiter([]byte(test.content), false); got != test.want {
+			if got := detectDelimiter([]byte(test.content), &Options{}); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
@@ -94,7 +94,7 @@ func TestTXT(t *testing.T) {
 	long := strings.Repeat("x", maxRecord+1)
 	content := "\ufeff# domains\n\n  a.com \t\n \u00a0\n\t# b.com\nc.com # not a comment\r\ncaf\xe9\n" + long + "\nd.com"
 	want := "3 a.com\n6 c.com # not a comment\n7! " + faultEncoding + "\n8! " + faultLongLine + "\n9 d.com\n"
-	r := openReader(t, fromString(content, Options{Format: "txt", Columns: []string{"ignored"}}))
+	r := openReader(t, fromString(content, Options{Comment: "#", Format: "txt", Columns: []string{"ignored"}}))
 	records := readAll(t, r)
 	if got := summary(records); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

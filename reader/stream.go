@@ -61,6 +61,7 @@ func newStream(name string, body io.ReadCloser, encoding string, found func(stri
 		return nil, err
 	}
 	s.text, s.encoding = decode(text, encoding, found)
+	s.text = &endMarks{src: s.text}
 	return s, nil
 }
 

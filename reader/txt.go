@@ -14,18 +14,21 @@ var txtFormat = inputFormat{
 	examine:    func(*file, *beginning, *Options) (opener, error) { return openTXT, nil },
 }
 
-// txtParser reads an input per line, without surrounding white space. Blank lines and lines that start with # are
-// not records.
+// txtParser reads an input per line, without surrounding white space. Blank lines and comments are not records.
 type txtParser struct {
-	lines *lineSplitter
+	lines    *lineSplitter
+	comment  string
+	comments *int64
 }
 
-func openTXT(_ *Reader, _ *file, s *stream) (parser, error) { return &txtParser{s.splitLines()}, nil }
+func openTXT(r *Reader, f *file, s *stream) (parser, error) {
+	return &txtParser{s.splitLines(), r.options.comment(), &f.info.Comments}, nil
+}
 
 func (p *txtParser) at() int64 { return p.lines.number }
 
 func (p *txtParser) next() (row, error) {
-	r, line, err := p.lines.record(trimText)
+	r, line, err := p.lines.record(p.trim)
 	switch {
 	case err != nil || r.fault != "":
 		return r, err
@@ -37,10 +40,11 @@ func (p *txtParser) next() (row, error) {
 	return r, nil
 }
 
-// trimText returns a line without white space around it; nil for a comment.
-func trimText(line []byte) []byte {
+// trim returns a line without white space around it; nil for a comment, which it counts.
+func (p *txtParser) trim(line []byte) []byte {
 	line = bytes.TrimSpace(line)
-	if bytes.HasPrefix(line, []byte{'#'}) {
+	if p.comment != "" && bytes.HasPrefix(line, []byte(p.comment)) {
+		*p.comments++
 		return nil
 	}
 	return line

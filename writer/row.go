@@ -104,11 +104,12 @@ func (s Schema) Flatten(dst []Row, r Result) []Row {
 	return s.appendEntries(dst, row, r)
 }
 
-// appendEntries appends a copy of row for each entry of r that remains.
+// appendEntries appends a copy of row for each entry of r that remains, in the order of the answer.
 func (s Schema) appendEntries(dst []Row, row Row, r Result) []Row {
+	best := s.best(r.Entries)
 	left := s.most()
 	for i, e := range r.Entries {
-		if !s.Keeps(e.Confidence) {
+		if !s.Keeps(e.Confidence) || best != nil && !best[i] {
 			continue
 		}
 		row.Rank = int64(i + 1)

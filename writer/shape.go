@@ -1,8 +1,10 @@
 package writer
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -12,7 +14,7 @@ type Shape string
 // The shapes. With several classifications, a record has the rows of each.
 const (
 	ShapeLong   Shape = "long"   // a row per category, or one row without a category; the default
-	ShapeTop    Shape = "top"    // one row per record, with its first category
+	ShapeTop    Shape = "top"    // one row per record, with the category of the highest confidence
 	ShapeNested Shape = "nested" // one row per record, with the list of its categories
 )
 
@@ -72,6 +74,43 @@ func (s Schema) most() int {
 		return s.Top
 	}
 	return math.MaxInt
+}
+
+// IsSorted reports whether no entry has a higher confidence than one before it. Entries without a confidence say nothing.
+func IsSorted(entries []Entry) bool {
+	least := math.Inf(1)
+	for i := range entries {
+		if entries[i].Confidence > least {
+			return false
+		}
+		if x := entries[i].Confidence; x < least {
+			least = x
+		}
+	}
+	return true
+}
+
+// best tells the entries of the highest confidences, if these are not the first ones; else nil. There are as many as most
+// says. Of equal confidences the first counts, and one that is missing is the lowest.
+func (s Schema) best(entries []Entry) []bool {
+	if len(entries) <= s.most() || slices.IsSortedFunc(entries, byConfidence) {
+		return nil
+	}
+	order := make([]int, len(entries))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return byConfidence(entries[a], entries[b]) })
+	best := make([]bool, len(entries))
+	for _, i := range order[:s.most()] {
+		best[i] = true
+	}
+	return best
+}
+
+// byConfidence orders entries from the highest confidence to the lowest.
+func byConfidence(a, b Entry) int {
+	return cmp.Compare(finite(b.Confidence), finite(a.Confidence)) // NaN is below all numbers
 }
 
 // belowConfidence is the error of a record that has entries, but none that Keeps accepts.

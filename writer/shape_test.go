@@ -2,6 +2,7 @@ package writer
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -65,13 +66,21 @@ func eachLimit(t *testing.T, test func(t *testing.T, long Schema, results []Resu
 	}
 }
 
-// The rows of the shape top are the first rows of the shape long, for each record and classification.
-func TestTopIsFirstOfLong(t *testing.T) {
+// The rows of the shape top are the rows of the shape long with the highest confidence, for each record and classification.
+func TestTopIsBestOfLong(t *testing.T) {
 	eachLimit(t, func(t *testing.T, long Schema, results []Result) {
 		top := long
 		top.Shape = ShapeTop
-		want := flattenAll(long, results)
-		want = slices.CompactFunc(want, func(a, b Row) bool { return a.Record == b.Record && a.Classification == b.Classification })
+		var want []Row
+		for _, row := range flattenAll(long, results) {
+			last := len(want) - 1
+			switch {
+			case last < 0 || want[last].Record != row.Record || want[last].Classification != row.Classification:
+				want = append(want, row)
+			case cmp.Less(want[last].Confidence, row.Confidence):
+				want[last] = row
+			}
+		}
 		for _, format := range []Format{CSV, JSONL, Parquet} {
 			if got := encodeAll(t, format, top, flattenAll(top, results)); !bytes.Equal(got, encodeAll(t, format, long, want)) {
 				t.Errorf("%s: the rows differ", format)
@@ -81,6 +90,52 @@ func TestTopIsFirstOfLong(t *testing.T) {
 			t.Errorf("%d rows of %d results", len(want), len(results))
 		}
 	})
+}
+
+// The categories of the highest confidences remain if the service does not sort them.
+func TestUnsorted(t *testing.T) {
+	none := math.NaN()
+	for _, tt := range []struct {
+		name        string
+		confidences []float64
+		sorted      bool
+		top         int64   // rank in the shape top
+		two         []int64 // ranks with Top 2
+	}{
+		{"sorted", []float64{0.9, 0.5, 0.1}, true, 1, []int64{1, 2}},
+		{"equal", []float64{0.5, 0.5, 0.5}, true, 1, []int64{1, 2}},
+		{"the second", []float64{0.1, 0.9, 0.5}, false, 2, []int64{2, 3}},
+		{"the last", []float64{0.1, 0.2, 0.3}, false, 3, []int64{2, 3}},
+		{"the first of the highest", []float64{0.1, 0.9, 0.9}, false, 2, []int64{2, 3}},
+		{"none first", []float64{none, 0.1, 0.9}, false, 3, []int64{2, 3}},
+		{"all but the first", []float64{none, 0.9, 0.1}, true, 2, []int64{2, 3}},
+		{"none in between", []float64{0.2, none, 0.9}, false, 3, []int64{1, 3}},
+		{"some have none", []float64{0.9, none, 0.1}, true, 1, []int64{1, 3}},
+		{"all have none", []float64{none, none, none}, true, 1, []int64{1, 2}},
+		{"infinite", []float64{math.Inf(1), 0.1, 0.9}, false, 3, []int64{2, 3}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var entries []Entry
+			for _, c := range tt.confidences {
+				entries = append(entries, Entry{Value: "A", Confidence: c})
+			}
+			if got := IsSorted(entries); got != tt.sorted {
+				t.Errorf("sorted: %t", got)
+			}
+			ranks := func(s Schema) (list []int64) {
+				for _, row := range s.Flatten(nil, Result{Entries: entries}) {
+					list = append(list, row.Rank)
+				}
+				return list
+			}
+			if got := ranks(Schema{Shape: ShapeTop}); !slices.Equal(got, []int64{tt.top}) {
+				t.Errorf("top: ranks %v", got)
+			}
+			if got := ranks(Schema{Top: 2}); !slices.Equal(got, tt.two) {
+				t.Errorf("two: ranks %v", got)
+			}
+		})
+	}
 }
 
 // The rows and the structs of the shape nested are the rows of the shape long, in each format.
@@ -245,11 +300,11 @@ func TestFlattenWithLimits(t *testing.T) {
 		err    string
 	}{
 		{"all", Schema{}, "A1 B2 C3 D4", StatusOK, ""},
-		{"the first two", Schema{Top: 2}, "A1 B2", StatusOK, ""},
+		{"the best two", Schema{Top: 2}, "B2 D4", StatusOK, ""},
 		{"more than there are", Schema{Top: 9}, "A1 B2 C3 D4", StatusOK, ""},
 		{"confident ones keep their ranks", Schema{MinConfidence: 0.5}, "B2 D4", StatusOK, ""},
-		{"the first of the confident ones", Schema{MinConfidence: 0.45, Top: 1}, "B2", StatusOK, ""},
-		{"the shape top has one", Schema{Shape: ShapeTop, Top: 3}, "A1", StatusOK, ""},
+		{"the best of the confident ones", Schema{MinConfidence: 0.45, Top: 1}, "B2", StatusOK, ""},
+		{"the shape top has one", Schema{Shape: ShapeTop, Top: 3}, "B2", StatusOK, ""},
 		{"none is confident", Schema{MinConfidence: 0.95}, "", StatusEmpty, "no category has a confidence of 0.95 or more"},
 		{"none is confident, top", Schema{MinConfidence: 0.95, Shape: ShapeTop}, "", StatusEmpty, "no category has a confidence of 0.95 or more"},
 	} {

@@ -3,144 +3,111 @@ package answers
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"syscall"
 
-	"github.com/cockroachdb/pebble/v2"
+	"github.com/ncruces/go-sqlite3"
 )
 
-// ForeignError says that a place is neither empty nor a store: nothing there is changed.
-type ForeignError struct {
-	Dir  string
-	Name string // of a file in the folder; "" if Dir is no folder
-}
+// errDamaged says that a stored answer is not the answer that was written.
+var errDamaged = errors.New("the stored answer is damaged")
 
-func (e *ForeignError) Error() string {
-	if e.Name == "" {
-		return fmt.Sprintf("%s is no folder: name a new or an empty folder, or a store", e.Dir)
-	}
-	return fmt.Sprintf("%s is no store and has other files, such as %s: name a new or an empty folder, or a store", e.Dir, e.Name)
-}
+// errGone says that a file of an open store has been removed or replaced.
+var errGone = errors.New("a file was removed or replaced while the store was open")
 
-// LockedError says that another process has the store open.
-type LockedError struct {
-	Dir string
-	PID int // of the process that last opened the store for writing; 0 if unknown
-}
+// errClosed says that a store is used after Close.
+var errClosed = errors.New("the store is closed")
 
-func (e *LockedError) Error() string {
-	last := ""
-	if e.PID != 0 {
-		last = fmt.Sprintf(" (process %d was the last to open it for writing)", e.PID)
-	}
-	return fmt.Sprintf("the store %s is in use by another process%s: wait for it to end, or choose another", e.Dir, last)
-}
-
-// OptionName returns "answers.Dir", the option that chooses the store.
-func (e *LockedError) OptionName() string { return "answers.Dir" }
-
-// VersionError says that the store has another format.
-type VersionError struct {
-	Dir     string
-	Version string
-}
-
-func (e *VersionError) Error() string {
-	return fmt.Sprintf("the store %s has format %s, this bulkcat reads format %s: export its answers with the bulkcat that made it and import them with 'bulkcat store import', or choose another store", e.Dir, e.Version, formatVersion)
-}
-
-// OptionName returns "answers.Dir", the option that chooses the store.
-func (e *VersionError) OptionName() string { return "answers.Dir" }
-
-// MissingError says that there is no store in a folder.
-type MissingError struct{ Dir string }
+// MissingError says that there is no store at a path.
+type MissingError struct{ Path string }
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("there is no store in %s: name the folder that a run keeps its answers in, bulkcat.answers beside the output by default", e.Dir)
+	return fmt.Sprintf("there is no store of answers at %s", e.Path)
 }
 
-// FailedError says that the disk refused to read or write, or that the store was removed while it
-// was open. The error is sticky: the store is of no use until it is opened again.
-type FailedError struct {
-	Dir string
-	Err error // such as syscall.ENOSPC; errGone
+// ForeignError says that a path is neither free nor a store: nothing there is changed.
+type ForeignError struct{ Path string }
+
+func (e *ForeignError) Error() string {
+	return fmt.Sprintf("%s is not a store of answers, and is not changed: choose another file", e.Path)
 }
 
-var errGone = errors.New("its folder was removed or moved")
+// OptionName returns "answers.Path", the option that chooses the store.
+func (e *ForeignError) OptionName() string { return "answers.Path" }
 
-func (e *FailedError) Error() string {
-	advice := "check its disk and start the run again, all answers that were committed are kept"
-	switch {
-	case errors.Is(e.Err, errGone):
-		advice = "put the folder back if you can and start the run again, answers that were stored in it are gone with it"
-	case errors.Is(e.Err, syscall.ENOSPC) || errors.Is(e.Err, syscall.EDQUOT):
-		advice = "free space on its disk and start the run again, all answers that were committed are kept"
-	}
-	return fmt.Sprintf("the store %s failed: %v: %s", e.Dir, e.Err, advice)
+// NewerError says that a store is of a later version of this program: nothing there is changed.
+type NewerError struct{ Path string }
+
+func (e *NewerError) Error() string {
+	return fmt.Sprintf("the store %s is of a newer bulkcat, and is not changed: update bulkcat, or choose another file", e.Path)
 }
 
-func (e *FailedError) Unwrap() error { return e.Err }
+// OptionName returns "answers.Path", the option that chooses the store.
+func (e *NewerError) OptionName() string { return "answers.Path" }
 
-// DamageError says that a file of the store is missing or damaged. If the file belongs to the index, the index was made
-// anew from the log, and the new index is damaged, too.
+// NetworkError says that a store is on a file system of the network, on which processes cannot share it.
+type NetworkError struct {
+	Path   string
+	System string // such as nfs
+}
+
+func (e *NetworkError) Error() string {
+	return fmt.Sprintf("the store %s is on a network file system (%s), where processes cannot share it: keep it in a local folder, or have one gateway (bulkcat serve --upstream) keep it for all", e.Path, e.System)
+}
+
+// OptionName returns "answers.Path", the option that chooses the store.
+func (e *NetworkError) OptionName() string { return "answers.Path" }
+
+// DamageError says that a store is damaged: an answer in it may be wrong or missing. Recover copies what is sound.
 type DamageError struct {
-	Dir   string
-	File  string // "" if unknown
-	Index bool
-	Err   error
+	Path string
+	Err  error
 }
 
 func (e *DamageError) Error() string {
-	advice := fmt.Sprintf("save what is readable with 'bulkcat store export %s', or move the folder away", e.Dir)
-	if e.Index {
-		advice = "start the command again, it makes the index of the store anew and no answer is lost"
-	}
-	where := e.Dir
-	if e.File != "" {
-		where += " (" + e.File + ")"
-	}
-	return fmt.Sprintf("the store %s is damaged: %v: %s", where, e.Err, advice)
+	return fmt.Sprintf("the store %s is damaged: %v; bulkcat store recover copies all answers that can be read to a new store", e.Path, e.Err)
 }
 
 func (e *DamageError) Unwrap() error { return e.Err }
 
-// storeError gives an error of the disk, the log or the database its type.
-func storeError(dir string, err error) error {
-	if err == nil || isTyped(err) {
+// FailedError says that the disk refused to read or write, or that the store was removed while it was open. The error
+// is sticky: the store is of no use until it is opened again. All that was committed is kept.
+type FailedError struct {
+	Path string
+	Err  error // such as syscall.ENOSPC
+}
+
+func (e *FailedError) Error() string {
+	return fmt.Sprintf("the store of answers %s has failed: %v; all answers before are kept", e.Path, e.Err)
+}
+
+func (e *FailedError) Unwrap() error { return e.Err }
+
+// explain makes a typed error of an error of the engine.
+func explain(path string, err error) error {
+	var engine *sqlite3.Error
+	switch {
+	case err == nil, isTyped(err):
 		return err
+	case errors.Is(err, sqlite3.CORRUPT), errors.Is(err, sqlite3.NOTADB), errors.Is(err, sqlite3.IOERR_DATA),
+		errors.Is(err, sqlite3.IOERR_CORRUPTFS), errors.Is(err, sqlite3.IOERR_SHORT_READ), errors.Is(err, errDamaged):
+		return &DamageError{Path: path, Err: err}
+	case errors.Is(err, sqlite3.ERROR) && errors.As(err, &engine): // the statements are right: the schema is not
+		return &DamageError{Path: path, Err: err}
+	case errors.Is(err, sqlite3.FULL) && !errors.Is(err, syscall.ENOSPC):
+		err = fmt.Errorf("%w (%w)", syscall.ENOSPC, err)
+	case errors.Is(err, sqlite3.BUSY):
+		err = fmt.Errorf("another process has been writing for %v: %w", mostBusy, err)
 	}
-	if isDisk(err) {
-		return &FailedError{Dir: dir, Err: err}
-	}
-	damage := &DamageError{Dir: dir, Err: err}
-	if named, ok := errors.AsType[*fs.PathError](err); ok {
-		damage.File = named.Path
-	}
-	return damage
+	return &FailedError{Path: path, Err: err}
 }
 
-// isTyped reports whether an error is one of a store that has failed, or that cannot be opened.
 func isTyped(err error) bool {
-	_, failed := errors.AsType[*FailedError](err)
-	_, damage := errors.AsType[*DamageError](err)
-	_, version := errors.AsType[*VersionError](err)
-	_, missing := errors.AsType[*MissingError](err)
-	_, foreign := errors.AsType[*ForeignError](err)
-	return failed || damage || version || missing || foreign
-}
-
-// isIndexDamage reports whether an error says that the index must be made anew.
-func isIndexDamage(err error) bool {
-	damage, ok := errors.AsType[*DamageError](err)
-	return ok && damage.Index
-}
-
-// isDisk reports whether an error is the operating system's, and not about wrong contents. A file that is missing is
-// wrong contents.
-func isDisk(err error) bool {
-	if pebble.IsCorruptionError(err) || errors.Is(err, fs.ErrNotExist) {
-		return false
-	}
-	_, ok := errors.AsType[syscall.Errno](err)
-	return ok || errors.Is(err, errGone) || errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrClosed)
+	var missing *MissingError
+	var foreign *ForeignError
+	var newer *NewerError
+	var network *NetworkError
+	var damage *DamageError
+	var failed *FailedError
+	var locked *LockedError
+	return errors.As(err, &missing) || errors.As(err, &foreign) || errors.As(err, &newer) || errors.As(err, &network) || errors.As(err, &damage) || errors.As(err, &failed) || errors.As(err, &locked)
 }

@@ -1,10 +1,12 @@
 package answers
 
 import (
+	"bytes"
 	"cmp"
-	"errors"
 	"slices"
 	"time"
+
+	"github.com/ncruces/go-sqlite3"
 
 	"github.com/bulkcat/bulkcat/client"
 )
@@ -12,17 +14,19 @@ import (
 // Query asks for the stored outcome of a request.
 type Query struct {
 	Request client.Request
-	Source  string // "" for the store's own
-	Body    bool   // set Outcome.Answer.Body
+	Source  string    // "" for the store's own
+	Body    bool      // set Outcome.Answer.Body
+	After   time.Time // an outcome that the service gave no later does not count: it is asked again
 
 	Found   bool      // there is an outcome that still counts
 	Outcome Outcome   // set where Found
-	Stored  bool      // there is an outcome, also if it does not count or is damaged
-	AskedAt time.Time // of an outcome, also if it does not count; zero for a damaged outcome
+	Stored  bool      // there is an outcome, also if it does not count
+	AskedAt time.Time // of an outcome, also if it does not count
+	Held    bool      // another process is about to ask: set by Claim
 }
 
-// Lookup returns the stored outcome of a request, and whether there is an outcome that still
-// counts. Several requests at once cost much less: see LookupAll.
+// Lookup returns the stored outcome of a request, and whether there is an outcome that still counts. Several requests at
+// once cost less: see LookupAll.
 func (s *Store) Lookup(r client.Request) (Outcome, bool, error) {
 	queries := []Query{{Request: r}}
 	if err := s.LookupAll(queries); err != nil {
@@ -31,131 +35,113 @@ func (s *Store) Lookup(r client.Request) (Outcome, bool, error) {
 	return queries[0].Outcome, queries[0].Found, nil
 }
 
-// LookupAll answers the queries. A damaged answer is ignored: a warning is logged, and the
-// answer can be asked for again.
+// LookupAll answers the queries. It finds what any process has committed.
 func (s *Store) LookupAll(queries []Query) error {
-	if err := s.failure.err(); err != nil {
-		return err
+	if len(queries) == 0 {
+		return nil
 	}
-	keys, wanted := make([]byte, 0, 96*len(queries)), make([]recordRef, len(queries))
+	return s.read(func(c *conn) error {
+		return c.transaction("BEGIN", func() error { return s.lookUp(c, queries) })
+	})
+}
+
+const selectAnswer = `SELECT outcome, status, asked_at, answered_at, body, checksum FROM answers
+	WHERE input = ? AND classification = ? AND kind = ? AND service = ?`
+
+// lookUp answers the queries that have no answer yet.
+func (s *Store) lookUp(c *conn, queries []Query) error {
 	for i := range queries {
-		q, start := &queries[i], len(keys)
-		keys = appendKey(keys, cmp.Or(q.Source, s.options.Source), q.Request)
-		wanted[i] = recordRef{key: keys[start:len(keys):len(keys)], query: q}
-	}
-	places := make([]place, 0, len(queries))
-	answer := func(w recordRef) {
-		places = append(places, w.place)
-		s.answer(w)
-	}
-	n := s.ahead.take(wanted)
-	for _, w := range wanted[:n] {
-		answer(w)
-	}
-	if err := s.seek(wanted[n:], answer); err != nil {
-		return s.failure.set(err)
-	}
-	s.ahead.follow(s, places)
-	if s.unreadable != nil && slices.ContainsFunc(queries, func(q Query) bool { return !q.Found && !q.Stored }) {
-		return s.unreadable
-	}
-	return nil
-}
-
-// recordRef is a record that a lookup or a commit searches for by its key. The place and the content are set when they
-// are known.
-type recordRef struct {
-	key    []byte
-	query  *Query // nil for other records
-	place  place  // of the pack; 0 for unknown
-	tried  place  // where the record was not found
-	record []byte // nil for unknown or damaged
-}
-
-// seek finds the newest records of keys through the index, and passes each key with its record to found. If a record is
-// damaged and there may be an older one, the index is made anew: it then leads to the newest record that is sound.
-func (s *Store) seek(missing []recordRef, found func(recordRef)) error {
-	for older := s.replaced.Load() > 0; len(missing) > 0; {
-		err := s.find(missing)
-		if err != nil {
-			return err
-		}
-		missing = slices.DeleteFunc(missing, func(w recordRef) bool { return w.place == 0 })
-		lost, err := s.log.fetch(missing, found)
-		if err != nil {
-			return err
-		}
-		missing = missing[:0]
-		doubted := false
-		for _, w := range lost {
-			moved := w.tried != w.place // by compaction, perhaps
-			if !moved && !older {
-				found(w)
-				continue
-			}
-			if !moved {
-				s.markIfDamaged(w)
-				doubted = true
-			}
-			w.tried = w.place
-			missing = append(missing, w)
-		}
-		older = older && !doubted
-	}
-	return nil
-}
-
-// errDamagedPlace says that the index is to be made anew from the sound records of the log.
-var errDamagedPlace = errors.New("the index leads to a damaged answer")
-
-// fetch reads the packs at the places of keys, in the order of the log, and passes each key with its record to found.
-// It returns the keys whose record is not there.
-func (l *log) fetch(wanted []recordRef, found func(recordRef)) (lost []recordRef, err error) {
-	var p pack
-	memory := make([]byte, nearRead)
-	slices.SortFunc(wanted, func(a, b recordRef) int { return cmp.Compare(a.place, b.place) })
-	lost = wanted[:0]
-	for _, w := range wanted {
-		if p.at != w.place {
-			encoded, _, err := l.packAt(w.place, nil, memory)
-			if err != nil {
-				return nil, err
-			}
-			p.parse(w.place, encoded)
-		}
-		i := slices.IndexFunc(p.records, func(record []byte) bool { return hasKey(record, w.key) })
-		if i < 0 {
-			lost = append(lost, w)
+		q := &queries[i]
+		if q.Found {
 			continue
 		}
-		w.record = p.records[i]
-		found(w)
+		source, r := cmp.Or(q.Source, s.options.Source), q.Request
+		err := c.query(selectAnswer, func(columns *sqlite3.Stmt) error {
+			w := row{
+				service: []byte(source), kind: []byte(r.Kind), classification: []byte(r.Classification), input: []byte(r.Input),
+				result: columns.ColumnRawText(0), status: columns.ColumnInt64(1), asked: columns.ColumnInt64(2), answered: columns.ColumnInt64(3), body: columns.ColumnRawText(4),
+			}
+			if w.checksum() != columns.ColumnInt64(5) {
+				return errDamaged
+			}
+			return s.answer(q, &w)
+		}, r.Input, r.Classification, string(r.Kind), source)
+		if err != nil {
+			return err
+		}
 	}
-	return lost, nil
+	return nil
 }
 
-// answer answers a query.
-func (s *Store) answer(w recordRef) {
-	w.query.Stored = true
-	outcome, err := parseOutcome(w.record, w.query.Request.Classification)
+func (s *Store) answer(q *Query, w *row) error {
+	outcome, err := w.outcome(q.Request.Classification)
 	if err != nil {
-		s.damage.note(s.options, w.place, string(w.key))
-		return
+		return err
 	}
-	w.query.AskedAt = outcome.AskedAt()
-	if w.query.Body && outcome.Rejection == nil {
-		outcome.Answer.Body = slices.Clone(bodyOf(w.record))
+	q.Stored, q.AskedAt = true, outcome.AskedAt()
+	if q.Body && outcome.Rejection == nil {
+		outcome.Answer.Body = bytes.Clone(w.body)
 	}
-	if s.counts(outcome) {
-		w.query.Outcome, w.query.Found = outcome, true
+	if s.counts(outcome) && (q.After.IsZero() || outcome.AskedAt().After(q.After)) {
+		q.Outcome, q.Found = outcome, true
 	}
+	return nil
 }
 
-// counts reports whether an outcome counts. An outcome that has come since the store was opened
-// always does: a run asks once for an input that comes twice.
+// counts reports whether an outcome counts. An outcome that has come since the store was opened always does: a run asks
+// once for an input that comes twice.
 func (s *Store) counts(o Outcome) bool {
 	if o.Rejection != nil && s.options.RetryRejected && o.Answer.AnsweredAt.Before(s.opened) {
 		return false
 	}
 	return s.options.MaxAge <= 0 || !o.AskedAt().Before(s.opened.Add(-s.options.MaxAge))
+}
+
+// scanRows are read at once: no reader may keep the journal from being emptied for long.
+const scanRows = 1000
+
+// Scan passes the outcomes of all sources to visit, in the order of their first commit. Those that are committed meanwhile
+// may be left out. An error of visit ends the scan.
+func (s *Store) Scan(visit func(Stored) error) error {
+	for last, more := int64(-1<<63), true; more; {
+		var rows []Stored
+		err := s.read(func(c *conn) error {
+			return c.query(`SELECT id, service, kind, classification, input, outcome, status, asked_at, answered_at, body, checksum
+				FROM answers WHERE id > ? ORDER BY id LIMIT ?`, func(columns *sqlite3.Stmt) error {
+				last = columns.ColumnInt64(0)
+				w := rowAt(columns, 1)
+				if w.checksum() != columns.ColumnInt64(10) {
+					return errDamaged
+				}
+				r := client.Request{Kind: client.Kind(w.kind), Classification: string(w.classification), Input: string(w.input)}
+				o, err := w.outcome(r.Classification)
+				if err != nil {
+					return err
+				}
+				if o.Rejection == nil {
+					o.Answer.Body = bytes.Clone(w.body)
+				}
+				rows = append(rows, Stored{Source: string(w.service), Request: r, Outcome: o})
+				return nil
+			}, last, int64(scanRows))
+		})
+		if err != nil {
+			return err
+		}
+		for stored := range slices.Values(rows) {
+			if err := visit(stored); err != nil {
+				return err
+			}
+		}
+		more = len(rows) == scanRows
+	}
+	return nil
+}
+
+// rowAt is the row in the columns from the first on. Its texts hold until the next step.
+func rowAt(c *sqlite3.Stmt, first int) row {
+	return row{
+		service: c.ColumnRawText(first), kind: c.ColumnRawText(first + 1), classification: c.ColumnRawText(first + 2), input: c.ColumnRawText(first + 3),
+		result: c.ColumnRawText(first + 4), status: c.ColumnInt64(first + 5), asked: c.ColumnInt64(first + 6), answered: c.ColumnInt64(first + 7), body: c.ColumnRawText(first + 8),
+	}
 }

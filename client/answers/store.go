@@ -2,251 +2,321 @@ package answers
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"log/slog"
 	"os"
-	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
+	"github.com/ncruces/go-sqlite3"
+
 	"github.com/bulkcat/bulkcat/client/limits"
-	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // Options describe a store.
 type Options struct {
-	Dir           string        // made if it is not there
+	Path          string        // of the file; made if it is not there, with its folder
 	Source        string        // the service whose answers are looked up and kept
 	MaxAge        time.Duration // an answer that is older when the store is opened is ignored; 0 for any age
 	RetryRejected bool          // a rejection that is there when the store is opened is ignored
 	MustExist     bool          // a store that is not there is refused with a *MissingError, not made
-	ReadOnly      bool          // nothing is written but a lock; implies MustExist
-	Log           *slog.Logger  // for damaged answers and a new index; nil for none
-	FS            vfs.FS        // default: the machine's file system
+	ReadOnly      bool          // nothing is changed; implies MustExist
+	Exclusive     bool          // no other process opens the store meanwhile; for a network file system
+	Log           *slog.Logger  // nil for none
+
+	vfs string // of the engine; "" for the machine's file system
 }
 
-// Store is the answers of services on disk. It is safe for concurrent use by one process; a
-// second process is refused.
+// Store is the answers of services on disk. It is safe for concurrent use, also by several processes.
 //
-// The first error of the disk ends the store: calls that wait return, and each call from then
-// on returns the same *FailedError. All that was committed is there when the store is opened
-// again.
+// The first error ends the store: each call from then on returns the same error. All that was committed is there when
+// the store is opened again.
 type Store struct {
 	options Options
-	opened  time.Time // in whole microseconds, as answers have their time
-	lock    io.Closer
-	failure *failure
-	log     *log
-	index   *index
-	ahead   readAhead
-	damage  damage
+	opened  time.Time              // in whole microseconds, as answers have their time
+	files   map[string]os.FileInfo // that each process with the store has open, by their names
+	failure atomic.Pointer[error]
 
-	replaced atomic.Uint64 // as in index.state
-	writes   sync.Mutex    // held by the goroutine that appends to the log or makes the index anew, and by scans of the log
-	making   sync.RWMutex  // held by lookups while they use the index, and while the index is made anew
+	readers chan *conn // idle
+	made    atomic.Int64
 
-	deleting  map[string]bool // keys whose records compaction leaves out
-	dropIndex bool            // Close removes the index, after Delete
+	writes chan struct{} // of capacity 1: holds a token while a goroutine uses what follows. No mutex: holders may sleep
+	writer *conn         // nil in a store that is only read
+	synced bool          // the writer syncs each commit
+	owner  *owner        // nil if nothing is claimed
+	beat   *time.Ticker
+	beats  sync.WaitGroup
+	shown  atomic.Pointer[time.Time] // when the owner has shown last that it lives
+	lapses atomic.Int64
+	closed chan struct{}
 
-	unreadable error // why, in a store that is only read, an answer that is not found may be there
+	notesLock *os.File // nil without LockNotes
+
+	claims   sync.Mutex  // guards what follows
+	claiming []*claiming // that wait for writes
+	released []key       // claims that are to be given back
 }
 
-const (
-	lockFile  = "LOCK"
-	ownerFile = "OWNER" // names the process that has opened the store for writing last
-
-	backupFile = "BACKUP" // of package backup
-)
-
-// Open opens the store, or makes it. The error is a *ForeignError, a *LockedError, a *VersionError, a
-// *MissingError, a *DamageError or a *FailedError.
+// Open opens the store, or makes it. The error is a *MissingError, *ForeignError, *NewerError, *NetworkError,
+// *DamageError or *FailedError.
 func Open(o Options) (*Store, error) {
-	if o.FS == nil {
-		o.FS = vfs.Default
-	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if err := o.check(); err != nil {
-		return nil, storeError(o.Dir, err)
-	}
-	if !o.ReadOnly {
-		if err := makeFolder(o.FS, o.Dir); err != nil {
-			return nil, storeError(o.Dir, err)
-		}
-	}
-	lock, err := o.FS.Lock(o.FS.PathJoin(o.Dir, lockFile))
-	if errors.Is(err, syscall.EAGAIN) || err != nil && strings.Contains(err.Error(), "lock held by current process") {
-		return nil, &LockedError{Dir: o.Dir, PID: readOwner(o)}
-	}
+	o.MustExist = o.MustExist || o.ReadOnly
+	s, err := open(o)
 	if err != nil {
-		return nil, storeError(o.Dir, err)
-	}
-	s := &Store{options: o, opened: time.Now().UTC().Truncate(time.Microsecond), lock: lock, failure: &failure{dir: o.Dir, done: make(chan struct{})}}
-	s.log = &log{fs: o.FS, dir: o.Dir, readOnly: o.ReadOnly}
-	s.writes.Lock()
-	defer s.writes.Unlock()
-	if err := s.open(); err != nil {
-		s.close() // the first error is the cause
-		return nil, storeError(o.Dir, err)
+		return nil, explain(o.Path, err)
 	}
 	return s, nil
 }
 
-// makeFolder makes a folder that outlasts the loss of power. A folder that is there may be of a
-// start that was killed before the folder was durable.
-func makeFolder(files vfs.FS, name string) error {
-	parent := files.PathDir(name)
-	if _, err := files.Stat(parent); errors.Is(err, fs.ErrNotExist) && parent != name {
-		if err := makeFolder(files, parent); err != nil {
-			return err
+func open(o Options) (*Store, error) {
+	err := inspect(o.Path)
+	if _, missing := errors.AsType[*MissingError](err); missing && !o.MustExist {
+		if err = o.checkPlace(); err == nil {
+			err = o.create()
+		}
+		if err == nil {
+			err = inspect(o.Path)
 		}
 	}
-	return errors.Join(files.MkdirAll(name, 0o777), syncFolder(files, parent))
+	if err == nil {
+		err = o.checkPlace()
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{options: o, opened: time.Now().Truncate(time.Microsecond), files: make(map[string]os.FileInfo), readers: make(chan *conn, mostReaders), closed: make(chan struct{}), writes: make(chan struct{}, 1), synced: true}
+	c, err := o.connect()
+	if _, missing := errors.AsType[*MissingError](err); missing && !o.MustExist {
+		if err = o.create(); err == nil {
+			c, err = o.connect()
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = c.query("SELECT count(*) FROM (SELECT 1 FROM answers LIMIT 1)", nil) // the schema is read, and an exclusive lock taken
+	for _, name := range Files(o.Path)[:3] {
+		if info, statErr := os.Stat(name); statErr == nil {
+			s.files[name] = info
+		}
+	}
+	if err == nil && o.Exclusive && !o.ReadOnly {
+		err = c.transaction("BEGIN EXCLUSIVE", func() error { return nil })
+	}
+	if err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	if o.ReadOnly {
+		s.readers <- c
+		s.made.Store(1)
+		return s, nil
+	}
+	s.writer = c
+	return s, nil
 }
 
-// open opens the log and the index, and makes them agree.
-func (s *Store) open() error {
-	names, err := s.options.FS.List(s.options.Dir)
-	if err != nil {
-		return err
+// checkPlace refuses a store that processes would share on a file system of the network.
+func (o *Options) checkPlace() error {
+	if o.Exclusive {
+		return nil
 	}
-	slices.Sort(names)
-	for _, name := range names {
-		if strings.HasPrefix(name, "MANIFEST-") {
-			return &VersionError{Dir: s.options.Dir, Version: "4 or older"}
+	if system := networkOf(o.Path); system != "" {
+		return &NetworkError{Path: o.Path, System: system}
+	}
+	return nil
+}
+
+// mostReaders is how many goroutines of the process look up at the same time.
+const mostReaders = 4
+
+// read lends a connection to work.
+func (s *Store) read(work func(*conn) error) error {
+	if err := s.failure.Load(); err != nil {
+		return *err
+	}
+	if s.options.Exclusive && s.writer != nil {
+		return s.write(true, work)
+	}
+	var c *conn
+	select {
+	case c = <-s.readers:
+	default:
+		if s.made.Add(1) > mostReaders || s.writer == nil {
+			s.made.Add(-1)
+			c = <-s.readers
+			break
 		}
-		if number := parseLogName(name); number != 0 {
-			if err := s.log.add(number); err != nil {
-				return err
+		var err error
+		if c, err = s.options.connect(); err != nil {
+			s.made.Add(-1)
+			return s.fail(err)
+		}
+	}
+	defer func() { s.readers <- c }()
+	return s.fail(work(c))
+}
+
+// write lends the connection that writes to work. Commits that are not synced may be lost with the power, and only
+// before the next that is.
+func (s *Store) write(synced bool, work func(*conn) error) error {
+	s.writes <- struct{}{}
+	defer func() { <-s.writes }()
+	return s.writeAlone(synced, work)
+}
+
+// writeAlone is write for a caller that holds writes.
+func (s *Store) writeAlone(synced bool, work func(*conn) error) error {
+	if err := s.failure.Load(); err != nil {
+		return *err
+	}
+	if s.writer == nil {
+		return s.fail(errors.New("the store is only read"))
+	}
+	if synced != s.synced {
+		level := "NORMAL"
+		if synced {
+			level = "FULL"
+		}
+		if err := s.writer.Exec("PRAGMA synchronous = " + level); err != nil {
+			return s.fail(err)
+		}
+		s.synced = synced
+	}
+	return s.fail(work(s.writer))
+}
+
+// fail makes an error sticky, unless it is the caller's.
+func (s *Store) fail(err error) error {
+	if own, ok := errors.AsType[*callerError](err); ok {
+		return own.err
+	}
+	if err = explain(s.options.Path, err); err != nil {
+		s.failure.CompareAndSwap(nil, &err)
+		err = *s.failure.Load()
+	}
+	return err
+}
+
+// callerError is an error of a function that the caller has passed, or the end of its context.
+type callerError struct{ err error }
+
+func (e *callerError) Error() string { return e.err.Error() }
+
+// checkFiles returns an error if a file of the store has been removed or replaced: other processes would not see what is
+// written.
+func (s *Store) checkFiles() error {
+	for name, opened := range s.files {
+		if info, err := os.Stat(name); err != nil || !os.SameFile(info, opened) {
+			return fmt.Errorf("%w: %s", errGone, name)
+		}
+	}
+	return nil
+}
+
+// Path is the path of the store.
+func (s *Store) Path() string { return s.options.Path }
+
+// Close gives back all claims, and closes the store. The last process leaves one file. Each call from then on returns an
+// error, and another Close nil.
+func (s *Store) Close() error {
+	select {
+	case <-s.closed:
+		return nil
+	default:
+	}
+	close(s.closed)
+	s.beats.Wait()
+	err := s.disown()
+	closed := error(&FailedError{Path: s.options.Path, Err: errClosed})
+	failed := !s.failure.CompareAndSwap(nil, &closed)
+	s.writes <- struct{}{} // after a commit that has begun
+	defer func() { <-s.writes }()
+	for range s.made.Load() {
+		err = errors.Join(err, (<-s.readers).close())
+	}
+	if s.writer != nil {
+		if !s.options.Exclusive {
+			// Other programs that have the store open must not find pages there to move: they leave out the checksums. And the
+			// engine leaves the journal of a file that was moved.
+			_, _, checkpointErr := s.writer.WALCheckpoint("main", sqlite3.CHECKPOINT_PASSIVE)
+			if !errors.Is(checkpointErr, sqlite3.BUSY) { // another process is at it
+				err = errors.Join(err, checkpointErr)
 			}
 		}
+		err = errors.Join(err, s.writer.close())
 	}
-	if len(s.log.files) == 0 {
-		if slices.Contains(names, ownerFile) {
-			return &fs.PathError{Op: "open", Path: s.log.name(1), Err: fs.ErrNotExist}
-		}
-		if err := s.log.add(1); err != nil {
-			return err
-		}
+	if s.notesLock != nil {
+		s.notesLock.Close() // nothing was written; the lock ends
 	}
-	if !s.options.ReadOnly { // a start may have been killed between making a file and syncing the folder
-		if err := syncFolder(s.options.FS, s.options.Dir); err != nil {
-			return err
-		}
+	if failed { // the caller has the error
+		return nil
 	}
-	if s.index, err = openIndex(s.options, s.failure, s.mend); err != nil {
-		return err
-	}
-	if err := s.match(); err != nil {
-		return err
-	}
-	if err := s.withSoundIndex(s.replay); err != nil {
-		return err
-	}
-	if err := s.trim(); err != nil || s.options.ReadOnly {
-		return err
-	}
-	return s.signOwner()
+	return explain(s.options.Path, err)
 }
 
-func (s *Store) signOwner() error {
-	f, err := s.options.FS.Create(s.options.FS.PathJoin(s.options.Dir, ownerFile), vfs.WriteCategoryUnspecified)
-	if err != nil {
-		return err
+// Size is the number of bytes of the store's files.
+func (s *Store) Size() (sum int64, err error) {
+	for _, name := range Files(s.options.Path)[:2] {
+		if info, err := os.Stat(name); err == nil {
+			sum += info.Size()
+		}
 	}
-	_, err = f.Write([]byte(strconv.Itoa(os.Getpid()) + "\n"))
-	return errors.Join(err, f.Close())
+	return sum, nil
 }
 
-// readOwner returns 0 for an owner that is not known.
-func readOwner(o Options) int {
-	text, _ := readStart(o.FS, o.FS.PathJoin(o.Dir, ownerFile), 20)
-	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
-	return pid
+// Has reports whether the store has an outcome of a source.
+func (s *Store) Has(source string) (has bool, err error) {
+	err = s.read(func(c *conn) error {
+		return c.query("SELECT 1 FROM answers WHERE service = ? LIMIT 1", func(*sqlite3.Stmt) error { has = true; return nil }, source)
+	})
+	return has, err
 }
 
-// Damaged is the number of damaged packs and records that were met.
-func (s *Store) Damaged() int64 { return s.damage.count() }
+// Note is what a caller keeps under a name beside the answers of the store's source; nil if there is none.
+func (s *Store) Note(name string) ([]byte, error) { return s.NoteOf(s.options.Source, name) }
 
-// rateKey is the key of the learned rate of a source. It sorts before every request's key.
-func rateKey(source string) []byte { return []byte("\x00rate\x00" + source) }
+// NoteOf is Note for another source.
+func (s *Store) NoteOf(source, name string) (body []byte, err error) {
+	err = s.read(func(c *conn) error {
+		return c.query("SELECT body FROM notes WHERE service = ? AND name = ?", func(row *sqlite3.Stmt) error {
+			body = bytes.Clone(row.ColumnRawBlob(0))
+			return nil
+		}, source, name)
+	})
+	return body, err
+}
 
 // Learned is what a run has learned of the service.
 type Learned = limits.Learned
 
-// Learned is what an earlier run has learned of the service. Earlier builds kept the first fields only.
-func (s *Store) Learned() (l Learned, err error) {
-	w := []recordRef{{key: rateKey(s.options.Source)}}
-	err = s.seek(w, func(w recordRef) {
-		_, body := splitRecord(w.record)
-		var window, silence float64
-		_, _ = fmt.Sscan(string(body), &l.Rate, &l.Background, &l.Number, &window, &silence)
-		l.Window, l.Silence = seconds(window), seconds(silence)
-	})
-	if !l.IsValid() { // damaged: learned again
-		l = Learned{}
-	}
-	return l, s.failure.set(err)
-}
+// learnedNote is the name of the note with what was learned.
+const learnedNote = "learned"
 
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+// Learned is what an earlier run has learned of the service.
+func (s *Store) Learned() (l Learned, err error) {
+	body, err := s.Note(learnedNote)
+	if err != nil || body == nil {
+		return l, err
+	}
+	if json.Unmarshal(body, &l) != nil || !l.IsValid() { // learned again
+		return Learned{}, nil
+	}
+	return l, nil
+}
 
 // KeepLearned keeps what was learned for the next run.
 func (s *Store) KeepLearned(l Learned) error {
+	body, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
 	b := s.NewBatch()
-	key, body := rateKey(s.options.Source), fmt.Appendf(nil, "%.3f %.4f %d %.3f %.3f", l.Rate, l.Background, l.Number, l.Window.Seconds(), l.Silence.Seconds())
-	b.add(key, appendRecord(nil, kindRate, 0, time.Now(), key, body))
+	b.AddNote(learnedNote, body)
 	return b.Commit()
-}
-
-// noteKey is the key of a note. It sorts before every request's key.
-func noteKey(source, name string) []byte { return []byte("\x00note\x00" + source + "\x00" + name) }
-
-// Note is what a caller keeps under a name beside the answers of the store's source; nil if there is
-// none, or if it is damaged.
-func (s *Store) Note(name string) (body []byte, err error) { return s.NoteOf(s.options.Source, name) }
-
-// NoteOf is Note for another source.
-func (s *Store) NoteOf(source, name string) (body []byte, err error) {
-	w := []recordRef{{key: noteKey(source, name)}}
-	err = s.seek(w, func(w recordRef) {
-		_, found := splitRecord(w.record)
-		body = bytes.Clone(found)
-	})
-	return body, s.failure.set(err)
-}
-
-// Close closes the store, after the index is durable. A store that has failed stays locked
-// until the process ends, since its database may still write.
-func (s *Store) Close() error {
-	s.writes.Lock()
-	defer s.writes.Unlock()
-	if !s.options.ReadOnly {
-		_ = s.index.flush() // close returns the error, which is sticky
-	}
-	return s.close()
-}
-
-// close closes all files as they are, and the index's only while the store has not failed.
-func (s *Store) close() error {
-	var err error
-	if s.index != nil {
-		err = s.index.close()
-	}
-	if err == nil && s.dropIndex {
-		err = s.options.FS.RemoveAll(s.index.dir)
-	}
-	err = errors.Join(err, s.log.close())
-	if failed := s.failure.err(); failed != nil {
-		return failed
-	}
-	return storeError(s.options.Dir, errors.Join(err, s.lock.Close()))
 }

@@ -1,495 +1,450 @@
-package answers_test
+package answers
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"maps"
 	"os"
-	"reflect"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/ncruces/go-sqlite3"
 
 	"github.com/bulkcat/bulkcat/client"
-	. "github.com/bulkcat/bulkcat/client/answers"
 )
 
-const (
-	dir    = "store"
-	source = "https://api.example.com"
-)
+const source = "https://api.example.com"
 
-var noon = time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.UTC)
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// numbered is the i-th of many requests and its first answer.
-func numbered(i int) (client.Request, Outcome) { return version(i, 0) }
-
-// version is the i-th request and one of its answers, each newer than the one before.
-func version(i, v int) (client.Request, Outcome) {
-	r := client.Request{Kind: client.Website, Input: fmt.Sprintf("https://site-%d.example", i*104729%10_000_019), Classification: client.TaxonomyV3}
-	value := fmt.Sprintf("A > %d > %d", i, v)
-	return r, Outcome{Answer: client.Answer{
-		Entries:    []client.Entry{{Value: value, Confidence: 0.5}},
-		Body:       fmt.Appendf(nil, `{"taxonomy_v3":[{"value":"%s","confidence":0.5}]}`, value),
-		AnsweredAt: noon.Add(time.Duration(v) * time.Minute),
-	}}
+func request(i int) client.Request {
+	return client.Request{Kind: client.Website, Classification: client.TaxonomyV3, Input: fmt.Sprintf("https://site%d.example.com", i)}
 }
 
-// suite is a store under test, and its disk.
-type suite struct {
+func answer(value string, at time.Time) Outcome {
+	return Outcome{Answer: client.Answer{Body: fmt.Appendf(nil, `{"taxonomy_v3":[{"value":%q,"confidence":0.5}]}`, value), AnsweredAt: at}}
+}
+
+func rejection(at time.Time) Outcome {
+	return Outcome{Answer: client.Answer{AnsweredAt: at}, Rejection: &client.Error{Class: client.Rejected, Status: 200, Detail: "no such site"}}
+}
+
+// place is a folder with a store.
+type place struct {
 	*testing.T
-	options Options
-	*Store
+	path string
 }
 
-// start opens a store on a disk.
-func start(t *testing.T, disk vfs.FS) *suite {
-	return (&suite{T: t, options: Options{Dir: dir, Source: source, FS: disk}}).open()
+func newPlace(t *testing.T) place { return place{t, filepath.Join(t.TempDir(), "state", "answers.db")} }
+
+func (p place) must(err error) {
+	p.Helper()
+	if err != nil {
+		p.Fatal(err)
+	}
 }
 
-func (s *suite) open() *suite {
-	s.Helper()
-	store, err := Open(s.options)
-	s.must(err)
-	s.Store = store
+func (p place) options() Options { return Options{Path: p.path, Source: source} }
+
+func (p place) open(change ...func(*Options)) *Store {
+	p.Helper()
+	o := p.options()
+	for _, c := range change {
+		c(&o)
+	}
+	s, err := Open(o)
+	p.must(err)
+	p.Cleanup(func() {
+		select {
+		case <-s.closed:
+		default:
+			p.must(s.Close())
+		}
+	})
 	return s
 }
 
-func (s *suite) close() {
-	s.Helper()
-	s.must(s.Store.Close())
-}
-
-// reopen closes the store, changes its options, and opens the store.
-func (s *suite) reopen(change func(*Options)) {
-	s.Helper()
-	s.close()
-	change(&s.options)
-	s.open()
-}
-
-func (s *suite) must(err error) {
-	s.Helper()
-	if err != nil {
-		s.Fatal(err)
-	}
-}
-
-// put commits a version of the answers from one number to another.
-func (s *suite) put(from, to, v int) {
-	s.Helper()
-	s.must(s.tryPut(from, to, v))
-}
-
-func (s *suite) tryPut(from, to, v int) error {
+// put stores answers to requests from one number to before another.
+func (p place) put(s *Store, from, to int) {
+	p.Helper()
 	b := s.NewBatch()
 	for i := from; i < to; i++ {
-		b.Add(version(i, v))
+		b.Add(request(i), answer(fmt.Sprint("value ", i), noon.Add(time.Duration(i)*time.Second)))
 	}
-	return b.Commit()
+	p.must(b.Commit())
 }
 
-// want looks up the answers from one number to another, in batches, and wants a version of each;
-// -1 for none.
-func (s *suite) want(from, to, v int) {
-	s.Helper()
-	for ; from < to; from += 100 {
-		var queries []Query
-		for i := from; i < min(from+100, to); i++ {
-			r, _ := numbered(i)
-			queries = append(queries, Query{Request: r})
-		}
-		s.must(s.LookupAll(queries))
-		for i, q := range queries {
-			_, o := version(from+i, v)
-			if o.Answer.Body = nil; v < 0 && (q.Found || q.Stored) || v >= 0 && (!q.Found || !reflect.DeepEqual(q.Outcome, o)) {
-				s.Fatalf("answer %d: got %+v, want version %d", from+i, q, v)
-			}
-		}
+// wantValue checks the stored answer to a request; "" for none.
+func (p place) wantValue(s *Store, i int, want string) {
+	p.Helper()
+	o, found, err := s.Lookup(request(i))
+	p.must(err)
+	got := ""
+	if found && o.Rejection == nil {
+		got = o.Answer.Entries[0].Value
+	}
+	if got != want {
+		p.Errorf("request %d has %q, want %q", i, got, want)
 	}
 }
 
-// scan returns how often each input is stored, and the bodies of the answers that are short.
-func (s *suite) scan() (inputs map[string]int, bodies string) {
-	s.Helper()
-	inputs = make(map[string]int)
-	var all strings.Builder
-	s.must(s.Scan(func(a Stored) error {
-		inputs[a.Request.Input]++
-		if len(a.Outcome.Answer.Body) < 1<<10 {
-			all.Write(a.Outcome.Answer.Body)
-			all.WriteByte('\n')
-		}
-		return nil
-	}))
-	return inputs, all.String()
-}
+func exclusive(o *Options) { o.Exclusive = true }
 
-// wantAll wants a version of the first n answers, and nothing else, from lookups and scans, and no damage.
-func (s *suite) wantAll(n, v int) {
-	s.Helper()
-	s.wantStored(n, v)
-	if s.Damaged() != 0 {
-		s.Errorf("%d damaged", s.Damaged())
-	}
-}
-
-// wantStored is wantAll for a store in which damage was met.
-func (s *suite) wantStored(n, v int) {
-	s.Helper()
-	s.want(0, n, v)
-	inputs, _ := s.scan()
-	for i := range n {
-		r, _ := numbered(i)
-		if inputs[r.Input] != 1 {
-			s.Errorf("answer %d is stored %d times", i, inputs[r.Input])
-		}
-	}
-	if len(inputs) != n {
-		s.Errorf("%d answers are stored, want %d", len(inputs), n)
-	}
-}
-
-// contents reads all files of a store, folders inside included.
-func contents(t *testing.T, disk vfs.FS) map[string][]byte {
-	t.Helper()
-	files := make(map[string][]byte)
-	var read func(name string)
-	read = func(name string) {
-		names, err := disk.List(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, n := range names {
-			path := disk.PathJoin(name, n)
-			info, err := disk.Stat(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if info.IsDir() {
-				read(path)
-				continue
-			}
-			f, err := disk.Open(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			text := make([]byte, info.Size())
-			_, err = io.ReadFull(f, text)
-			if err := errors.Join(err, f.Close()); err != nil {
-				t.Fatal(err)
-			}
-			files[path] = text
-		}
-	}
-	read(dir)
-	return files
-}
-
-// lay puts files on a new disk.
-func lay(t *testing.T, files map[string][]byte) vfs.FS {
-	t.Helper()
-	disk := vfs.NewCrashableMem()
-	for _, path := range slices.Sorted(maps.Keys(files)) {
-		if err := disk.MkdirAll(disk.PathDir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		f, err := disk.Create(path, vfs.WriteCategoryUnspecified)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = f.Write(slices.Clone(files[path])) // the file system may write to the slice
-		if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return disk
-}
-
-func TestAnswersOutlastTheStore(t *testing.T) {
-	s := start(t, vfs.NewMem())
-	s.put(0, 1000, 0)
-	s.wantAll(1000, 0)
-	s.reopen(func(*Options) {})
-	s.wantAll(1000, 0)
-	s.want(1000, 2000, -1)
-	r, _ := numbered(1)
-	for name, other := range map[string]client.Request{
-		"input":          {Kind: r.Kind, Input: r.Input + "/", Classification: r.Classification},
-		"classification": {Kind: r.Kind, Input: r.Input, Classification: client.NAICS},
-		"kind":           {Kind: client.Product, Input: r.Input, Classification: r.Classification},
-	} {
-		if _, found, err := s.Lookup(other); found || err != nil {
-			t.Errorf("another %s: found %t, %v", name, found, err)
-		}
-	}
-	s.reopen(func(o *Options) { o.Source = "https://other.example.com" })
-	s.want(0, 1000, -1)
-	s.close()
-}
-
-func TestNewestAnswerCounts(t *testing.T) {
-	s := start(t, vfs.NewMem())
-	s.put(0, 600, 0)
-	s.put(200, 400, 1)
-	s.put(300, 310, 2)
-	check := func(t *testing.T) {
-		s.T = t
-		s.want(0, 200, 0)
-		s.want(200, 300, 1)
-		s.want(300, 310, 2)
-		s.want(310, 400, 1)
-		s.want(400, 600, 0)
-		if inputs, _ := s.scan(); len(inputs) != 600 {
-			t.Errorf("%d answers are stored", len(inputs))
-		}
-	}
-	t.Run("at once", check)
-	s.reopen(func(*Options) {})
-	t.Run("opened again", check)
-	s.reopen(func(o *Options) { o.ReadOnly = true })
-	t.Run("only read", check)
-	s.reopen(func(o *Options) { o.ReadOnly = false })
-	s.must(s.Compact(t.Context()))
-	t.Run("compacted", check)
-	s.T = t
-	s.close()
-}
-
-func TestRejections(t *testing.T) {
-	s := start(t, vfs.NewMem())
-	r, _ := numbered(0)
-	rejection := &client.Error{Class: client.Rejected, Status: 404, Detail: "no such site"}
-	put := func(at time.Time) {
-		b := s.NewBatch()
-		b.Add(r, Outcome{Rejection: rejection, Answer: client.Answer{AnsweredAt: at}})
-		s.must(b.Commit())
-	}
-	put(noon)
-	got, found, err := s.Lookup(r)
-	if err != nil || !found || !reflect.DeepEqual(got.Rejection, rejection) || !got.Answer.AnsweredAt.Equal(noon) {
-		t.Errorf("got %+v, %t, %v", got, found, err)
-	}
-	s.reopen(func(o *Options) { o.RetryRejected = true })
-	if _, found, err := s.Lookup(r); found || err != nil {
-		t.Errorf("to be asked again, but found %t, %v", found, err)
-	}
-	put(time.Now().UTC().Truncate(time.Microsecond))
-	if _, found, err := s.Lookup(r); !found || err != nil {
-		t.Errorf("asked again already, but found %t, %v", found, err)
-	}
-	s.close()
-}
-
-func TestMaxAge(t *testing.T) {
-	for _, tt := range []struct {
-		name     string
-		age, max time.Duration
-		found    bool
-	}{
-		{"any age", time.Hour, 0, true},
-		{"young enough", time.Hour, 2 * time.Hour, true},
-		{"too old", 3 * time.Hour, 2 * time.Hour, false},
-		{"too old now, but not when the store was opened", 0, time.Nanosecond, true},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			s := (&suite{T: t, options: Options{Dir: dir, Source: source, FS: vfs.NewMem(), MaxAge: tt.max}}).open()
-			r, o := numbered(0)
-			o.Answer.AnsweredAt = time.Now().Add(-tt.age)
+// TestConformance reads back what was committed, in a store that processes share and in one that a process has alone.
+func TestConformance(t *testing.T) {
+	for name, mode := range map[string]func(*Options){"shared": func(*Options) {}, "exclusive": exclusive} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			s := p.open(mode)
 			b := s.NewBatch()
-			b.Add(r, o)
-			s.must(b.Commit())
-			queries := []Query{{Request: r}}
-			if err := s.LookupAll(queries); queries[0].Found != tt.found || !queries[0].Stored || err != nil {
-				t.Errorf("got %+v, %v", queries[0], err)
+			b.Add(request(1), answer("first", noon))
+			b.Add(request(2), rejection(noon))
+			confirmed := answer("again", noon)
+			confirmed.ConfirmedAt = noon.Add(time.Hour)
+			b.Add(request(3), confirmed)
+			b.AddOf("another", request(1), answer("other", noon))
+			b.AddNote("note", []byte{0, 255})
+			p.must(b.Commit())
+			for _, name := range Files(p.path)[:2] {
+				if info, err := os.Stat(name); err == nil && runtime.GOOS != "windows" && info.Mode() != 0o600 {
+					t.Errorf("%s has the mode %v", name, info.Mode())
+				}
 			}
-			s.close()
+			p.must(s.KeepLearned(Learned{Rate: 12}))
+			b.Add(request(1), answer("second", noon.Add(time.Minute)))
+			p.must(b.Commit())
+			for range 2 {
+				queries := []Query{{Request: request(1), Body: true}, {Request: request(2)}, {Request: request(3)}, {Request: request(4)}, {Request: request(1), Source: "another"}}
+				p.must(s.LookupAll(queries))
+				if q := queries[0]; !q.Found || q.Outcome.Answer.Entries[0].Value != "second" || !q.AskedAt.Equal(noon.Add(time.Minute)) || !strings.Contains(string(q.Outcome.Answer.Body), "second") {
+					t.Errorf("the first is %+v", q)
+				}
+				if r := queries[1].Outcome.Rejection; r == nil || r.Status != 200 || r.Detail != "no such site" || r.Class != client.Rejected {
+					t.Errorf("the rejection is %+v", queries[1])
+				}
+				if o := queries[2].Outcome; !o.AskedAt().Equal(noon.Add(time.Hour)) || !o.Answer.AnsweredAt.Equal(noon) {
+					t.Errorf("the confirmed is %+v", o)
+				}
+				if q := queries[3]; q.Found || q.Stored {
+					t.Errorf("the missing is %+v", q)
+				}
+				if q := queries[4]; q.Outcome.Answer.Entries[0].Value != "other" {
+					t.Errorf("the other's is %+v", q)
+				}
+				note, err := s.Note("note")
+				p.must(err)
+				learned, err := s.Learned()
+				p.must(err)
+				none, err := s.NoteOf("another", "note")
+				p.must(err)
+				if string(note) != "\x00\xff" || learned.Rate != 12 || none != nil {
+					t.Errorf("the notes are %q, %v, %q", note, learned, none)
+				}
+				for service, want := range map[string]bool{source: true, "another": true, "none": false} {
+					if has, err := s.Has(service); has != want || err != nil {
+						t.Errorf("has %s: %v, %v", service, has, err)
+					}
+				}
+				var inputs []string
+				p.must(s.Scan(func(a Stored) error { inputs = append(inputs, a.Source+" "+a.Request.Input); return nil }))
+				if len(inputs) != 4 || inputs[3] != "another https://site1.example.com" {
+					t.Errorf("the scan has %q", inputs)
+				}
+				p.must(s.Close())
+				s = p.open(mode, func(o *Options) { o.MustExist = true })
+			}
+			p.must(s.Close())
+			if left, err := os.ReadDir(filepath.Dir(p.path)); len(left) != 1 || err != nil {
+				t.Errorf("there are %v, %v", left, err)
+			}
 		})
 	}
 }
 
-func TestSecondProcessIsRefused(t *testing.T) {
-	for _, readOnly := range []bool{false, true} {
-		folder := t.TempDir()
-		s, err := Open(Options{Dir: folder})
-		if err != nil {
-			t.Fatal(err)
+// An answer that is too old, and a rejection that is to be asked again, do not count; an answer that comes meanwhile does.
+func TestCounts(t *testing.T) {
+	p := newPlace(t)
+	s := p.open()
+	b := s.NewBatch()
+	b.Add(request(1), answer("old", time.Now().Add(-time.Hour)))
+	b.Add(request(2), rejection(time.Now().Add(-time.Second)))
+	p.must(b.Commit())
+	young := p.open(func(o *Options) { o.MaxAge, o.RetryRejected = time.Minute, true })
+	queries := []Query{{Request: request(1)}, {Request: request(2)}}
+	p.must(young.LookupAll(queries))
+	for _, q := range queries {
+		if q.Found || !q.Stored || q.AskedAt.IsZero() {
+			t.Errorf("%+v", q)
 		}
-		_, err = Open(Options{Dir: folder, ReadOnly: readOnly})
-		locked, ok := errors.AsType[*LockedError](err)
-		if !ok || locked.PID != os.Getpid() || !strings.Contains(err.Error(), fmt.Sprint(os.Getpid())) {
-			t.Errorf("read only %t: got %v", readOnly, err)
-		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+	}
+	b.Add(request(2), rejection(time.Now()))
+	p.must(b.Commit())
+	if p.must(young.LookupAll(queries)); !queries[1].Found {
+		t.Error("the new rejection does not count")
 	}
 }
 
-func TestMissingStoreIsNotMade(t *testing.T) {
-	folder := t.TempDir()
-	for _, o := range []Options{{MustExist: true}, {ReadOnly: true}} {
-		o.Dir = folder + "/none"
-		_, err := Open(o)
-		if missing, ok := errors.AsType[*MissingError](err); !ok || missing.Dir != o.Dir {
-			t.Errorf("got %v", err)
-		}
-		if _, err := os.Stat(o.Dir); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("the folder is there: %v", err)
-		}
-	}
-}
-
-func TestUnusableFolder(t *testing.T) {
-	path := t.TempDir() + "/file"
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open(Options{Dir: path}); err == nil || !strings.Contains(err.Error(), path) {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestOtherFormatIsRefused(t *testing.T) {
-	for name, files := range map[string]map[string][]byte{
-		"6":          {dir + "/00000001.log": []byte("bulkcat answers, format 6\nand more")},
-		"4 or older": {dir + "/MANIFEST-000001": []byte("x")},
+// Nothing is made or changed where there is no store.
+func TestRefusals(t *testing.T) {
+	p := newPlace(t)
+	dir := filepath.Dir(p.path)
+	for name, change := range map[string]func(*Options){
+		"must exist": func(o *Options) { o.MustExist = true },
+		"read only":  func(o *Options) { o.ReadOnly = true },
 	} {
-		_, err := Open(Options{Dir: dir, FS: lay(t, files)})
-		if version, ok := errors.AsType[*VersionError](err); !ok || version.Version != name {
-			t.Errorf("%s: got %v", name, err)
+		o := p.options()
+		change(&o)
+		_, err := Open(o)
+		if missing, ok := errors.AsType[*MissingError](err); !ok || missing.Path != p.path {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
-}
-
-func TestLearned(t *testing.T) {
-	s := start(t, vfs.NewMem())
-	want := func(want Learned) {
-		t.Helper()
-		if got, err := s.Learned(); got != want || err != nil {
-			t.Errorf("got %v, %v; want %v", got, err, want)
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("the folder was made")
+	}
+	p.must(os.MkdirAll(filepath.Join(dir, "folder"), 0o700))
+	p.must(os.WriteFile(filepath.Join(dir, "text"), []byte("a,b\n1,2\n"), 0o600))
+	p.must(os.WriteFile(filepath.Join(dir, "long"), []byte(strings.Repeat("a,b\n", 100)), 0o600))
+	other, err := sqlite3.Open(filepath.Join(dir, "other.db"))
+	p.must(err)
+	p.must(errors.Join(other.Exec("CREATE TABLE t (x)"), other.Close()))
+	for _, name := range []string{"folder", "text", "long", "other.db"} {
+		before, _ := os.ReadFile(filepath.Join(dir, name))
+		_, err := Open(Options{Path: filepath.Join(dir, name), Source: source})
+		if _, ok := errors.AsType[*ForeignError](err); !ok || IsStore(filepath.Join(dir, name)) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if after, _ := os.ReadFile(filepath.Join(dir, name)); string(after) != string(before) {
+			t.Errorf("%s has changed", name)
 		}
 	}
-	want(Learned{})
-	s.must(s.KeepLearned(Learned{Rate: 12}))
-	s.put(0, 10, 0)
-	s.must(s.KeepLearned(Learned{Rate: 287.5, Background: 0.05, Number: 600, Window: time.Minute, Silence: 62 * time.Second}))
-	want(Learned{Rate: 287.5, Background: 0.05, Number: 600, Window: time.Minute, Silence: 62 * time.Second})
-	s.reopen(func(*Options) {})
-	want(Learned{Rate: 287.5, Background: 0.05, Number: 600, Window: time.Minute, Silence: 62 * time.Second})
-	s.must(s.Compact(t.Context()))
-	want(Learned{Rate: 287.5, Background: 0.05, Number: 600, Window: time.Minute, Silence: 62 * time.Second})
-	s.wantAll(10, 0)
-	s.reopen(func(o *Options) { o.Source = "https://other.example.com" })
-	want(Learned{})
-	s.close()
-}
-
-// TestStoreIsRemoved takes the folder of an open store away: the next commit is refused, and the
-// error promises nothing about the answers.
-func TestStoreIsRemoved(t *testing.T) {
-	folder := t.TempDir() + "/store"
-	s, err := Open(Options{Dir: folder, Source: source})
-	if err != nil {
-		t.Fatal(err)
+	later := place{t, filepath.Join(dir, "later.db")}
+	s := later.open()
+	p.must(errors.Join(s.writer.Exec("PRAGMA user_version = 2"), s.Close()))
+	_, err = Open(later.options())
+	if _, newer := errors.AsType[*NewerError](err); !newer || IsStore(later.path) || Check(later.path) == nil {
+		t.Errorf("a later version: %v", err)
 	}
+	read := p.open()
+	p.put(read, 0, 1)
+	s = p.open(func(o *Options) { o.ReadOnly = true })
+	p.wantValue(s, 0, "value 0")
 	b := s.NewBatch()
-	b.Add(numbered(0))
-	if err := errors.Join(b.Commit(), os.RemoveAll(folder)); err != nil {
-		t.Fatal(err)
+	b.Add(request(1), answer("x", noon))
+	if err := b.Commit(); err == nil {
+		t.Error("a store that is only read was written")
 	}
-	b.Add(numbered(1))
-	err = b.Commit()
-	if gone, ok := errors.AsType[*FailedError](err); !ok || gone.Dir != folder || !strings.Contains(err.Error(), "put the folder back") {
+}
+
+// A store may have any name, also one that is special in an address.
+func TestNames(t *testing.T) {
+	names := []string{"a b", "a+b", "a?b=c&d", "a#b", "a%20b", "%", "ü", "-x"}
+	if runtime.GOOS == "windows" {
+		names = slices.DeleteFunc(names, func(name string) bool { return strings.Contains(name, "?") })
+	}
+	for _, name := range names {
+		p := place{t, filepath.Join(t.TempDir(), name, name)}
+		s := p.open()
+		p.put(s, 0, 3)
+		p.must(s.Copy(t.Context(), p.path+" copy"))
+		p.must(s.Close())
+		p.wantValue(p.open(), 2, "value 2")
+		if left, err := os.ReadDir(filepath.Dir(p.path)); err != nil || len(left) < 2 || !strings.HasPrefix(left[0].Name(), name) {
+			t.Errorf("%s: there are %v, %v", name, left, err)
+		}
+	}
+}
+
+// A store that processes would share on a file system of the network is refused, with two ways out.
+func TestNetwork(t *testing.T) {
+	p := newPlace(t)
+	old := networkOf
+	networkOf = func(string) string { return "nfs" }
+	defer func() { networkOf = old }()
+	_, err := Open(p.options())
+	if e, ok := errors.AsType[*NetworkError](err); !ok || e.System != "nfs" || !strings.Contains(err.Error(), "local folder") || !strings.Contains(err.Error(), "--upstream") {
 		t.Errorf("got %v", err)
 	}
-	if again := s.Close(); again != err {
-		t.Errorf("close: got %v", again)
+	s := p.open(exclusive)
+	p.put(s, 0, 1)
+	if names, _ := filepath.Glob(p.path + "-*"); len(names) > 0 && names[0] != p.path+"-journal" {
+		t.Errorf("there are %q", names)
+	}
+	if got := old("/proc/none"); got != "" {
+		t.Errorf("/proc is %q", got)
 	}
 }
 
-func TestCompactingIsInterrupted(t *testing.T) {
-	s := start(t, vfs.NewMem())
-	s.put(0, 100, 0)
-	reason := errors.New("received interrupt")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(reason)
-	if err := s.Compact(ctx); err != reason {
-		t.Errorf("got %v", err)
-	}
-	s.wantAll(100, 0)
-	s.must(s.Compact(t.Context()))
-	s.wantAll(100, 0)
-	s.close()
-}
-
-// TestCompactGivesSpaceBack replaces all answers several times.
-func TestCompactGivesSpaceBack(t *testing.T) {
-	t.Parallel()
-	s := start(t, vfs.NewMem())
-	s.put(0, 3000, 0)
-	s.must(s.Compact(t.Context()))
-	s.reopen(func(*Options) {}) // the index removes its old tables later
-	once, err := s.Size()
-	s.must(err)
-	for v := range 4 {
-		s.put(0, 3000, v+1)
-	}
-	s.must(s.Compact(t.Context()))
-	s.reopen(func(*Options) {})
-	again, err := s.Size()
-	s.must(err)
-	if again > once*11/10 {
-		t.Errorf("%d bytes, and after the replacements %d", once, again)
-	}
-	s.wantAll(3000, 4)
-	s.close()
-}
-
-// TestConfirmedAnswer has the times of the first and the last of two equal answers, also after compaction.
-func TestConfirmedAnswer(t *testing.T) {
-	dir := t.TempDir()
-	first := time.Now().UTC().Truncate(time.Microsecond).Add(-48 * time.Hour)
-	request := client.Request{Kind: client.Website, Classification: client.TaxonomyV3, Input: "https://a.example"}
-	body := []byte(`{"taxonomy_v3":[{"value":"A > B","confidence":0.5}]}`)
-	want := Outcome{Answer: client.Answer{AnsweredAt: first, Body: body}, ConfirmedAt: first.Add(47 * time.Hour)}
-	s, err := Open(Options{Dir: dir, Source: "s", MaxAge: 24 * time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := s.NewBatch()
-	b.Add(request, want)
-	b.AddNote("n", []byte("kept"))
-	if err := errors.Join(b.Commit(), s.Compact(t.Context())); err != nil {
-		t.Fatal(err)
-	}
-	got, found, err := s.Lookup(request) // the answer was given again within MaxAge
-	if !found || err != nil || !got.AskedAt().Equal(want.ConfirmedAt) || !got.Answer.AnsweredAt.Equal(first) || len(got.Answer.Entries) != 1 {
-		t.Errorf("got %+v, %v, %v", got, found, err)
-	}
-	scanned := 0
-	err = s.Scan(func(a Stored) error {
-		scanned++
-		if string(a.Outcome.Answer.Body) != string(body) || !a.Outcome.ConfirmedAt.Equal(want.ConfirmedAt) {
-			t.Errorf("scanned %+v", a)
-		}
-		return nil
+// Deleted answers are in no file of the store.
+func TestDelete(t *testing.T) {
+	p := newPlace(t)
+	s, reader := p.open(), p.open()
+	p.put(s, 0, 3000)
+	p.wantValue(reader, 5, "value 5")
+	n, err := s.Delete(t.Context(), func(service string, r client.Request) bool {
+		return service == source && (r.Input == request(5).Input || r.Input == request(2999).Input)
 	})
-	if scanned != 1 || err != nil {
-		t.Errorf("%d answers, %v", scanned, err)
+	if n != 2 || err != nil {
+		t.Fatalf("deleted %d, %v", n, err)
 	}
-	for source, want := range map[string]string{"s": "kept", "t": ""} {
-		if text, err := s.NoteOf(source, "n"); string(text) != want || err != nil {
-			t.Errorf("the note of %s is %q, %v", source, text, err)
+	for _, i := range []int{5, 2999} {
+		p.wantValue(s, i, "")
+		p.wantValue(reader, i, "")
+	}
+	p.wantValue(s, 6, "value 6")
+	for _, name := range Files(p.path) {
+		content, _ := os.ReadFile(name)
+		for _, word := range []string{"site5.example.com", "value 2999"} {
+			if strings.Contains(string(content), word) {
+				t.Errorf("%s has %q", name, word)
+			}
 		}
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	reason := errors.New("interrupted")
+	cancel(reason)
+	if _, err := s.Delete(ctx, func(string, client.Request) bool { return true }); !errors.Is(err, reason) {
+		t.Errorf("interrupted: %v", err)
+	}
+	if err := s.Compact(ctx); !errors.Is(err, reason) {
+		t.Errorf("interrupted: %v", err)
+	}
+	p.wantValue(s, 6, "value 6")
+}
+
+// A store that was closed refuses all calls.
+func TestClosed(t *testing.T) {
+	p := newPlace(t)
+	s := p.open()
+	p.put(s, 0, 1)
+	claim(t, s, 5)
+	p.must(errors.Join(s.Close(), s.Close()))
+	b := s.NewBatch()
+	b.Add(request(1), answer("x", noon))
+	queries := []Query{{Request: request(0)}}
+	for name, err := range map[string]error{"commit": b.Commit(), "lookup": s.LookupAll(queries), "claim": s.Claim(queries)} {
+		if !errors.Is(err, errClosed) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestCompact(t *testing.T) {
+	p := newPlace(t)
+	s := p.open()
+	p.put(s, 0, 5000)
+	_, err := s.Delete(t.Context(), func(_ string, r client.Request) bool { return r.Input != request(7).Input })
+	p.must(err)
+	before, err := s.Size()
+	p.must(err)
+	p.must(s.Compact(t.Context()))
+	after, err := s.Size()
+	p.must(err)
+	if after*10 > before {
+		t.Errorf("%d bytes are %d", before, after)
+	}
+	p.put(s, 8, 9)
+	p.wantValue(s, 7, "value 7")
+	p.must(s.Close())
+	p.wantValue(p.open(), 8, "value 8")
+}
+
+// A store may be larger than the memory that the engine has.
+func TestCompactLarge(t *testing.T) {
+	p := newPlace(t)
+	s := p.open()
+	for i := range 70 {
+		b := s.NewBatch()
+		b.Add(request(i), answer(strings.Repeat("x", 4<<20), noon))
+		p.must(b.Commit())
+	}
+	p.must(s.Compact(t.Context()))
+}
+
+// Of two answers to one request an import keeps the newer.
+func TestImport(t *testing.T) {
+	p, q := newPlace(t), newPlace(t)
+	to, from := p.open(), q.open()
+	p.put(to, 0, 10)
+	q.put(from, 5, 2500)
+	b := from.NewBatch()
+	b.Add(request(0), answer("newer", noon.Add(time.Hour)))
+	b.Add(request(1), answer("older", noon.Add(-time.Hour)))
+	b.AddOf("another", request(1), rejection(noon))
+	p.must(b.Commit())
+	n, err := to.Import(t.Context(), from)
+	if want := (Imported{Added: 2492, Kept: 6}); n != want || err != nil {
+		t.Errorf("imported %+v, %v", n, err)
+	}
+	p.wantValue(to, 0, "newer")
+	p.wantValue(to, 1, "value 1")
+	p.wantValue(to, 2499, "value 2499")
+	stats, err := to.Stats(time.Now())
+	p.must(err)
+	groups := stats.Groups
+	if len(groups) != 2 || groups[1].Source != source || groups[1].Answers != 2500 || groups[0].Rejections != 1 || !groups[1].Oldest.Equal(noon.Add(time.Second)) {
+		t.Errorf("the groups are %+v", groups)
+	}
+}
+
+// A copy is the store of one moment, while others commit.
+func TestCopy(t *testing.T) {
+	p := newPlace(t)
+	s := p.open()
+	p.put(s, 0, 20000)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := 20000; i < 21000; i += 10 {
+			p.put(s, i, i+10)
+		}
+	}()
+	to := filepath.Join(t.TempDir(), "copy.db")
+	p.must(s.Copy(t.Context(), to))
+	<-done
+	if err := s.Copy(t.Context(), to); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("again: %v", err)
+	}
+	c := place{t, to}
+	copied := c.open()
+	inputs := 0
+	p.must(copied.Scan(func(Stored) error { inputs++; return nil }))
+	if inputs < 20000 || inputs%10 != 0 {
+		t.Errorf("the copy has %d", inputs)
+	}
+	c.put(copied, 30000, 30001)
+	c.wantValue(copied, inputs-1, fmt.Sprint("value ", inputs-1))
+	p.must(copied.Close())
+	if left, err := os.ReadDir(filepath.Dir(to)); len(left) != 1 || err != nil {
+		t.Errorf("there are %v, %v", left, err)
+	}
+}
+
+// The tables and the view are read by other programs.
+func TestView(t *testing.T) {
+	p := newPlace(t)
+	s := p.open()
+	b := s.NewBatch()
+	b.Add(request(1), Outcome{Answer: client.Answer{AnsweredAt: noon, Body: []byte(`{"taxonomy_v3":[{"value":"A > B","confidence":0.75},{"value":"C","confidence":0.25}]}`)}})
+	b.Add(request(2), rejection(noon))
+	p.must(b.Commit())
+	var rows []string
+	p.must(s.read(func(c *conn) error {
+		return c.query("SELECT input, rank, value, confidence, answered_at FROM categories ORDER BY input, rank", func(row *sqlite3.Stmt) error {
+			rows = append(rows, fmt.Sprint(row.ColumnText(0), " ", row.ColumnInt(1), " ", row.ColumnText(2), " ", row.ColumnFloat(3), " ", row.ColumnText(4)))
+			return nil
+		})
+	}))
+	want := []string{
+		"https://site1.example.com 1 A > B 0.75 2026-03-01T12:00:00.000Z",
+		"https://site1.example.com 2 C 0.25 2026-03-01T12:00:00.000Z",
+	}
+	if !slices.Equal(rows, want) {
+		t.Errorf("the view has %q", rows)
 	}
 }

@@ -20,6 +20,8 @@ type Attempts struct {
 	failed   time.Time // when the last attempt failed; zero once it is known whether the failure counts
 	spent    bool      // no attempt is left if the last failure counts
 	due      time.Time // when the request may be asked again
+	soon     time.Time // likewise, if the service answers requests that are sent after the failure; zero for never before due
+	place    int       // in the heap of the parked requests
 }
 
 // Asked is a pointer to a type that embeds Attempts.
@@ -41,15 +43,24 @@ func (a *Attempts) Fail(now time.Time, e *client.Error, policy client.RetryPolic
 	}
 	wait, more := policy.Next(a.Counted(), a.refusals, e)
 	a.spent = !more
-	a.due = now.Add(wait)
+	a.due, a.soon = now.Add(wait), time.Time{}
+	if (e.Refused() || e.Unavailable()) && e.RetryAfter > 0 { // else the service needs the time for the answer
+		unnamed := *e
+		unnamed.RetryAfter = 0
+		backoff, _ := policy.Next(a.Counted(), a.refusals, &unnamed)
+		a.soon = now.Add(backoff)
+	}
 }
 
 // Repeat takes back the last attempt, which says nothing about the request. The request is to be parked, and is due at
 // once.
 func (a *Attempts) Repeat(now time.Time) {
 	a.made--
-	a.due = now
+	a.due, a.soon = now, time.Time{}
 }
+
+// Due returns when the parked request may be asked again.
+func (a *Attempts) Due() time.Time { return a.due }
 
 // Made returns how many attempts were made.
 func (a *Attempts) Made() int { return a.made }
@@ -79,6 +90,8 @@ func (a *Attempts) decide(now time.Time, c *limits.Controller, q limits.Queue) v
 		if a.Last.Refused() {
 			a.refusals--
 		}
+	case cause == limits.CauseInput && a.Last.Refused():
+		a.refusals--
 	case a.spent && cause == limits.CauseUnknown:
 		return postpone
 	case a.spent:

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"math"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -48,7 +49,7 @@ type service struct {
 }
 
 func newService(t *testing.T) service {
-	return service{limits.New(limits.Options{Rate: 1e6, Burst: 1e6}, start), t}
+	return service{limits.New(limits.Options{Rate: math.Inf(1)}, start), t}
 }
 
 // attempt makes an attempt at a time, which ends a millisecond later.
@@ -163,12 +164,12 @@ func TestParkedInOrder(t *testing.T) {
 	if !p.NoneDue(first.Add(-1)) || p.NoneDue(first) || p.Len() != 3 {
 		t.Errorf("%d parked, none due before %v: %t", p.Len(), first, p.NoneDue(first))
 	}
-	if failed, retry, due := p.Decide(start, s.Controller, limits.Queue{}); failed != nil || retry || due != first {
-		t.Errorf("at the start: failed %v, retry %t, due %v", names(failed), retry, due)
+	if failed, q, due := p.Decide(start, s.Controller, limits.Queue{}); failed != nil || q.Retry || due != first {
+		t.Errorf("at the start: failed %v, retry %t, due %v", names(failed), q.Retry, due)
 	}
 	var order []string
 	for now := start; p.Len() > 0; now = now.Add(time.Second) {
-		if _, retry, _ := p.Decide(now, s.Controller, limits.Queue{}); retry {
+		if _, q, _ := p.Decide(now, s.Controller, limits.Queue{}); q.Retry {
 			x, _ := p.Take()
 			order = append(order, x.Request.Input)
 		}
@@ -200,11 +201,11 @@ func TestParkedFailAfterAnAnswer(t *testing.T) {
 	now := start.Add(time.Second)
 	q := limits.Queue{First: true}
 	for range 3 { // the order of equal times is open
-		failed, retry, due := p.Decide(now, s.Controller, q)
+		failed, all, due := p.Decide(now, s.Controller, q)
 		if failed != nil {
 			t.Fatalf("failed without an answer: %v", names(failed))
 		}
-		if retry {
+		if all.Retry {
 			x, _ := p.Take()
 			if x.Request.Input != "c" {
 				t.Fatalf("%s is asked again", x.Request.Input)
@@ -217,9 +218,9 @@ func TestParkedFailAfterAnAnswer(t *testing.T) {
 		now = due
 	}
 	s.attempt(now, limits.Answered)
-	failed, retry, due := p.Decide(now.Add(newsDelay), s.Controller, q)
-	if got := names(failed); len(got) != 2 || retry || !due.IsZero() || p.Len() != 0 {
-		t.Errorf("failed %v, retry %t, due %v, %d parked", got, retry, due, p.Len())
+	failed, all, due := p.Decide(now.Add(newsDelay), s.Controller, q)
+	if got := names(failed); len(got) != 2 || all.Retry || !due.IsZero() || p.Len() != 0 {
+		t.Errorf("failed %v, retry %t, due %v, %d parked", got, all.Retry, due, p.Len())
 	}
 	for _, x := range failed {
 		if x.Counted() != 2 || x.Last != failure {
@@ -241,7 +242,7 @@ func TestTakeWhatWasSettled(t *testing.T) {
 	first.Repeat(start.Add(time.Millisecond))
 	first.failed = time.Time{}
 	p.Park(first)
-	if _, retry, _ := p.Decide(start.Add(time.Second), s.Controller, limits.Queue{First: true}); !retry {
+	if _, all, _ := p.Decide(start.Add(time.Second), s.Controller, limits.Queue{First: true}); !all.Retry {
 		t.Fatal("no request is to be asked again")
 	}
 	p.Park(second)

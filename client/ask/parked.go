@@ -15,6 +15,7 @@ type Parked[T Asked] struct {
 
 	mu       sync.Mutex
 	requests dueHeap[T]
+	named    []T       // those whose wait may end earlier, in the order of their failures; some are parked no more
 	decided  time.Time // of the last Decide
 }
 
@@ -30,6 +31,9 @@ func (p *Parked[T]) Park(t T) {
 		a.due = p.decided
 	}
 	heap.Push(&p.requests, t)
+	if !t.history().soon.IsZero() {
+		p.named = append(p.named, t)
+	}
 	p.update()
 }
 
@@ -47,29 +51,56 @@ func (p *Parked[T]) Len() int {
 }
 
 // Decide decides about the requests that are due. It removes those whose attempts are used up, which have failed, and
-// reports whether a request is to be asked again: [Parked.Take] takes it. due is when the first parked request is due;
-// zero if none is parked.
-func (p *Parked[T]) Decide(now time.Time, c *limits.Controller, q limits.Queue) (failed []T, retry bool, due time.Time) {
+// returns the queue with the others: if a request is to be asked again, [Parked.Take] takes it. due is when the first
+// parked request is due; zero if none is parked.
+func (p *Parked[T]) Decide(now time.Time, c *limits.Controller, q limits.Queue) (failed []T, all limits.Queue, due time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	defer p.update()
 	p.decided = now
+	p.hasten(now, c)
 	for len(p.requests) > 0 {
 		first := p.requests[0].history()
 		if first.due.After(now) {
-			return failed, false, first.due
+			return failed, q, first.due
 		}
 		switch first.decide(now, c, q) {
 		case repeat:
-			return failed, true, first.due
+			q.Retry = true
+			return failed, q, first.due
 		case postpone:
+			q.Spent = true
 			first.due = now.Add(newsDelay)
 			heap.Fix(&p.requests, 0)
 		case giveUp:
 			failed = append(failed, heap.Pop(&p.requests).(T))
 		}
 	}
-	return failed, false, time.Time{}
+	return failed, q, time.Time{}
+}
+
+// hasten ends the waits that responses have named, if the service has answered requests that were sent later: a limit that
+// holds for one request alone is over with its backoff.
+func (p *Parked[T]) hasten(now time.Time, c *limits.Controller) {
+	for len(p.named) > 0 {
+		a := p.named[0].history()
+		parked := a.place < len(p.requests) && p.requests[a.place].history() == a
+		if parked && !a.soon.IsZero() {
+			if !c.AnsweredSince(a.failed) {
+				return
+			}
+			if a.soon.Before(now) {
+				a.soon = now
+			}
+			if a.soon.Before(a.due) {
+				a.due = a.soon
+				heap.Fix(&p.requests, a.place)
+			}
+			a.soon = time.Time{}
+		}
+		clear(p.named[:1])
+		p.named = p.named[1:]
+	}
 }
 
 // Take takes the request that is due first; false if none is parked.
@@ -97,8 +128,14 @@ type dueHeap[T Asked] []T
 
 func (h dueHeap[T]) Len() int           { return len(h) }
 func (h dueHeap[T]) Less(i, j int) bool { return h[i].history().due.Before(h[j].history().due) }
-func (h dueHeap[T]) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *dueHeap[T]) Push(t any)        { *h = append(*h, t.(T)) }
+func (h dueHeap[T]) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].history().place, h[j].history().place = i, j
+}
+func (h *dueHeap[T]) Push(t any) {
+	t.(T).history().place = len(*h)
+	*h = append(*h, t.(T))
+}
 func (h *dueHeap[T]) Pop() any {
 	last := len(*h) - 1
 	t := (*h)[last]

@@ -42,8 +42,17 @@ type Visit struct {
 	Status                int       // 200 for a correct answer that was written; 0 for no answer or a damaged one
 	Place                 int       // on its connection, from 1
 	Closed                bool      // the service closed the connection after this answer
+	Refused               bool      // by a limiter
 
-	conn *connection
+	conn    *connection
+	working int // requests in work when this one arrived
+}
+
+// refuse records a refusal; v may be nil.
+func (v *Visit) refuse() {
+	if v != nil {
+		v.Refused = true
+	}
 }
 
 // Last reports whether the client ended the connection after this visit. An answer that was not the last one on its
@@ -78,9 +87,10 @@ func (s *Server) arrive(e *exchange) bool {
 		s.inputs[input] = new(Record)
 	}
 	s.inputs[input].Attempts++
+	s.working++
 	e.visit = &Visit{
 		Classification: query.Get("classification"), Input: input, Attempt: s.inputs[input].Attempts,
-		Arrived: time.Now(), Place: int(conn.requests.Add(1)), conn: conn,
+		Arrived: time.Now(), Place: int(conn.requests.Add(1)), conn: conn, working: s.working,
 	}
 	e.index, s.visits = len(s.visits), append(s.visits, *e.visit)
 	return false
@@ -94,6 +104,7 @@ func (s *Server) leave(e *exchange) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e.visit.Left = time.Now()
+	s.working--
 	s.visits[e.index] = *e.visit
 	if s.left > 0 {
 		if s.left--; s.left == 0 {

@@ -1,6 +1,7 @@
 package clienttest
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"net/http"
@@ -33,6 +34,10 @@ func (s *Server) refusal(e *exchange) bool {
 }
 
 func (s *Server) limit(e *exchange) bool {
+	if s.options.Closed != nil && s.options.Closed() > 0 {
+		s.refuse(e, Seconds, s.options.Closed())
+		return true
+	}
 	if s.options.Rate <= 0 {
 		return false
 	}
@@ -64,22 +69,61 @@ func (s *Server) take(header http.Header) (wait time.Duration) {
 	return 0
 }
 
+// refuse refuses a request and says when to retry.
 func (s *Server) refuse(e *exchange, style Style, wait time.Duration) {
+	s.refuseAs(e, Refusal{Style: style}, wait)
+}
+
+func (s *Server) refuseAs(e *exchange, r Refusal, wait time.Duration) {
 	seconds := int(math.Ceil(wait.Seconds()))
-	header, body := e.w.Header(), `{"error":"too many requests"}`
-	switch style {
+	now := time.Now().Add(s.options.Clock)
+	header, body := e.w.Header(), cmp.Or(r.Body, `{"error":"too many requests"}`)
+	switch r.Style {
 	case Seconds:
 		header.Set("Retry-After", strconv.Itoa(seconds))
 	case Date:
-		header.Set("Retry-After", time.Now().Add(wait).Add(time.Second-1).UTC().Format(http.TimeFormat))
+		header.Set("Retry-After", now.Add(wait).Add(time.Second-1).UTC().Format(http.TimeFormat))
 	case UnixTime:
-		header.Set("X-RateLimit-Reset", strconv.FormatInt(time.Now().Add(wait).Unix()+1, 10))
+		header.Set("X-RateLimit-Reset", strconv.FormatInt(now.Add(wait).Unix()+1, 10))
 	case IETF:
 		header.Set("RateLimit", fmt.Sprintf("limit=%d, remaining=0, reset=%d", int(s.options.Rate), seconds))
 	case Body:
 		body = fmt.Sprintf(`{"error":"too many requests","retry_after":%d}`, seconds)
 	}
-	e.reply(http.StatusTooManyRequests, body)
+	e.visit.refuse()
+	e.reply(cmp.Or(r.Status, http.StatusTooManyRequests), body)
+}
+
+// admit enforces AtOnce and Limiter.
+func (s *Server) admit(e *exchange) bool {
+	left, wait, delay, ok := s.admits(e)
+	if !ok {
+		s.refuseAs(e, s.options.Refusal, wait)
+		return true
+	}
+	if s.options.States && left >= 0 {
+		e.w.Header().Set("X-RateLimit-Remaining", strconv.Itoa(left))
+		e.w.Header().Set("X-RateLimit-Reset", strconv.FormatInt(time.Now().Add(s.options.Clock+wait+time.Second-1).Unix(), 10))
+	}
+	return !e.sleep(delay)
+}
+
+func (s *Server) admits(e *exchange) (left int, wait, delay time.Duration, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ok, left = true, -1
+	if n := s.options.AtOnce; n > 0 && s.working > n {
+		ok = false
+	} else if s.options.Limiter != nil {
+		ok, left, wait = s.options.Limiter.Admit(time.Now())
+	}
+	if !ok {
+		s.refused++
+	}
+	if l, delays := s.options.Limiter.(*Delaying); delays {
+		delay = l.Delay
+	}
+	return left, wait, delay, ok
 }
 
 // Refill adds n answers to the quota.

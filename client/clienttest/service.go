@@ -26,6 +26,7 @@ type Server struct {
 	usages   int           // requests for /api/usage
 	answered int64         // charged answers
 	late     int           // requests beyond the quota
+	working  int           // requests in work
 	tokens   float64
 	filled   time.Time
 }
@@ -44,7 +45,7 @@ type step func(*exchange) bool
 // New returns a service.
 func New(options Options) *Server {
 	s := &Server{options: options, inputs: make(map[string]*Record), tokens: float64(options.Bucket)}
-	limits := []step{s.delay, s.limit}
+	limits := []step{s.delay, s.limit, s.admit}
 	if options.RefusesAtOnce {
 		slices.Reverse(limits)
 	}
@@ -57,6 +58,9 @@ func New(options Options) *Server {
 // ServeHTTP answers a request, or fails as the options say.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e := &exchange{w: w, r: r}
+	if s.options.Clock != 0 {
+		w.Header().Set("Date", time.Now().Add(s.options.Clock).UTC().Format(http.TimeFormat))
+	}
 	defer s.leave(e)
 	for _, step := range s.steps {
 		if step(e) {
@@ -90,7 +94,8 @@ func (e *exchange) sleep(d time.Duration) bool {
 }
 
 func (s *Server) authorize(e *exchange) bool {
-	if s.options.Key == "" || e.r.Header.Get("X-Api-Key") == s.options.Key {
+	isKnown := s.options.Key == "" || e.r.Header.Get("X-Api-Key") == s.options.Key
+	if isKnown && (s.options.Revoked == nil || !s.options.Revoked()) {
 		return false
 	}
 	e.reply(http.StatusUnauthorized, `{"error":"unknown API key"}`)
@@ -101,18 +106,29 @@ func (s *Server) outage(e *exchange) bool {
 	if s.options.Down == nil || !s.options.Down() {
 		return false
 	}
+	switch s.options.DownStatus {
+	case DownHangs:
+		<-e.r.Context().Done()
+		return true
+	case DownResets:
+		reset(e.w)
+		return true
+	}
 	e.reply(cmp.Or(s.options.DownStatus, http.StatusServiceUnavailable), "<html><body>Come back later</body></html>")
 	return true
 }
 
 func (s *Server) delay(e *exchange) bool {
+	if s.options.Delay != nil {
+		return !e.sleep(s.options.Delay(e.visit.Input, e.visit.Attempt, e.visit.working))
+	}
 	jitter := s.chance("latency", e.visit.Input, e.visit.Attempt) * float64(s.options.Jitter)
 	return !e.sleep(s.options.Latency + time.Duration(jitter))
 }
 
 // Missing reports whether an input always gets a 404.
 func (s *Server) Missing(input string) bool {
-	return s.chance("missing", input, 0) < s.options.Missing
+	return s.options.Missing > 0 && s.chance("missing", input, 0) < s.options.Missing
 }
 
 func (s *Server) reject(e *exchange) bool {
@@ -172,8 +188,13 @@ func (s *Server) charge(input string) {
 
 // chance returns a number in [0,1) that depends only on the seed and the arguments.
 func (s *Server) chance(purpose, input string, attempt int) float64 {
+	return Chance(s.options.Seed, purpose, input, attempt)
+}
+
+// Chance returns a number in [0,1) that depends only on its arguments.
+func Chance(seed uint64, purpose, input string, attempt int) float64 {
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%d\x00%s\x00%s\x00%d", s.options.Seed, purpose, input, attempt)
+	fmt.Fprintf(h, "%d\x00%s\x00%s\x00%d", seed, purpose, input, attempt)
 	x := h.Sum64() // the high bits of FNV are weak for short strings: mix them
 	x ^= x >> 33
 	x *= 0xff51afd7ed558ccd

@@ -2,37 +2,111 @@ package embedded
 
 import (
 	"cmp"
+	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
+
+// salt makes the digests of API keys differ from store to store, so that a table of digests does not reveal a key.
+type salt [16]byte
+
+func newSalt() (s salt) {
+	_, _ = rand.Read(s[:]) // never fails
+	return s
+}
 
 // digest replaces an API key in lookups and in files.
 type digest [sha256.Size]byte
 
-func digestOf(key string) digest { return sha256.Sum256([]byte(key)) }
+// digest is the HMAC-SHA256 of a key.
+func (s salt) digest(key string) digest {
+	mac := hmac.New(sha256.New, s[:])
+	mac.Write([]byte(key))
+	return digest(mac.Sum(nil))
+}
 
 func (d digest) String() string { return hex.EncodeToString(d[:]) }
 
-// apiKeys are the accepted keys by digest: the time of a lookup does not depend on how many
-// characters of a wrong key are right.
-type apiKeys map[digest]*Key
+// keyring has the keys of a service. The grants can be replaced while requests run.
+type keyring struct {
+	salt     salt
+	plan     string // of keys without their own
+	ledger   *Ledger
+	open     bool                            // no key is needed
+	accepted atomic.Pointer[map[digest]*Key] // by digest: the time of a lookup does not depend on how many characters of a wrong key are right
 
-// Key is an accepted key: its quota, its rate and the answers that it has used.
+	mu    sync.Mutex
+	known map[digest]*Key // also keys that are not accepted any more: answers to their requests in flight are still charged
+}
+
+func newKeyring(o Options) *keyring {
+	k := &keyring{plan: o.Plan, ledger: o.Ledger, open: len(o.Grants) == 0, known: map[digest]*Key{}}
+	if o.Ledger != nil {
+		k.salt = o.Ledger.salt
+	} else {
+		k.salt = newSalt()
+	}
+	k.set(o.Grants)
+	return k
+}
+
+// set accepts the keys of the grants, and no other keys. A key that was known before keeps the used quota.
+func (k *keyring) set(grants []Grant) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	accepted := map[digest]*Key{}
+	for i, g := range grants {
+		g.Name, g.Plan = cmp.Or(g.Name, numbered(i+1)), cmp.Or(g.Plan, k.plan)
+		d := k.salt.digest(g.Key)
+		a, ok := k.known[d]
+		if !ok {
+			a = &Key{digest: d}
+			if k.ledger != nil {
+				a.used = k.ledger.usedBy(d)
+			}
+			k.known[d] = a
+		}
+		a.grant(g)
+		accepted[d] = a
+	}
+	k.accepted.Store(&accepted)
+}
+
+// find looks up an API key; false if it is not accepted.
+func (k *keyring) find(key string) (*Key, bool) {
+	a, ok := (*k.accepted.Load())[k.salt.digest(key)]
+	return a, ok
+}
+
+// byName returns the accepted keys sorted by name.
+func (k *keyring) byName() []*Key {
+	return slices.SortedFunc(maps.Values(*k.accepted.Load()), func(a, b *Key) int { return strings.Compare(a.Name(), b.Name()) })
+}
+
+// all returns all known keys.
+func (k *keyring) all() []*Key {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Collect(maps.Values(k.known))
+}
+
+// numbered is the name of a key without a name: the key's number in a list, or of the line in a file.
+func numbered(n int) string { return fmt.Sprintf("key-%d", n) }
+
+// Key is an API key: what it is granted, and the answers that it has used.
 type Key struct {
-	name     string
-	priority int
-	plan     []byte // the body of the usage operation up to the number of answers left
-	quota    int64  // answers; Unlimited, or 0 and more
-	period   Period
-	zone     *time.Location
-	limit    *limiter
+	digest  digest
+	granted atomic.Pointer[terms]
 
 	mu       sync.Mutex
 	used     usage
@@ -41,34 +115,76 @@ type Key struct {
 	begins, ends time.Time // of the present period; zero if not known yet
 }
 
+// terms are what a key is granted. They do not change; a new grant has new terms.
+type terms struct {
+	name     string
+	priority int
+	plan     []byte // the body of the usage operation up to the number of answers left
+	quota    int64  // answers; Unlimited, or 0 and more
+	period   Period
+	zone     *time.Location
+	rate     Rate
+	burst    int
+	limit    *limiter
+}
+
 // usage is what a key has used of its quota.
 type usage struct {
 	answers int64
-	last    int64 // when the last of them was charged, in Unix seconds; 0 if unknown
+	last    int64 // when the last of them was charged, in Unix seconds; 0 without answers
+}
+
+// grant replaces the terms. An unchanged rate goes on as it was.
+func (a *Key) grant(g Grant) {
+	g = g.applyDefaults()
+	t := &terms{
+		name:     strings.ToValidUTF8(g.Name, "?"), // metrics need valid UTF-8
+		priority: max(1, g.Priority),
+		quota:    max(int64(g.Quota), int64(Unlimited)),
+		period:   g.Period,
+		zone:     g.Zone,
+		rate:     g.Rate,
+		burst:    g.Burst,
+	}
+	t.plan = append(t.plan, `{"plan":`...)
+	t.plan = append(t.plan, marshal(g.Plan)...)
+	t.plan = append(t.plan, `,"remaining":"`...)
+	if before := a.granted.Load(); before != nil && before.rate == t.rate && before.burst == t.burst {
+		t.limit = before.limit
+	} else {
+		t.limit = newLimiter(g.Rate, g.Burst)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.granted.Store(t)
+	a.begins, a.ends = time.Time{}, time.Time{}
 }
 
 // Name is the name of the grant, for logs and metrics.
-func (a *Key) Name() string { return a.name }
+func (a *Key) Name() string { return a.granted.Load().name }
 
 // Priority is the share of the key in relation to the shares of other keys; 1 or more.
-func (a *Key) Priority() int { return a.priority }
+func (a *Key) Priority() int { return a.granted.Load().priority }
 
 // Admit applies the rate of the key to one request. If the request comes too early, it returns the
 // time until a request may pass.
 func (a *Key) Admit() (wait time.Duration, ok bool) {
-	if problem := a.limit.admit(http.Header{}); problem != nil {
+	if problem := a.admit(http.Header{}); problem != nil {
 		return problem.Wait, false
 	}
 	return 0, true
 }
 
-// Reserve sets one answer of the quota aside. It returns false if none is left. The caller charges
-// or releases each reserved answer.
+// admit is Admit for a response, whose headers it sets.
+func (a *Key) admit(h http.Header) *apiError { return a.granted.Load().limit.admit(h) }
+
+// Reserve sets one answer of the quota aside. It returns false if none is left. The caller releases
+// each reserved answer, or has [Service.Charge] charge it.
 func (a *Key) Reserve() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.turn()
-	if !a.isUnlimited() && a.used.answers+a.reserved >= a.quota {
+	if t := a.granted.Load(); !t.isUnlimited() && a.used.answers+a.reserved >= t.quota {
 		return false
 	}
 	a.reserved++
@@ -82,8 +198,8 @@ func (a *Key) Release() {
 	a.reserved--
 }
 
-// Charge uses up a reserved answer.
-func (a *Key) Charge() {
+// charge uses up a reserved answer.
+func (a *Key) charge() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.turn()
@@ -92,25 +208,30 @@ func (a *Key) Charge() {
 	a.used.last = time.Now().Unix()
 }
 
+func chargeAll(keys []*Key) {
+	for _, k := range keys {
+		k.charge()
+	}
+}
+
 // Refill is the time until the quota begins anew; 0 if it does not.
 func (a *Key) Refill() time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.turn(); a.period == "" {
+	if a.turn(); a.ends.IsZero() {
 		return 0
 	}
 	return time.Until(a.ends)
 }
 
-// turn begins a new period if the present one is over, or if the clock was set back. Answers of an unknown time count in the
-// present period. The caller holds mu.
+// turn begins a new period if the present one is over, or if the clock was set back. The caller holds mu.
 func (a *Key) turn() {
-	now := time.Now()
-	if a.period == "" || now.Before(a.ends) && !now.Before(a.begins) {
+	now, t := time.Now(), a.granted.Load()
+	if t.period == "" || now.Before(a.ends) && !now.Before(a.begins) {
 		return
 	}
-	a.begins, a.ends = a.period.bounds(now.In(a.zone))
-	if a.used.last != 0 && a.used.last < a.begins.Unix() {
+	a.begins, a.ends = t.period.bounds(now.In(t.zone))
+	if a.used.last < a.begins.Unix() {
 		a.used = usage{}
 	}
 	a.used.last = min(a.used.last, now.Unix())
@@ -124,37 +245,9 @@ func (a *Key) usage() usage {
 	return a.used
 }
 
-// newAPIKeys returns the keys of the options, with the used quota from the ledger.
-func newAPIKeys(o Options) apiKeys {
-	all := apiKeys{}
-	for key, quota := range o.Keys {
-		all[digestOf(key)] = newAPIKey(Grant{Key: key, Quota: quota, Plan: o.Plan})
-	}
-	for _, grant := range o.Grants {
-		grant.Plan = cmp.Or(grant.Plan, o.Plan)
-		all[digestOf(grant.Key)] = newAPIKey(grant)
-	}
-	if o.Ledger != nil {
-		for d, a := range all {
-			a.used = o.Ledger.used[d]
-		}
-	}
-	return all
-}
-
 func newAPIKey(g Grant) *Key {
-	g = g.applyDefaults()
-	a := &Key{
-		name:     strings.ToValidUTF8(g.Name, "?"), // metrics need valid UTF-8
-		priority: max(1, g.Priority),
-		quota:    max(int64(g.Quota), int64(Unlimited)),
-		period:   g.Period,
-		zone:     g.Zone,
-		limit:    newLimiter(g.Rate, g.Burst),
-	}
-	a.plan = append(a.plan, `{"plan":`...)
-	a.plan = append(a.plan, marshal(g.Plan)...)
-	a.plan = append(a.plan, `,"remaining":"`...)
+	a := new(Key)
+	a.grant(g)
 	return a
 }
 
@@ -163,16 +256,12 @@ func anonymous(plan string) *Key {
 	return newAPIKey(Grant{Name: "anyone", Quota: Unlimited, Plan: plan})
 }
 
-// byName returns the keys sorted by name.
-func (all apiKeys) byName() []*Key {
-	return slices.SortedFunc(maps.Values(all), func(a, b *Key) int { return strings.Compare(a.name, b.name) })
-}
+func (t *terms) isUnlimited() bool { return t.quota == int64(Unlimited) }
 
-// remaining is the number of answers left. It is 0 if the quota was lowered below the answers
-// used.
-func (a *Key) remaining() int64 { return max(0, a.quota-a.usage().answers) }
+// remaining is the number of answers left. It is 0 if the quota was lowered below the answers used.
+func (a *Key) remaining() int64 { return max(0, a.granted.Load().quota-a.usage().answers) }
 
-func (a *Key) isUnlimited() bool { return a.quota == int64(Unlimited) }
+func (a *Key) isUnlimited() bool { return a.granted.Load().isUnlimited() }
 
 func (a *Key) isUsedUp() bool { return !a.isUnlimited() && a.remaining() == 0 }
 
@@ -181,20 +270,21 @@ func (a *Key) take() bool {
 	if !a.Reserve() {
 		return false
 	}
-	a.Charge()
+	a.charge()
 	return true
 }
 
-// appendUsage appends the body of the usage operation; with none, no answer is left to any key.
-func (a *Key) appendUsage(b []byte, none bool) []byte {
-	b = append(b, a.plan...)
-	switch {
-	case none:
-		b = append(b, '0')
-	case a.isUnlimited():
+// appendUsage appends the body of the usage operation; most is what all keys together can get.
+func (a *Key) appendUsage(b []byte, most Quota) []byte {
+	b = append(b, a.granted.Load().plan...)
+	left := int64(most)
+	if !a.isUnlimited() && (most == Unlimited || a.remaining() < left) {
+		left = a.remaining()
+	}
+	if left == int64(Unlimited) {
 		b = append(b, "unlimited"...)
-	default:
-		b = strconv.AppendInt(b, a.remaining(), 10)
+	} else {
+		b = strconv.AppendInt(b, left, 10)
 	}
 	return append(b, `"}`...)
 }

@@ -16,17 +16,23 @@ type Backend interface {
 	// Answer returns the body of the answer to a request of a key, and a function that is called once the
 	// body is not used any more; the function may be nil if there is an error. Answer may set headers of the response,
 	// also with an error. It reads nothing but the header and the context of r. It applies the limits of
-	// the key and charges the key. The input is not normalized, and the classification may be unknown. The
+	// the key and charges the key, with [Service.Charge]. The input is not normalized, and the classification may be unknown. The
 	// error is a *client.Error, which has the status, the message and the Retry-After of the response, or
 	// the cause of the context.
 	Answer(h http.Header, r *http.Request, key *Key, request client.Request) (body []byte, release func(), err error)
 
-	// Exhausted reports whether no key can get an answer that costs something. The usage operation then
-	// says that nothing is left.
-	Exhausted() bool
+	// Condition returns the condition of the backend, which HealthPath and the usage operation show.
+	Condition() Condition
 
 	// Collector has the metrics of the backend.
 	prometheus.Collector
+}
+
+// Condition is the condition of a [Backend].
+type Condition struct {
+	State string        // a word
+	Left  Quota         // the answers that all keys together can get: the usage operation shows it if a key has more
+	Err   *client.Error // why no key can get an answer that costs something, whatever its quota; nil if keys can
 }
 
 // forward has the backend answer a categorization. A problem is appended to b.

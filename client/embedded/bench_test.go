@@ -19,7 +19,7 @@ func (d *discard) WriteHeader(status int)      { d.status = status }
 func (d *discard) Write(b []byte) (int, error) { return len(b), nil }
 
 func BenchmarkServeHTTP(b *testing.B) {
-	bare := New(Options{Keys: map[string]Quota{"k": Unlimited}, Logger: quiet})
+	bare := New(Options{Grants: []Grant{{Key: "k", Quota: Unlimited}}, Logger: quiet})
 	bare.WarmUp()
 	benchmarkHandler(b, bare, "k")
 }

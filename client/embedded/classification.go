@@ -50,15 +50,20 @@ type engine struct {
 	entries [][]byte
 }
 
-// lazily returns a function that makes the engine of an edition once.
+// engines are those of editions, by name and version: functions that make one when it is first needed. The services of a
+// process share them.
+var engines sync.Map
+
+// lazily returns the function that makes the engine of an edition.
 func lazily(edition taxonomy.Edition) func() *engine {
-	return sync.OnceValue(func() *engine {
+	once, _ := engines.LoadOrStore([2]string{edition.Name, edition.Version}, sync.OnceValue(func() *engine {
 		e := newEngine(edition.Load())
 		if edition.Names != nil {
 			e.AddNames(edition.Names)
 		}
 		return e
-	})
+	}))
+	return once.(func() *engine)
 }
 
 func newEngine(t *taxonomy.Taxonomy) *engine {
@@ -70,10 +75,10 @@ func newEngine(t *taxonomy.Taxonomy) *engine {
 }
 
 // builtin is the engine of the product taxonomy. What it knows about products helps models of custom taxonomies.
-var builtin = sync.OnceValue(func() *classify.Engine {
+func builtin() *classify.Engine {
 	e, _ := taxonomy.EditionOf(client.ProductTaxonomy)
 	return lazily(e)().Engine
-})
+}
 
 // untilConfidence encodes the entry of a category up to its last member, the confidence. Paths have no title.
 func untilConfidence(c taxonomy.Category) []byte {
@@ -88,6 +93,7 @@ func untilConfidence(c taxonomy.Category) []byte {
 type prediction struct {
 	matches []classify.Match
 	cost    string // the value of CostHeader
+	local   bool   // the page is at an address of the local network, which is never read: the answer uses no quota
 
 	host   string               // a website's host name
 	path   []string             // the words of a website's path

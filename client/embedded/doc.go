@@ -12,7 +12,7 @@
 //	/api/v1/website/categorization      {"taxonomy_v3":[{"value":"Travel > Hotels","confidence":0.87}]}
 //	/api/v1/product/categorization      {"product_taxonomy":[{"value":"...","confidence":0.9}]}
 //
-// Usage accepts GET; the others accept GET and POST, with the parameters in the query, a form or
+// Usage accepts GET and HEAD; the others accept GET and POST, with the parameters in the query, a form or
 // a JSON object. A website is an http or https URL; its classifications are taxonomy_v3 and
 // naics. A product is a title or such a URL; its classification is product_taxonomy. An answer
 // without entries says that no category fits.
@@ -30,13 +30,15 @@
 // # Keys
 //
 // A key may have a quota of answers and a rate of categorizations: see Grant and LoadKeys. Every
-// answer counts against the quota; errors and usage do not. Answers to a key with a rate have the
+// answer counts against the quota; errors, usage and answers about addresses of the local network, which are
+// never read, do not. SetGrants replaces the keys while the Service runs. Answers to a key with a rate have the
 // headers RateLimit-Policy and RateLimit. With a Ledger the used quota outlives the Service, as
 // long as KeepUsage runs.
 //
 // # Serving others
 //
-//	ledger, err := embedded.OpenLedger(vfs.Default, "used")
+//	notes, err := answers.OpenNotes(answers.Options{Path: "used.db"})
+//	ledger, err := embedded.OpenLedger(notes)
 //	service := embedded.New(embedded.Options{Grants: grants, Ledger: ledger})
 //	go service.KeepUsage(ctx)
 //	err = service.Server(embedded.ServerOptions{Addr: ":8080"}).ListenAndServe()

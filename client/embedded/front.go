@@ -3,15 +3,19 @@ package embedded
 import (
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/bulkcat/bulkcat/client/internal/fair"
 )
 
 // The paths of a Server in addition to the operations.
 const (
-	HealthPath  = "/healthz"      // 200 while the server listens
+	HealthPath  = "/healthz"      // 200 while the server listens, with its state
 	MetricsPath = "/metrics"      // for Prometheus
 	OpenAPIPath = "/openapi.json" // describes the operations
 )
@@ -20,8 +24,8 @@ const (
 // requests in flight, and the pages for operators to a Service.
 type front struct {
 	service  *Service
-	limit    int64        // the most inFlight
-	inFlight atomic.Int64 // requests to operations; pages are always answered
+	places   *fair.Places // of categorizations
+	inFlight atomic.Int64 // requests to operations
 	log      *slog.Logger // nil for none
 	ids      *requestIDs
 	metrics  *metrics
@@ -32,12 +36,12 @@ func newFront(s *Service, o ServerOptions) *front {
 	if o.MaxInFlight <= 0 {
 		o.MaxInFlight = maxInFlight
 	}
-	f := &front{service: s, limit: int64(o.MaxInFlight), log: o.AccessLog, ids: newRequestIDs()}
+	f := &front{service: s, places: fair.NewPlaces(o.MaxInFlight, true), log: o.AccessLog, ids: newRequestIDs()}
 	f.metrics = newMetrics(s, o.Metrics, &f.inFlight)
 	f.pages = map[string]http.Handler{
-		HealthPath:  jsonPage(`{"status":"ok"}`),
+		HealthPath:  jsonPage(func() string { return `{"status":"` + s.condition().State + `"}` }),
 		MetricsPath: f.metrics.handler(),
-		OpenAPIPath: jsonPage(s.openAPI()),
+		OpenAPIPath: jsonPage(sync.OnceValue(s.openAPI)),
 	}
 	return f
 }
@@ -59,18 +63,13 @@ func (f *front) answer(w http.ResponseWriter, r *http.Request) access {
 	if page, ok := f.pages[r.URL.Path]; ok {
 		return f.answerPage(w, r, page)
 	}
-	n := f.inFlight.Add(1)
+	f.inFlight.Add(1)
 	defer f.inFlight.Add(-1)
-	if n > f.limit {
-		return f.refuse(w, r, tooBusy())
-	}
-	return f.service.serve(w, r)
+	return f.service.serve(w, r, f.places)
 }
 
-var getOrHead = []string{http.MethodGet, http.MethodHead}
-
 func (f *front) answerPage(w http.ResponseWriter, r *http.Request, page http.Handler) access {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+	if !slices.Contains(getOrHead, r.Method) {
 		w.Header().Set("Allow", strings.Join(getOrHead, ", "))
 		return f.refuse(w, r, wrongMethod(getOrHead))
 	}
@@ -89,24 +88,27 @@ func (f *front) refuse(w http.ResponseWriter, r *http.Request, problem *apiError
 	return o
 }
 
-// maxLoggedPath is the most bytes of a path in the log, which any client can write to.
-const maxLoggedPath = 256
+// maxLogged is the most bytes of a field in the log: any client chooses a path or a method, of any length.
+const maxLogged = 256
+
+// logged returns a text as it is logged.
+func logged(text string) string { return text[:min(len(text), maxLogged)] }
 
 // logRequest logs a request without its key and its input.
 func (f *front) logRequest(r *http.Request, id string, o access, took time.Duration) {
 	key := ""
 	if o.key != nil {
-		key = o.key.name
+		key = o.key.Name()
 	}
 	f.log.LogAttrs(r.Context(), slog.LevelInfo, "request",
-		slog.String("method", r.Method),
-		slog.String("path", r.URL.Path[:min(len(r.URL.Path), maxLoggedPath)]),
+		slog.String("method", logged(r.Method)),
+		slog.String("path", logged(r.URL.Path)),
 		slog.Int("status", o.status),
 		slog.Int("bytes", o.bytes),
 		slog.Float64("duration_ms", float64(took.Microseconds())/1e3), // slog's text and JSON formats write a Duration in different units
-		slog.String("key", key),
-		slog.String("request_id", id),
-		slog.String("remote", r.RemoteAddr),
+		slog.String("key", logged(key)),
+		slog.String("request_id", logged(id)),
+		slog.String("remote", logged(r.RemoteAddr)),
 	)
 }
 
@@ -128,12 +130,12 @@ func (w *countingWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// jsonPage answers with a fixed body.
-func jsonPage(body string) http.Handler {
-	length := strconv.Itoa(len(body))
+// jsonPage answers with the body that content returns.
+func jsonPage(content func() string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		body := content()
 		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Content-Length", length)
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 		_, _ = w.Write([]byte(body)) // fails if the client has gone
 	})
 }

@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -29,7 +30,7 @@ const mostPriority = 1000
 // Grant is an accepted API key with its limits. It prints as its name.
 type Grant struct {
 	Key   string
-	Name  string // unique; replaces the key in logs and metrics; default: made from the key's digest
+	Name  string // unique; replaces the key in logs and metrics; default: the number of the key, such as key-2; LoadKeys takes that of the line
 	Plan  string // in the answer of the usage operation; default Options.Plan
 	Quota Quota  // 0 allows no answer
 	Rate  Rate
@@ -39,8 +40,8 @@ type Grant struct {
 
 	Burst int // requests at once; default: the requests of a second, 1 at least
 
-	// Priority is the share of the key in relation to other keys, from 1 to 1000; 0 for 1. Only a
-	// Backend that schedules requests uses it.
+	// Priority is the share of the key in relation to other keys, from 1 to 1000; 0 for 1. Requests that have to
+	// wait are answered by it.
 	Priority int
 }
 
@@ -83,12 +84,13 @@ func LoadKeys(r io.Reader, price money.Price) ([]Grant, error) {
 			continue
 		}
 		g, problem := parseGrant(line, price)
+		g.Name = cmp.Or(g.Name, numbered(number))
 		switch {
 		case problem != "":
 		case keys[g.Key]:
 			problem = "the key is on an earlier line, too; remove one of them"
 		case names[g.Name]:
-			problem = "the name is on an earlier line, too; give each key its own"
+			problem = "the name is on an earlier line, too, or is the number of a line; give each key a name of its own"
 		}
 		if problem != "" {
 			return nil, &KeyError{Line: number, Problem: problem}
@@ -196,9 +198,6 @@ func (g *Grant) set(attribute, value string, price money.Price) (problem string)
 }
 
 func (g Grant) applyDefaults() Grant {
-	if g.Name == "" {
-		g.Name = "key-" + digestOf(g.Key).String()[:8]
-	}
 	if g.Period != "" && g.Zone == nil {
 		g.Zone = time.UTC
 	}

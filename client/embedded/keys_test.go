@@ -16,11 +16,11 @@ import (
 var cents = money.Price{Request: 10_000_000, Currency: "EUR"}
 
 func TestLoadKeys(t *testing.T) {
-	plain := func(key string, quota Quota) Grant {
-		return Grant{Key: key, Name: "key-" + digestOf(key).String()[:8], Quota: quota}
+	plain := func(line int, key string, quota Quota) Grant {
+		return Grant{Key: key, Name: numbered(line), Quota: quota}
 	}
 	limited := func(rate Rate, burst int) Grant {
-		g := plain("abc", Unlimited)
+		g := plain(1, "abc", Unlimited)
 		g.Rate, g.Burst = rate, burst
 		return g
 	}
@@ -28,12 +28,12 @@ func TestLoadKeys(t *testing.T) {
 		name, file string
 		want       []Grant
 	}{
-		{"one key", "abc", []Grant{plain("abc", Unlimited)}},
-		{"keys with and without quota", "abc\ndef 100\nghi\t0\n", []Grant{plain("abc", Unlimited), plain("def", 100), plain("ghi", 0)}},
-		{"comments and empty lines", "# ours\n\n  abc  7  \n   # theirs\n", []Grant{plain("abc", 7)}},
-		{"as an editor on Windows writes it", "\ufeffabc 1\r\ndef\r\n", []Grant{plain("abc", 1), plain("def", Unlimited)}},
-		{"a key with a number sign", "a#b", []Grant{plain("a#b", Unlimited)}},
-		{"a key with an equals sign", "quota=5", []Grant{plain("quota=5", Unlimited)}},
+		{"one key", "abc", []Grant{plain(1, "abc", Unlimited)}},
+		{"keys with and without quota", "abc\ndef 100\nghi\t0\n", []Grant{plain(1, "abc", Unlimited), plain(2, "def", 100), plain(3, "ghi", 0)}},
+		{"comments and empty lines", "# ours\n\n  abc  7  \n   # theirs\n", []Grant{plain(3, "abc", 7)}},
+		{"as an editor on Windows writes it", "\ufeffabc 1\r\ndef\r\n", []Grant{plain(1, "abc", 1), plain(2, "def", Unlimited)}},
+		{"a key with a number sign", "a#b", []Grant{plain(1, "a#b", Unlimited)}},
+		{"a key with an equals sign", "quota=5", []Grant{plain(1, "quota=5", Unlimited)}},
 		{"all there is", "abc quota=100000 rate=50/s burst=100 priority=2 plan=team name=alice@acme", []Grant{{
 			Key: "abc", Name: "alice@acme", Plan: "team", Quota: 100000, Rate: Rate{50, time.Second}, Burst: 100, Priority: 2}}},
 		{"a quota alone before the rest", "abc 5 plan=p name=n", []Grant{{Key: "abc", Name: "n", Plan: "p", Quota: 5}}},
@@ -41,7 +41,7 @@ func TestLoadKeys(t *testing.T) {
 		{"a quota of a month", "abc quota=5000/month name=n zone=UTC", []Grant{{Key: "abc", Name: "n", Quota: 5000, Period: Monthly, Zone: time.UTC}}},
 		{"a cost", "abc cost=2.509 name=n", []Grant{{Key: "abc", Name: "n", Quota: 250}}},
 		{"a cost of a week", "abc cost=0.5/week name=n", []Grant{{Key: "abc", Name: "n", Quota: 50, Period: Weekly, Zone: time.UTC}}},
-		{"an unlimited quota", "abc quota=unlimited", []Grant{plain("abc", Unlimited)}},
+		{"an unlimited quota", "abc quota=unlimited", []Grant{plain(1, "abc", Unlimited)}},
 		{"a rate a second", "abc rate=50", []Grant{limited(Rate{50, time.Second}, 50)}},
 		{"a rate a minute", "abc rate=600/m", []Grant{limited(Rate{600, time.Minute}, 10)}},
 		{"a rate an hour", "abc rate=36/h", []Grant{limited(Rate{36, time.Hour}, 1)}},

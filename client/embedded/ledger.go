@@ -1,201 +1,148 @@
 package embedded
 
 import (
-	"errors"
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
-	"io"
-	"io/fs"
-	"maps"
+	"strings"
 	"sync"
 	"time"
-
-	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // saveEvery is the interval between saves of the used quota: a crash loses at most one second of
 // usage, and a sync of the disk every second costs little.
 const saveEvery = time.Second
 
-// ledgerSlack is the growth of a ledger, in bytes, until it is rewritten: some ten thousand
-// records, which are read in milliseconds.
-const ledgerSlack = 1 << 20
-
-// Ledger is a file of the quota that API keys have used. It has the digests of the keys, not the
-// keys. The Service appends records, and the last record of a key counts; when the file has
-// grown, it is replaced by a file with the last records. Keys that are no longer accepted keep
-// theirs.
-//
-// The lock FILE.lock beside the file keeps a second service from using the ledger. A Ledger is
-// not safe for concurrent use, except by [Service.SaveUsage], [Service.KeepUsage] and [Ledger.Content].
-type Ledger struct {
-	files   vfs.FS
-	path    string
-	lock    io.Closer
-	damaged int
-
-	saving sync.Mutex       // held by save
-	used   map[digest]usage // as in the file
-	file   vfs.File         // nil if the next save must rewrite the file
-	size   int64            // of the file, in bytes
-	sparse int64            // the size from which the next save rewrites the file
+// NoteStore keeps notes by name. *answers.Store and *answers.NoteFile implement it. No other process may change
+// the notes of a Ledger meanwhile.
+type NoteStore interface {
+	Path() string
+	// Notes returns the notes whose names begin with prefix, by name.
+	Notes(prefix string) (map[string][]byte, error)
+	// PutNotes makes notes durable, all or none, each in place of the note of the same name.
+	PutNotes(notes map[string][]byte) error
 }
 
-// LedgerError says that a ledger cannot be read or written.
+// Ledger is the quota that API keys have used, in the notes of a store: a note for each key, under a salted digest of
+// the key, and a note with the salt. Keys that are no longer accepted keep their notes.
+type Ledger struct {
+	store NoteStore
+	salt  salt // of the digests
+
+	saving sync.Mutex       // held while notes are put
+	used   map[digest]usage // as in the notes
+}
+
+const (
+	notePrefix = "used quota "
+	saltNote   = notePrefix + "salt"
+)
+
+// LedgerError says that a note of used quota is missing or damaged, so that it is not known what keys have used.
 type LedgerError struct {
-	Path string
-	Do   string // what failed, and in some cases what to do
-	Err  error
+	Path    string // of the store
+	Note    string
+	Problem string
 }
 
 func (e *LedgerError) Error() string {
-	return fmt.Sprintf("the ledger of used quota %s: %s: %v", e.Path, e.Do, e.Err)
+	return fmt.Sprintf("the store %s does not tell what API keys have used: the note %q %s: put a copy of the store in its place, or choose another file, with which keys begin with nothing used (bulkcat store import adds the answers of a store)", e.Path, e.Note, e.Problem)
 }
 
-func (e *LedgerError) Unwrap() error { return e.Err }
-
-// OpenLedger opens the ledger at path, or creates it. It skips damaged records: see
-// [Ledger.Damaged]. It leaves a file that is not a ledger unchanged and returns an error. Errors
-// are of type *LedgerError.
-func OpenLedger(files vfs.FS, path string) (*Ledger, error) {
-	lock, err := files.Lock(path + ".lock")
+// OpenLedger reads the notes of used quota in a store. A store without such notes gets a salt. The error is a *LedgerError
+// or that of the store.
+func OpenLedger(store NoteStore) (*Ledger, error) {
+	notes, err := store.Notes(notePrefix)
 	if err != nil {
-		return nil, &LedgerError{path, "lock it (does another service use it?)", err}
+		return nil, err
 	}
-	l := &Ledger{files: files, path: path, lock: lock}
-	if err := l.read(); err != nil {
-		return nil, errors.Join(err, lock.Close())
+	l := &Ledger{store: store, used: make(map[digest]usage)}
+	if len(notes) == 0 {
+		l.salt = newSalt()
+		return l, store.PutNotes(map[string][]byte{saltNote: l.salt[:]})
 	}
-	if err := l.rewrite(l.used); err != nil {
-		return nil, errors.Join(err, lock.Close())
+	salted, ok := notes[saltNote]
+	switch {
+	case !ok:
+		return nil, &LedgerError{store.Path(), saltNote, "is missing, and without it the others belong to no key"}
+	case len(salted) != len(l.salt):
+		return nil, &LedgerError{store.Path(), saltNote, "is damaged, and without it the others belong to no key"}
+	}
+	l.salt = salt(salted)
+	delete(notes, saltNote)
+	for name, body := range notes {
+		d, used, ok := parseNote(name, body)
+		if !ok {
+			return nil, &LedgerError{store.Path(), name, "is damaged"}
+		}
+		l.used[d] = used
 	}
 	return l, nil
 }
 
-// Damaged is the number of records that OpenLedger could not read. A loss of power damages at
-// most one record, and loses at most one second of usage.
-func (l *Ledger) Damaged() int { return l.damaged }
-
-// Close closes the file and releases the lock.
-func (l *Ledger) Close() error {
-	err := l.lock.Close()
-	if l.file != nil {
-		err = errors.Join(l.file.Close(), err)
-	}
-	if err != nil {
-		return &LedgerError{l.path, "close it", err}
-	}
-	return nil
+// note is the name and the body of the note of a key.
+func note(d digest, used usage) (name string, body []byte) {
+	return notePrefix + d.String(), marshal(noteBody{used.answers, used.last})
 }
 
-func (l *Ledger) read() error {
-	file, err := l.files.Open(l.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return &LedgerError{l.path, "open it", err}
-	}
-	defer file.Close() // only read from
-	l.used, l.damaged, err = readLedger(file)
-	switch {
-	case errors.Is(err, errNoLedger):
-		return &LedgerError{l.path, "name another file, or remove this one", err}
-	case err != nil:
-		return &LedgerError{l.path, "read it", err}
-	}
-	return nil
+type noteBody struct {
+	Answers   int64 `json:"answers"`    // in the period of the last
+	ChargedAt int64 `json:"charged_at"` // Unix seconds of the last
 }
 
-// save makes the used quota of all keys durable. After an error the content of the file is
-// unknown, and the next save rewrites it.
-func (l *Ledger) save(all apiKeys) error {
+// parseNote is the inverse of note; ok is false unless note has written the note.
+func parseNote(name string, body []byte) (d digest, used usage, ok bool) {
+	var b noteBody
+	sum, err := hex.DecodeString(strings.TrimPrefix(name, notePrefix))
+	if err != nil || len(sum) != len(d) || json.Unmarshal(body, &b) != nil || b.Answers < 0 || b.ChargedAt < 0 {
+		return d, used, false
+	}
+	d, used = digest(sum), usage{b.Answers, b.ChargedAt}
+	nameAgain, bodyAgain := note(d, used)
+	return d, used, name == nameAgain && bytes.Equal(body, bodyAgain)
+}
+
+// usedBy is what a key has used, as in its note.
+func (l *Ledger) usedBy(d digest) usage {
 	l.saving.Lock()
 	defer l.saving.Unlock()
-	changed := map[digest]usage{}
-	for d, a := range all {
-		if used := a.usage(); used != l.used[d] {
-			changed[d] = used
-		}
-	}
-	switch {
-	case len(changed) == 0 && l.file != nil:
-		return nil
-	case l.file == nil || l.size > l.sparse:
-		latest := maps.Clone(l.used)
-		maps.Copy(latest, changed)
-		return l.rewrite(latest)
-	}
-	return l.append(changed)
+	return l.used[d]
 }
 
-// Content is a ledger of the used quota that was saved last: the content of a file for [OpenLedger].
-func (l *Ledger) Content() []byte {
+// save puts the notes of the keys that have changed. After an error the next save puts them again.
+func (l *Ledger) save(keys []*Key) error {
 	l.saving.Lock()
 	defer l.saving.Unlock()
-	return appendRecords([]byte(ledgerHeader), l.used)
-}
-
-func (l *Ledger) append(changed map[digest]usage) error {
-	records := appendRecords(nil, changed)
-	_, err := l.file.WriteAt(records, l.size)
-	if err == nil {
-		err = l.file.Sync()
-	}
-	if err != nil {
-		err = errors.Join(err, l.file.Close())
-		l.file = nil
-		return &LedgerError{l.path, "append to it", err}
-	}
-	l.size += int64(len(records))
-	maps.Copy(l.used, changed)
-	return nil
-}
-
-// rewrite replaces the file atomically.
-func (l *Ledger) rewrite(used map[digest]usage) error {
-	if l.file != nil {
-		if err := l.file.Close(); err != nil { // the records are synced, but the disk may be failing
-			l.file = nil
-			return &LedgerError{l.path, "close it", err}
+	return l.put(keys, func(notes map[string][]byte) error {
+		if len(notes) == 0 {
+			return nil
 		}
-		l.file = nil
-	}
-	content := appendRecords([]byte(ledgerHeader), used)
-	if err := l.publish(content); err != nil {
-		return &LedgerError{l.path, "write it", err}
-	}
-	file, err := l.files.OpenReadWrite(l.path, vfs.WriteCategoryUnspecified)
-	if err != nil {
-		return &LedgerError{l.path, "open it", err}
-	}
-	l.file, l.size, l.used = file, int64(len(content)), maps.Clone(used)
-	if l.used == nil {
-		l.used = map[digest]usage{}
-	}
-	l.sparse = 4*l.size + ledgerSlack
-	return nil
+		return l.store.PutNotes(notes)
+	})
 }
 
-// publish writes and syncs a temporary file, and renames it to the ledger's path.
-func (l *Ledger) publish(content []byte) error {
-	temp := l.path + ".tmp"
-	file, err := l.files.Create(temp, vfs.WriteCategoryUnspecified)
-	if err != nil {
-		return err
+// charge charges the keys, and passes their notes to commit.
+func (l *Ledger) charge(keys []*Key, commit func(notes map[string][]byte) error) error {
+	l.saving.Lock() // no other save comes between the charge and the commit
+	defer l.saving.Unlock()
+	chargeAll(keys)
+	return l.put(keys, commit)
+}
+
+func (l *Ledger) put(keys []*Key, commit func(notes map[string][]byte) error) error {
+	changed, notes := make(map[digest]usage), make(map[string][]byte)
+	for _, k := range keys {
+		if used := k.usage(); used != l.used[k.digest] {
+			name, body := note(k.digest, used)
+			changed[k.digest], notes[name] = used, body
+		}
 	}
-	_, err = file.Write(content)
+	err := commit(notes)
 	if err == nil {
-		err = file.Sync()
+		for d, used := range changed {
+			l.used[d] = used
+		}
 	}
-	if err = errors.Join(err, file.Close()); err != nil {
-		return errors.Join(err, l.files.Remove(temp))
-	}
-	if err := l.files.Rename(temp, l.path); err != nil {
-		return errors.Join(err, l.files.Remove(temp))
-	}
-	dir, err := l.files.OpenDir(l.files.PathDir(l.path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return err
 }

@@ -3,35 +3,89 @@ package embedded
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash/crc32"
-	"io"
 	"log/slog"
-	"math/rand/v2"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
-	"slices"
+	"runtime"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+	"github.com/bulkcat/bulkcat/client/answers"
 )
 
-const ledgerPath = "used"
+// memory is a NoteStore in memory, which may be full.
+type memory struct {
+	mu    sync.Mutex
+	notes map[string][]byte
+	full  bool
+	puts  []int // the number of notes of each put
+}
 
-func openLedger(t *testing.T, files vfs.FS) *Ledger {
+var errDisk = errors.New("no space left on device")
+
+func (m *memory) Path() string { return "used.db" }
+
+func (m *memory) Notes(prefix string) (map[string][]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	found := maps.Clone(m.notes)
+	maps.DeleteFunc(found, func(name string, _ []byte) bool { return !strings.HasPrefix(name, prefix) })
+	return found, nil
+}
+
+func (m *memory) PutNotes(notes map[string][]byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.full {
+		return errDisk
+	}
+	if m.notes == nil {
+		m.notes = make(map[string][]byte)
+	}
+	maps.Copy(m.notes, notes)
+	m.puts = append(m.puts, len(notes))
+	return nil
+}
+
+// killed is what a service that starts after a kill finds.
+func (m *memory) killed() *memory {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return &memory{notes: maps.Clone(m.notes)}
+}
+
+func (m *memory) setFull(full bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.full = full
+}
+
+func openLedger(t *testing.T, notes NoteStore) *Ledger {
 	t.Helper()
-	l, err := OpenLedger(files, ledgerPath)
+	l, err := OpenLedger(notes)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return l
+}
+
+func openNotes(t *testing.T, path string) *answers.NoteFile {
+	t.Helper()
+	notes, err := answers.OpenNotes(answers.Options{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return notes
 }
 
 // metered returns a service with a ledger and one key with a quota of 100.
@@ -60,73 +114,45 @@ func leftOf(t *testing.T, s *Service) int64 {
 	return a.remaining()
 }
 
-func readFile(t *testing.T, files vfs.FS, path string) []byte {
+// save saves as a service does that stops.
+func save(t *testing.T, s *Service) {
 	t.Helper()
-	f, err := files.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	text, err := io.ReadAll(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
-}
-
-func writeFile(t *testing.T, files vfs.FS, path string, text []byte) {
-	t.Helper()
-	f, err := files.Create(path, vfs.WriteCategoryUnspecified)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = f.Write(bytes.Clone(text)) // under -race pebble overwrites the buffer
-	if err = errors.Join(err, f.Close()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// stopped returns a context that is done, with which KeepUsage saves once.
-func stopped(t *testing.T) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	return ctx
+	if err := s.KeepUsage(ctx); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestUsedQuotaOutlivesTheService(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "used")
+	path := filepath.Join(t.TempDir(), "used.db")
 	for _, want := range []int64{100, 97, 94} {
-		l, err := OpenLedger(vfs.Default, path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := metered(l)
+		notes := openNotes(t, path)
+		s := metered(openLedger(t, notes))
 		if got := leftOf(t, s); got != want {
 			t.Errorf("%d left, want %d", got, want)
 		}
 		useUp(t, s, 3)
-		if err := errors.Join(s.KeepUsage(stopped(t)), l.Close()); err != nil {
+		save(t, s)
+		if err := notes.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if text := readFile(t, vfs.Default, path); bytes.Contains(text, []byte("secret")) {
-		t.Errorf("the ledger has the key: %s", text)
-	}
 }
 
+// A kill loses the usage of one second at most.
 func TestUsedQuotaIsSavedEverySecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		files := vfs.NewCrashableMem()
-		s := metered(openLedger(t, files))
+		notes := new(memory)
+		s := metered(openLedger(t, notes))
 		ctx, cancel := context.WithCancel(t.Context())
 		go s.KeepUsage(ctx)
 		for second := range 5 {
 			useUp(t, s, 2)
 			time.Sleep(saveEvery)
 			synctest.Wait()
-			lost := files.CrashClone(vfs.CrashCloneCfg{}) // unsynced data is lost
-			if got, want := leftOf(t, metered(openLedger(t, lost))), int64(98-2*second); got != want {
-				t.Errorf("after %d s and a loss of power %d are left, want %d", second+1, got, want)
+			if got, want := leftOf(t, metered(openLedger(t, notes.killed()))), int64(98-2*second); got != want {
+				t.Errorf("after %d s and a kill %d are left, want %d", second+1, got, want)
 			}
 		}
 		cancel()
@@ -134,267 +160,236 @@ func TestUsedQuotaIsSavedEverySecond(t *testing.T) {
 	})
 }
 
-func TestPowerLossWhileSaving(t *testing.T) {
-	files := vfs.NewCrashableMem()
-	l := openLedger(t, files)
-	s := metered(l)
-	for i := range 20 {
-		useUp(t, s, 1)
-		if err := s.KeepUsage(stopped(t)); err != nil {
-			t.Fatal(err)
+// Each second has one commit at most, with the keys that have used something.
+func TestOnlyChangesArePut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var grants []Grant
+		for i := range 1000 {
+			grants = append(grants, Grant{Key: fmt.Sprint("secret-", i), Quota: 100})
 		}
-		if i%7 == 6 {
-			l.size = l.sparse + 1 // the next save replaces the file
-		}
-		lost := files.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 50, RNG: rand.New(rand.NewPCG(uint64(i), 1))})
-		if got, want := leftOf(t, metered(openLedger(t, lost))), int64(99-i); got != want {
-			t.Errorf("%d left, want %d", got, want)
-		}
-	}
-}
-
-// A failure of any disk operation loses no saved usage, and the next save saves everything.
-func TestDiskFaults(t *testing.T) {
-	const fewest = 10 // operations in opening and saving
-	for n := int64(1); ; n++ {
-		disk := vfs.NewCrashableMem()
-		l := openLedger(t, disk)
-		s := metered(l)
-		useUp(t, s, 5)
-		if err := errors.Join(s.KeepUsage(stopped(t)), l.Close()); err != nil {
-			t.Fatal(err)
-		}
-		files := &faultyDisk{n: n}
-		want := useFaultyDisk(t, files.wrap(disk), n)
-		if got := leftOf(t, metered(openLedger(t, disk.CrashClone(vfs.CrashCloneCfg{})))); got != want {
-			t.Errorf("operation %d: %d left, want %d", n, got, want)
-		}
-		if done := files.operations.Load(); done < n {
-			if done < fewest {
-				t.Errorf("only %d operations were tried", done)
+		notes := new(memory)
+		s := lent(New(Options{Grants: grants, Ledger: openLedger(t, notes), Logger: quiet}))
+		ctx, cancel := context.WithCancel(t.Context())
+		go s.KeepUsage(ctx)
+		for _, used := range []int{1000, 0, 3, 0, 0, 1} {
+			for i := range used {
+				if a, _ := s.key(fmt.Sprint("secret-", i)); !a.take() {
+					t.Fatal("nothing is left")
+				}
 			}
-			return
+			time.Sleep(saveEvery)
+			synctest.Wait()
 		}
-	}
-}
-
-// useFaultyDisk opens the ledger and uses up two of 95 answers. It returns the number that must
-// be left.
-func useFaultyDisk(t *testing.T, files vfs.FS, n int64) (want int64) {
-	t.Helper()
-	l, err := OpenLedger(files, ledgerPath)
-	if want = 95; err == nil {
-		s := metered(l)
-		useUp(t, s, 2)
-		if err = s.KeepUsage(stopped(t)); err != nil {
-			if again := s.KeepUsage(stopped(t)); again != nil {
-				t.Errorf("operation %d: not saved by the second try: %v", n, again)
+		cancel()
+		synctest.Wait()
+		if got := fmt.Sprint(notes.puts); got != "[1 1000 3 1]" { // the salt is first
+			t.Errorf("puts of %s notes", got)
+		}
+		again := New(Options{Grants: grants, Ledger: openLedger(t, notes.killed()), Logger: quiet})
+		for i, want := range map[int]int64{0: 97, 2: 98, 3: 99, 999: 99} {
+			if a, _ := again.key(fmt.Sprint("secret-", i)); a.remaining() != want {
+				t.Errorf("key %d has %d left, want %d", i, a.remaining(), want)
 			}
 		}
-		want = 93
-	}
-	var failed *LedgerError
-	if err != nil && (!errors.As(err, &failed) || failed.Path != ledgerPath || !errors.Is(err, errDisk)) {
-		t.Errorf("operation %d: error %v", n, err)
-	}
-	return want
-}
-
-var errDisk = errors.New("no space left on device")
-
-// faultyDisk fails at its n-th operation.
-type faultyDisk struct {
-	n          int64
-	operations atomic.Int64
-}
-
-func (d *faultyDisk) wrap(files vfs.FS) vfs.FS {
-	return errorfs.Wrap(files, errorfs.InjectorFunc(func(op errorfs.Op) error {
-		if !strings.HasSuffix(op.Path, ".lock") && d.operations.Add(1) == d.n {
-			return errDisk
-		}
-		return nil
-	}))
+	})
 }
 
 func TestFailuresToSaveAreToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var full atomic.Bool
-		files := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
-			if full.Load() && op.Kind.ReadOrWrite() == errorfs.OpIsWrite {
-				return errDisk
-			}
-			return nil
-		}))
-		s := metered(openLedger(t, files))
+		notes := new(memory)
+		s := metered(openLedger(t, notes))
 		var log bytes.Buffer
 		s.opts.Logger = slog.New(slog.NewTextHandler(&log, nil))
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- s.KeepUsage(ctx) }()
+		notes.setFull(true)
 		useUp(t, s, 1)
-		full.Store(true)
 		time.Sleep(10 * saveEvery)
-		full.Store(false)
+		useUp(t, s, 1) // a full disk stops no answers
+		notes.setFull(false)
 		time.Sleep(2 * saveEvery)
+		if got := leftOf(t, metered(openLedger(t, notes.killed()))); got != 98 {
+			t.Errorf("%d left, want 98", got)
+		}
 		cancel()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		if text := log.String(); strings.Count(text, "not saved") != 1 || strings.Count(text, "saved again") != 1 {
+		if text := log.String(); strings.Count(text, "not saved") != 1 || strings.Count(text, "saved again") != 1 || !strings.Contains(text, errDisk.Error()) {
 			t.Errorf("log %s", text)
+		}
+		notes.setFull(true)
+		useUp(t, s, 1)
+		if err := s.KeepUsage(ctx); !errors.Is(err, errDisk) {
+			t.Errorf("the last save: %v", err)
 		}
 	})
 }
 
-func TestLedgerIsKeptSmall(t *testing.T) {
-	files := vfs.NewMem()
-	l := openLedger(t, files)
+// A backend commits charges with its answers. No other save has a charge whose answer is not committed.
+func TestChargesOfABackend(t *testing.T) {
+	notes := new(memory)
+	l := openLedger(t, notes)
 	s := metered(l)
-	a, _ := s.key("secret")
-	largest := int64(0)
-	for range 3 * ledgerSlack / recordSize {
-		a.used.answers++
-		if err := l.save(s.keys); err != nil {
-			t.Fatal(err)
+	key, _ := s.key("secret")
+	for _, step := range []struct {
+		charges int
+		result  error
+		left    int64 // after a kill
+	}{{2, nil, 98}, {1, errDisk, 98}, {1, nil, 96}} {
+		var keys []*Key
+		for range step.charges {
+			key.Reserve()
+			keys = append(keys, key)
 		}
-		largest = max(largest, l.size)
+		err := s.Charge(keys, func(changed map[string][]byte) error {
+			if l.saving.TryLock() {
+				t.Error("another save may begin")
+			}
+			if len(changed) != 1 {
+				t.Errorf("%d notes of a key", len(changed))
+			}
+			if step.result == nil {
+				return notes.PutNotes(changed)
+			}
+			return step.result
+		})
+		if got := leftOf(t, metered(openLedger(t, notes.killed()))); err != step.result || got != step.left {
+			t.Errorf("%d left after a kill, want %d; error %v", got, step.left, err)
+		}
 	}
-	if largest < ledgerSlack || largest > ledgerSlack+ledgerSlack/4 {
-		t.Errorf("the ledger grew to %d bytes", largest)
-	}
-	if got := openLedger(t, cloneLedger(t, files)).used[digestOf("secret")]; got != a.usage() {
-		t.Errorf("%v used, want %v", got, a.usage())
+	if key.reserved != 0 || leftOf(t, s) != 96 {
+		t.Errorf("%d reserved, %d left", key.reserved, leftOf(t, s))
 	}
 }
 
-// cloneLedger copies the ledger to a file system without its lock.
-func cloneLedger(t *testing.T, files vfs.FS) vfs.FS {
-	to := vfs.NewMem()
-	writeFile(t, to, ledgerPath, readFile(t, files, ledgerPath))
-	return to
-}
-
-func TestKeysThatAreNotAcceptedKeepTheirRecords(t *testing.T) {
-	files := vfs.NewMem()
-	l := openLedger(t, files)
-	s := metered(l)
+func TestKeysThatAreNotAcceptedKeepTheirNotes(t *testing.T) {
+	notes := new(memory)
+	s := metered(openLedger(t, notes))
 	useUp(t, s, 4)
-	if err := errors.Join(s.KeepUsage(stopped(t)), l.Close()); err != nil {
-		t.Fatal(err)
+	save(t, s)
+	other := New(Options{Grants: []Grant{{Key: "other", Quota: 1}}, Ledger: openLedger(t, notes), Logger: quiet})
+	if a, _ := other.key("other"); !a.take() {
+		t.Error("nothing is left to another key")
 	}
-	l = openLedger(t, files)
-	other := New(Options{Grants: []Grant{{Key: "other", Quota: 1}}, Ledger: l, Logger: quiet})
-	if err := errors.Join(other.KeepUsage(stopped(t)), l.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if got := leftOf(t, metered(openLedger(t, files))); got != 96 {
+	save(t, other)
+	if got := leftOf(t, metered(openLedger(t, notes))); got != 96 {
 		t.Errorf("%d left, want 96", got)
 	}
 }
 
 func TestASmallerQuotaIsUsedUp(t *testing.T) {
-	l := openLedger(t, vfs.NewMem())
-	l.used[digestOf("secret")] = usage{answers: 150}
+	l := openLedger(t, new(memory))
+	l.used[l.salt.digest("secret")] = usage{answers: 150}
 	s := metered(l)
-	if a, _ := s.key("secret"); a.remaining() != 0 || !a.isUsedUp() || a.take() {
-		t.Errorf("%d left of a quota that was lowered below the usage", a.remaining())
+	if a, _ := s.key("secret"); leftOf(t, s) != 0 || !a.isUsedUp() || a.take() {
+		t.Errorf("%d left of a quota that was lowered below the usage", leftOf(t, s))
 	}
 }
 
-func TestOneServiceHasALedger(t *testing.T) {
-	files := vfs.NewMem()
-	first := openLedger(t, files)
-	if _, err := OpenLedger(files, ledgerPath); err == nil || !strings.Contains(err.Error(), "another service") {
-		t.Errorf("a second service: %v", err)
-	}
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
-	openLedger(t, files)
-}
-
-func TestDamagedLedgers(t *testing.T) {
-	record := func(key string, used int64) string {
-		return string(appendRecords(nil, map[digest]usage{digestOf(key): {answers: used}}))
-	}
-	five, seven, other := record("secret", 5), record("secret", 7), record("other", 1)
-	flipped := strings.Replace(seven, " 0", " 1", 1)
-	tests := []struct {
-		name, text string
-		left       int64
-		damaged    int
-	}{
-		{"whole", ledgerHeader + five + other + seven, 93, 0},
-		{"empty", "", 100, 0},
-		{"a header that breaks off", ledgerHeader[:5], 100, 1},
-		{"without records", ledgerHeader, 100, 0},
-		{"a record that breaks off", ledgerHeader + five + seven[:40], 95, 1},
-		{"a record without its end", ledgerHeader + five + seven[:recordSize-1], 95, 1},
-		{"a number that was changed", ledgerHeader + five + flipped, 95, 1},
-		{"zeros at the end", ledgerHeader + seven + strings.Repeat("\x00", 3*recordSize), 93, 3},
-		{"of version 1", ledgerHeaderOf1 + version1("secret", 5) + version1("other", 1) + version1("secret", 7), 93, 0},
-		{"damage in version 1", ledgerHeaderOf1 + version1("secret", 5) + strings.Replace(version1("secret", 7), " 0", " 1", 1), 95, 1},
-		{"damage in the middle", ledgerHeader + five + flipped + seven + other, 93, 1},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			files := vfs.NewMem()
-			writeFile(t, files, ledgerPath, []byte(tt.text))
-			l := openLedger(t, files)
-			if got := leftOf(t, metered(l)); got != tt.left || l.Damaged() != tt.damaged {
-				t.Errorf("%d left and %d damaged, want %d and %d", got, l.Damaged(), tt.left, tt.damaged)
+// A service does not start with notes that cannot be read: a key would get back what it has used.
+func TestDamagedNotes(t *testing.T) {
+	s := newSalt()
+	name, body := note(s.digest("secret"), usage{answers: 5, last: 1_764_000_000})
+	for what, change := range map[string]func(notes map[string][]byte){
+		"no salt":           func(notes map[string][]byte) { delete(notes, saltNote) },
+		"a short salt":      func(notes map[string][]byte) { notes[saltNote] = s[1:] },
+		"an empty note":     func(notes map[string][]byte) { notes[name] = nil },
+		"a note of nothing": func(notes map[string][]byte) { notes[name] = []byte("{}") },
+		"half a note":       func(notes map[string][]byte) { notes[name] = body[:len(body)/2] },
+		"more than a note":  func(notes map[string][]byte) { notes[name] = append(bytes.Clone(body), ' ') },
+		"another member": func(notes map[string][]byte) {
+			notes[name] = bytes.Replace(body, []byte("answers"), []byte("answer"), 1)
+		},
+		"a negative number":    func(notes map[string][]byte) { notes[name] = bytes.Replace(body, []byte("5"), []byte("-5"), 1) },
+		"a number too large":   func(notes map[string][]byte) { notes[name] = bytes.Replace(body, []byte("5"), []byte("5e30"), 1) },
+		"a note without key":   func(notes map[string][]byte) { notes[notePrefix+"secret"[:3]] = body },
+		"a note of half a key": func(notes map[string][]byte) { notes[name[:len(name)-2]] = body },
+		"a note in capitals":   func(notes map[string][]byte) { notes[notePrefix+strings.ToUpper(name[len(notePrefix):])+"A0"] = body },
+	} {
+		t.Run(what, func(t *testing.T) {
+			notes := &memory{notes: map[string][]byte{saltNote: s[:], name: body, "learned": []byte("else")}}
+			if got := leftOf(t, metered(openLedger(t, notes))); got != 95 {
+				t.Fatalf("%d left without damage, want 95", got)
 			}
-			if again := openLedger(t, cloneLedger(t, files)); again.Damaged() != 0 {
-				t.Errorf("%d are still damaged", again.Damaged())
+			change(notes.notes)
+			before := fmt.Sprint(notes.notes)
+			_, err := OpenLedger(notes)
+			damage, ok := errors.AsType[*LedgerError](err)
+			if !ok || damage.Path != "used.db" || !strings.Contains(err.Error(), "choose another file") {
+				t.Errorf("error %v", err)
+			}
+			if fmt.Sprint(notes.notes) != before {
+				t.Errorf("the notes were changed: %q", notes.notes)
 			}
 		})
 	}
 }
 
-// version1 is a record of the first version of the format.
-func version1(key string, used int64) string {
-	body := fmt.Sprintf("%s %019d ", digestOf(key), used)
-	return fmt.Sprintf("%s%08x\n", body, crc32.Checksum([]byte(body), castagnoli))
-}
-
-func TestAnotherFileIsLeftAlone(t *testing.T) {
-	files := vfs.NewMem()
-	keys := []byte("secret-key-0123456789 100\n")
-	writeFile(t, files, ledgerPath, keys)
-	_, err := OpenLedger(files, ledgerPath)
-	if !errors.Is(err, errNoLedger) || strings.Contains(err.Error(), "secret") {
-		t.Errorf("error %v", err)
-	}
-	if got := readFile(t, files, ledgerPath); !bytes.Equal(got, keys) {
-		t.Errorf("the file is now %q", got)
-	}
-	if names, _ := files.List(""); slices.Contains(names, ledgerPath+".tmp") {
-		t.Error("a temporary file is left")
-	}
-}
-
-func FuzzLedger(f *testing.F) {
-	records := string(appendRecords([]byte(ledgerHeader), map[digest]usage{digestOf("a"): {answers: 1}, digestOf("b"): {answers: 1 << 62, last: 1_764_000_000}}))
-	for _, text := range []string{"", ledgerHeader, records, records[:100], records + "x", strings.ToUpper(records), "key 100\n"} {
-		f.Add([]byte(text))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		used, damaged, err := readLedger(bytes.NewReader(text))
+// Only the owner can read a file of used quota, whatever its mode was. The file has no key, and no digest that is the same in
+// another file.
+func TestALedgerIsPrivate(t *testing.T) {
+	var names [2]map[string][]byte
+	for i := range names {
+		path := filepath.Join(t.TempDir(), "used.db")
+		for _, before := range []os.FileMode{0, 0o644} {
+			if before != 0 {
+				if err := os.Chmod(path, before); err != nil {
+					t.Fatal(err)
+				}
+			}
+			notes := openNotes(t, path)
+			s := metered(openLedger(t, notes))
+			useUp(t, s, 3)
+			save(t, s)
+			var err error
+			if names[i], err = notes.Notes(notePrefix); err != nil {
+				t.Fatal(err)
+			}
+			if err := notes.Close(); err != nil {
+				t.Fatal(err)
+			}
+			info, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+				t.Errorf("mode %v of a file that had the mode %v", info.Mode(), before)
+			}
+		}
+		text, err := os.ReadFile(path)
 		if err != nil {
+			t.Fatal(err)
+		}
+		plain := sha256.Sum256([]byte("secret"))
+		for _, secret := range []string{"secret", string(plain[:]), hex.EncodeToString(plain[:])} {
+			if bytes.Contains(text, []byte(secret)) {
+				t.Errorf("the file has %q", secret)
+			}
+		}
+	}
+	for name := range names[0] {
+		if _, ok := names[1][name]; ok && name != saltNote || len(names[0]) != 2 {
+			t.Errorf("a key has the same digest in two files: %q %q", names[0], names[1])
+		}
+	}
+}
+
+func FuzzNote(f *testing.F) {
+	for _, used := range []usage{{}, {answers: 1}, {1 << 62, 1_764_000_000}} {
+		name, body := note(salt{1}.digest("a"), used)
+		f.Add(name, body)
+		f.Add(strings.ToUpper(name), body)
+		f.Add(name[1:], body[1:])
+	}
+	f.Fuzz(func(t *testing.T, name string, body []byte) {
+		d, used, ok := parseNote(name, body)
+		if !ok {
 			return
 		}
-		if whole := len(text) / (recordBodyOf1 + sumSize); len(used)+damaged > whole+1 {
-			t.Errorf("%d records and %d damaged ones in %d bytes", len(used), damaged, len(text))
-		}
-		again, damaged, err := readLedger(bytes.NewReader(appendRecords([]byte(ledgerHeader), used)))
-		if err != nil || damaged != 0 || len(again) != len(used) {
-			t.Errorf("%d records became %d, %d damaged, %v", len(used), len(again), damaged, err)
-		}
-		for d, n := range used {
-			if again[d] != n || n.answers < 0 || n.last < 0 {
-				t.Errorf("%v became %v", n, again[d])
-			}
+		if nameAgain, bodyAgain := note(d, used); nameAgain != name || !bytes.Equal(bodyAgain, body) || used.answers < 0 || used.last < 0 {
+			t.Errorf("%q %q became %q %q", name, body, nameAgain, bodyAgain)
 		}
 	})
 }

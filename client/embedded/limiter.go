@@ -16,8 +16,9 @@ const (
 	limitHeader  = "Ratelimit"
 )
 
-// earlyBy is the most that a request may be early; it then waits. After a request that the
-// network has delayed, the next request of a client that sends at exactly the rate is early.
+// earlyBy is the most that a request may be early: after a request that the network has delayed, the next
+// request of a client that sends at exactly the rate is early. The request passes at once, because callers hold
+// locks, and the requests after it pay for the time.
 const earlyBy = 5 * time.Millisecond
 
 // limiter limits the categorizations of one key to its rate. It does not count requests for
@@ -51,9 +52,7 @@ func (l *limiter) admit(h http.Header) *apiError {
 	reservation := l.bucket.ReserveN(now, 1)
 	wait := reservation.DelayFrom(now)
 	passes := wait <= earlyBy
-	if passes {
-		time.Sleep(wait)
-	} else {
+	if !passes {
 		reservation.CancelAt(now)
 	}
 	left := l.bucket.TokensAt(now)

@@ -112,7 +112,7 @@ func TestTenThousandMalformedRequests(t *testing.T) {
 	const requests, clients = 10_000, 16
 	var log bytes.Buffer
 	var logging sync.Mutex
-	s := New(Options{Keys: map[string]Quota{"k": Unlimited}, Logger: slog.New(slog.NewTextHandler(lockedWriter{&log, &logging}, nil))})
+	s := New(Options{Grants: []Grant{{Key: "k", Quota: Unlimited}}, Logger: slog.New(slog.NewTextHandler(lockedWriter{&log, &logging}, nil))})
 	s.WarmUp()
 	before := runtime.NumGoroutine()
 	address, server := started(t, s)
@@ -198,7 +198,7 @@ func (l lockedWriter) Write(b []byte) (int, error) {
 }
 
 func TestLimitsOfARequest(t *testing.T) {
-	address, _ := started(t, New(Options{Keys: map[string]Quota{"k": Unlimited}, Logger: quiet}))
+	address, _ := started(t, New(Options{Grants: []Grant{{Key: "k", Quota: Unlimited}}, Logger: quiet}))
 	encoded := strings.Repeat("%61", maxInput-len("https://x.example/"))
 	tests := []struct {
 		name, request string

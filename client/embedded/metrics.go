@@ -55,7 +55,7 @@ func newMetrics(s *Service, registry *prometheus.Registry, inFlight *atomic.Int6
 		}
 		m.operations[name] = op
 	}
-	m.registry.MustRegister(m.requests, duration, quotaCollector{s.keys.byName()},
+	m.registry.MustRegister(m.requests, duration, quotaCollector{s.keys},
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "bulkcat_service_requests_in_flight", Help: "Requests being answered now.",
 		}, func() float64 { return float64(inFlight.Load()) }),
@@ -92,7 +92,7 @@ func (m *metrics) handler() http.Handler {
 }
 
 // quotaCollector collects the used and remaining quota by the names of the keys.
-type quotaCollector struct{ keys []*Key }
+type quotaCollector struct{ keys *keyring }
 
 var (
 	answersDesc = prometheus.NewDesc("bulkcat_service_answers_total",
@@ -109,10 +109,10 @@ func (c quotaCollector) Describe(to chan<- *prometheus.Desc) {
 
 // Collect reads the keys' quotas.
 func (c quotaCollector) Collect(to chan<- prometheus.Metric) {
-	for _, a := range c.keys {
-		to <- prometheus.MustNewConstMetric(answersDesc, prometheus.CounterValue, float64(a.usage().answers), a.name)
+	for _, a := range c.keys.byName() {
+		to <- prometheus.MustNewConstMetric(answersDesc, prometheus.CounterValue, float64(a.usage().answers), a.Name())
 		if !a.isUnlimited() {
-			to <- prometheus.MustNewConstMetric(quotaDesc, prometheus.GaugeValue, float64(a.remaining()), a.name)
+			to <- prometheus.MustNewConstMetric(quotaDesc, prometheus.GaugeValue, float64(a.remaining()), a.Name())
 		}
 	}
 }

@@ -19,20 +19,37 @@ func (p Period) known() bool { return p == Daily || p == Weekly || p == Monthly 
 
 // bounds returns the start and the end of the period that a time is in, in the time's zone.
 func (p Period) bounds(t time.Time) (start, end time.Time) {
-	midnight := func(month time.Month, day int) time.Time {
-		start := time.Date(t.Year(), month, day, 0, 0, 0, 0, t.Location())
-		if start.Hour() == 23 { // the clocks are put forward at midnight
-			return start.Add(time.Hour)
-		}
-		return start
-	}
+	first := func(month time.Month, day int) time.Time { return firstMoment(t.Year(), month, day, t.Location()) }
 	month, day := t.Month(), t.Day()
 	switch p {
 	case Weekly:
 		monday := day - (int(t.Weekday())+6)%7
-		return midnight(month, monday), midnight(month, monday+7)
+		return first(month, monday), first(month, monday+7)
 	case Monthly:
-		return midnight(month, 1), midnight(month+1, 1)
+		return first(month, 1), first(month+1, 1)
 	}
-	return midnight(month, day), midnight(month, day+1)
+	return first(month, day), first(month, day+1)
+}
+
+// firstMoment is when a day begins. In some zones the clocks change at midnight: a day has no midnight, or two. A zone that
+// has moved across the date line has left out a day, which begins and ends at the same moment.
+func firstMoment(year int, month time.Month, day int, zone *time.Location) time.Time {
+	midnight := time.Date(year, month, day, 0, 0, 0, 0, zone)
+	changed, next := midnight.ZoneBounds()
+	// Without a midnight time.Date returns a time before or after the change of the clocks.
+	wanted := time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Format(time.DateTime)
+	switch got := midnight.Format(time.DateTime); {
+	case got < wanted:
+		return next
+	case got > wanted:
+		return changed
+	case changed.IsZero():
+		return midnight
+	}
+	_, before := changed.Add(-1).Zone()
+	_, after := changed.Zone()
+	if earlier := midnight.Add(time.Duration(after-before) * time.Second); after < before && earlier.Before(changed) {
+		return earlier
+	}
+	return midnight
 }

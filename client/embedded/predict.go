@@ -18,10 +18,12 @@ func (s *Service) predictWebsite(ctx context.Context, c *classification, input s
 		return prediction{}, problem
 	}
 	j := prediction{cost: CostNone, host: u.Hostname(), path: pathWords(u.Path)}
-	if p, err := s.fetchSite(ctx, input, u); err == nil {
+	p, err := s.fetchSite(ctx, input, u)
+	if err == nil {
 		j.cost = CostPage
 		j.fields = websiteFields(p)
 	}
+	j.local = reasonOf(err) == page.Blocked
 	j.matches = c.matches(j)
 	return j, nil
 }
@@ -39,10 +41,12 @@ func (s *Service) predictProduct(ctx context.Context, c *classification, input s
 		return prediction{}, problem
 	}
 	j := prediction{cost: CostNone}
-	if p, err := s.fetch(ctx, input); err == nil {
+	p, err := s.fetch(ctx, input)
+	if err == nil {
 		j.cost = CostPage
 		j.titles = productTitles(p)
 	}
+	j.local = reasonOf(err) == page.Blocked
 	j.titles = append(j.titles, classify.TitlePart{Name: "path", Text: slugTitle(u.Path)})
 	j.title = classify.Join(j.titles)
 	j.matches = c.matches(j)

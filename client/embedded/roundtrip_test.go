@@ -17,12 +17,13 @@ import (
 )
 
 func TestRoundTripperAnswersAsAServerDoes(t *testing.T) {
-	s := New(Options{Keys: map[string]Quota{"k": Unlimited}, Logger: quiet})
+	s := New(Options{Grants: []Grant{{Key: "k", Quota: Unlimited}}, Logger: quiet})
 	server := httptest.NewServer(s)
 	defer server.Close()
 
 	tests := []struct{ name, method, path, key, media, body string }{
 		{"usage", "GET", UsagePath, "k", "application/json", ""},
+		{"usage without its body", "HEAD", UsagePath, "k", "", ""},
 		{"a product", "GET", ProductPath + "?query=running+shoes", "k", "", ""},
 		{"a website", "GET", WebsitePath + "?url=https://hotels.example&classification=taxonomy_v3", "k", "", ""},
 		{"a company", "POST", WebsitePath, "k", "application/json", `{"url":"https://dentist.example","classification":"naics"}`},
@@ -125,7 +126,7 @@ func TestRoundTripperIsCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	leave := canceling{cancel}
 	s := New(Options{
-		Keys:   map[string]Quota{"k": 1},
+		Grants: []Grant{{Key: "k", Quota: 1}},
 		Fetch:  page.New(page.Options{Transport: leave, Logger: quiet}),
 		Logger: quiet,
 	})
@@ -175,7 +176,7 @@ func (slowSite) RoundTrip(req *http.Request) (*http.Response, error) {
 func TestQueueForOneHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Options{
-			Keys:   map[string]Quota{"k": 100},
+			Grants: []Grant{{Key: "k", Quota: 100}},
 			Fetch:  page.New(page.Options{Transport: slowSite{}, Logger: quiet}),
 			Logger: quiet,
 		})

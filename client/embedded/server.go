@@ -29,7 +29,9 @@ const (
 type ServerOptions struct {
 	// Addr is the address to listen on, host:port.
 	Addr string
-	// MaxInFlight is the most requests that are answered at once; others get the status 503.
+	// MaxInFlight is the most categorizations at once. A key takes four fifths of them at most. Others wait for ten
+	// seconds, the keys in turn by their priorities, and then get the status 503, as requests of a key of which as many
+	// wait as its share.
 	// Default 1024.
 	MaxInFlight int
 	// AccessLog gets a line at level Info for every request; nil for no log.
@@ -58,17 +60,20 @@ func (s *Service) Server(o ServerOptions) *http.Server {
 	}
 }
 
-// SaveUsage saves the used quota to the ledger at once. Without a ledger it does nothing.
-func (s *Service) SaveUsage() error {
+// Charge charges the keys for reserved answers, a key once for each time that it is in the list, and calls commit with the
+// notes that keep what these keys have used, so that answers and charges become durable together. The notes belong in the
+// store of the ledger; without a ledger there are none. The error is that of commit.
+func (s *Service) Charge(keys []*Key, commit func(notes map[string][]byte) error) error {
 	if s.opts.Ledger == nil {
-		return nil
+		chargeAll(keys)
+		return commit(nil)
 	}
-	return s.opts.Ledger.save(s.keys)
+	return s.opts.Ledger.charge(keys, commit)
 }
 
 // KeepUsage saves the used quota to the ledger once a second, and for the last time when ctx is
 // done. It logs failures and returns only the failure of the last save: a service with a full
-// disk still answers.
+// disk still answers. Without a ledger it does nothing.
 func (s *Service) KeepUsage(ctx context.Context) error {
 	if s.opts.Ledger == nil {
 		return nil
@@ -79,10 +84,10 @@ func (s *Service) KeepUsage(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return s.opts.Ledger.save(s.keys)
+			return s.opts.Ledger.save(s.keys.all())
 		case <-tick.C:
 		}
-		err := s.opts.Ledger.save(s.keys)
+		err := s.opts.Ledger.save(s.keys.all())
 		switch {
 		case err != nil && !failing:
 			s.opts.Logger.Error("the used quota is not saved; saving is retried every second", "error", err)

@@ -14,6 +14,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/learn"
 	"github.com/bulkcat/bulkcat/client/embedded/page"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+	"github.com/bulkcat/bulkcat/client/internal/fair"
 )
 
 // The paths of the operations.
@@ -36,9 +37,7 @@ const keyHeader = "X-Api-Key"
 // Options are the options of a Service. With the zero value no key is needed, and no page is
 // fetched.
 type Options struct {
-	// Keys are accepted API keys with their quotas. Without Keys and Grants no key is needed.
-	Keys map[string]Quota
-	// Grants are accepted API keys with quotas, rates, plans and names.
+	// Grants are the accepted API keys with quotas, rates, plans and names. Without Grants no key is needed.
 	Grants []Grant
 	// Ledger keeps the used quota; with nil it is lost with the Service.
 	Ledger *Ledger
@@ -83,7 +82,7 @@ func (o Options) applyDefaults() Options {
 // Service is an http.Handler of the three operations. It is safe for concurrent use.
 type Service struct {
 	opts       Options
-	keys       apiKeys
+	keys       *keyring
 	anonymous  *Key                  // the key of all requests if no key is needed
 	operations map[string]*operation // by path
 }
@@ -102,7 +101,7 @@ func New(opts Options) *Service {
 	opts = opts.applyDefaults()
 	editions := slices.Concat(editionsOf(opts.Models), opts.Editions)
 	products := published(client.Product, editions)
-	s := &Service{opts: opts, keys: newAPIKeys(opts), anonymous: anonymous(opts.Plan)}
+	s := &Service{opts: opts, keys: newKeyring(opts), anonymous: anonymous(opts.Plan)}
 	s.operations = map[string]*operation{
 		UsagePath: {name: "usage"},
 		WebsitePath: {
@@ -140,7 +139,7 @@ func (s *Service) WarmUp() {
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // ServeHTTP answers one request.
-func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.serve(w, r) }
+func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.serve(w, r, nil) }
 
 // access is what the metrics and the access log need to know about a request.
 type access struct {
@@ -149,13 +148,15 @@ type access struct {
 	status    int
 	bytes     int // of the body
 
+	places  *fair.Places
 	release func() // of the body's memory, if the body is a Backend's; else nil
 }
 
-func (s *Service) serve(w http.ResponseWriter, r *http.Request) access {
+// serve answers a request. A categorization takes one of the places, unless places is nil.
+func (s *Service) serve(w http.ResponseWriter, r *http.Request, places *fair.Places) access {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
-	var o access
+	o := access{places: places}
 	body, problem := s.answer((*buffer)[:0], w, r, &o)
 	sent := s.send(w, r, body, problem, &o)
 	if o.release != nil {
@@ -180,8 +181,11 @@ func (s *Service) send(w http.ResponseWriter, r *http.Request, body []byte, prob
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(o.status)
+	if r.Method == http.MethodHead {
+		return body
+	}
 	if err := deliver(w, body); err != nil {
-		s.opts.Logger.Debug("an answer was not delivered", "path", r.URL.Path, "error", err)
+		s.opts.Logger.Debug("an answer was not delivered", "path", logged(r.URL.Path), "error", err)
 	}
 	return body
 }
@@ -223,34 +227,76 @@ func (s *Service) answer(b []byte, w http.ResponseWriter, r *http.Request, o *ac
 		return b, wrongKey()
 	}
 	if op.input == "" {
-		return o.key.appendUsage(b, s.opts.Backend != nil && s.opts.Backend.Exhausted()), nil
+		c := s.condition()
+		if c.Err != nil && c.Err.Class != client.Quota {
+			return b, problemOf(c.Err)
+		}
+		return o.key.appendUsage(b, c.Left), nil
+	}
+	if s.opts.Backend == nil {
+		if problem := o.key.admit(w.Header()); problem != nil {
+			return b, problem
+		}
+	}
+	r = r.WithContext(fair.WithAccount(r.Context(), o.key))
+	if o.places != nil {
+		leave, problem := place(r.Context(), o.places)
+		if problem != nil {
+			return b, problem
+		}
+		defer leave()
 	}
 	if s.opts.Backend != nil {
 		return s.forward(b, w, r, op, o)
 	}
-	if problem := o.key.limit.admit(w.Header()); problem != nil {
-		return b, problem
-	}
 	return op.answer(b, w, r, o.key)
 }
 
+// placePatience is how long a request waits for a place: shorter than the patience of clients.
+const placePatience = 10 * time.Second
+
+// place takes a place for a request of a key.
+func place(ctx context.Context, places *fair.Places) (leave func(), problem *apiError) {
+	waiting, cancel := context.WithTimeout(ctx, placePatience)
+	defer cancel()
+	leave, err := places.Take(waiting)
+	switch {
+	case err == nil:
+		return leave, nil
+	case ctx.Err() != nil:
+		return nil, canceled()
+	}
+	return nil, tooBusy()
+}
+
+// condition is that of the backend. Without a backend the service has nothing to wait for.
+func (s *Service) condition() Condition {
+	if s.opts.Backend == nil {
+		return Condition{State: "up", Left: Unlimited}
+	}
+	return s.opts.Backend.Condition()
+}
+
+// SetGrants accepts the API keys of the grants from now on, and no other keys. A key that stays keeps the used quota.
+// Requests in flight go on. A service that was made without grants goes on without keys.
+func (s *Service) SetGrants(grants []Grant) { s.keys.set(grants) }
+
 // key looks up an API key; false if it is not accepted.
 func (s *Service) key(key string) (*Key, bool) {
-	if len(s.keys) == 0 {
+	if s.keys.open {
 		return s.anonymous, true
 	}
-	a, ok := s.keys[digestOf(key)]
-	return a, ok
+	return s.keys.find(key)
 }
 
 var (
-	getOnly   = []string{http.MethodGet}
-	getOrPost = []string{http.MethodGet, http.MethodPost}
+	getOrHead = []string{http.MethodGet, http.MethodHead} // RFC 9110 §9.3.2
+	getOrPost = []string{http.MethodGet, http.MethodPost} // not HEAD, which would charge for an answer that is not sent
 )
 
 func (op *operation) methods() []string {
 	if op.input == "" {
-		return getOnly
+		return getOrHead
 	}
 	return getOrPost
 }
@@ -287,7 +333,7 @@ func (op *operation) answer(b []byte, w http.ResponseWriter, r *http.Request, ke
 	case ctx.Err() != nil:
 		return b, crowded()
 	}
-	if !key.take() {
+	if !j.local && !key.take() {
 		return b, noQuota(key.Refill())
 	}
 	w.Header().Set(CostHeader, j.cost)

@@ -140,7 +140,7 @@ func TestProductTaxonomyIsTheDefault(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	s := New(Options{Keys: map[string]Quota{"good": Unlimited, "poor": 0}, Logger: quiet})
+	s := New(Options{Grants: []Grant{{Key: "good", Quota: Unlimited}, {Key: "poor", Quota: 0}}, Logger: quiet})
 	long := "https://x.example/" + strings.Repeat("a", maxInput)
 	website := func(input, classification string) string {
 		return target(WebsitePath, "url", input, "classification", classification)
@@ -162,7 +162,7 @@ func TestErrors(t *testing.T) {
 		{"usage with an unknown key", "GET", "http://embedded/api/usage", "goood", "", "", 401, "x-api-key"},
 		{"a used-up key", "GET", website("https://x.example", "naics"), "poor", "", "", 402, "quota"},
 		{"another method", "DELETE", website("https://x.example", "naics"), "good", "", "", 405, "GET or POST"},
-		{"usage by POST", "POST", "http://embedded/api/usage", "good", "", "", 405, "GET"},
+		{"usage by POST", "POST", "http://embedded/api/usage", "good", "", "", 405, "GET or HEAD"},
 		{"no input", "GET", target(WebsitePath, "classification", "naics"), "good", "", "", 400, `"url"`},
 		{"no product", "GET", target(ProductPath), "good", "", "", 400, `"query"`},
 		{"no classification", "GET", target(WebsitePath, "url", "https://x.example"), "good", "", "", 400, `"classification"`},
@@ -217,7 +217,7 @@ func TestErrors(t *testing.T) {
 }
 
 func TestMethodNotAllowedSaysWhatIs(t *testing.T) {
-	for path, want := range map[string]string{UsagePath: "GET", WebsitePath: "GET, POST", ProductPath: "GET, POST"} {
+	for path, want := range map[string]string{UsagePath: "GET, HEAD", WebsitePath: "GET, POST", ProductPath: "GET, POST"} {
 		rec := httptest.NewRecorder()
 		shared.ServeHTTP(rec, httptest.NewRequest(http.MethodPut, path, nil))
 		if got := rec.Header().Get("Allow"); got != want {
@@ -263,7 +263,7 @@ func TestUsage(t *testing.T) {
 	if a := get(t, shared, UsagePath); a.body != `{"plan":"embedded","remaining":"unlimited"}` {
 		t.Errorf("usage without keys: %s", a.body)
 	}
-	s := New(Options{Keys: map[string]Quota{"k": 2}, Logger: quiet})
+	s := New(Options{Grants: []Grant{{Key: "k", Quota: 2}}, Logger: quiet, Fetch: page.New(page.Options{Mode: page.Always, Logger: quiet, Transport: web{}})})
 	ask := func(path string, params ...string) answer {
 		req := httptest.NewRequest(http.MethodGet, target(path, params...), nil)
 		req.Header.Set("x-api-key", "k")
@@ -277,7 +277,9 @@ func TestUsage(t *testing.T) {
 	}{
 		{"nothing yet", func() answer { return ask(UsagePath) }, 200, "2"},
 		{"an error", func() answer { return ask(ProductPath) }, 400, "2"},
-		{"a product", func() answer { return ask(ProductPath, "query", "sofa") }, 200, "1"},
+		{"a website of the local network", func() answer { return ask(WebsitePath, "url", "http://10.0.0.1/", "classification", "naics") }, 200, "2"},
+		{"a product of the local network", func() answer { return ask(ProductPath, "query", "http://shop.internal/sofa") }, 200, "2"},
+		{"a website that is out", func() answer { return ask(WebsitePath, "url", "http://out.example/", "classification", "naics") }, 200, "1"},
 		{"a list without entries", func() answer { return ask(ProductPath, "query", "zzxqv") }, 200, "0"},
 		{"one too many", func() answer { return ask(ProductPath, "query", "sofa") }, 402, "0"},
 	}
@@ -293,7 +295,7 @@ func TestUsage(t *testing.T) {
 
 func TestQuotaUnderConcurrency(t *testing.T) {
 	const quota, workers, each = 100, 16, 20
-	s := New(Options{Keys: map[string]Quota{"k": quota}, Logger: quiet})
+	s := New(Options{Grants: []Grant{{Key: "k", Quota: quota}}, Logger: quiet})
 	s.WarmUp()
 	var answered, refused atomic.Int64
 	var done sync.WaitGroup

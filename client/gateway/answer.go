@@ -50,6 +50,8 @@ func (g *Gateway) Answer(h http.Header, r *http.Request, key *embedded.Key, requ
 
 // readAgain returns the body of an answer that is stored, once there is memory for so many bytes.
 func (g *Gateway) readAgain(ctx context.Context, share *memory.Share, size int64, request client.Request) ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, notReady())
+	defer cancel()
 	if err := share.Grow(ctx, size); err != nil {
 		return nil, err
 	}
@@ -86,18 +88,26 @@ func (g *Gateway) answer(h http.Header, r *http.Request, key *embedded.Key, requ
 		return g.wait(r.Context(), c)
 	}
 	// An equal call may have ended between the lookup and the join.
-	switch o, found, err = g.lookUp(request, oldest); {
+	o, found, held, err := g.claim(request, oldest)
+	switch {
 	case err != nil:
 		g.end(c, false, nil, err)
+		return nil, err
 	case found:
 		body, err := hit(h, o, time.Now())
 		g.end(c, false, body, err)
 		g.metrics.hits.Add(1)
 		return body, err
-	default:
-		g.metrics.misses.Add(1)
-		g.enqueue(c)
+	case held:
+		if body, ended, err := g.awaitOther(r.Context(), h, c, oldest); ended {
+			return body, err
+		}
 	}
+	if err := g.enqueue(c); err != nil {
+		g.metrics.refused.Add(1)
+		return nil, err
+	}
+	g.metrics.misses.Add(1)
 	h.Set(client.CacheHeader, client.CacheMiss)
 	return g.wait(r.Context(), c)
 }
@@ -125,6 +135,55 @@ func (g *Gateway) lookUp(request client.Request, oldest time.Time) (answers.Outc
 	return q.Outcome, q.Found && !q.AskedAt.Before(oldest), nil
 }
 
+// claim looks a request up, and claims it unless it is found. It is held if another process with the store is about to ask.
+func (g *Gateway) claim(request client.Request, oldest time.Time) (o answers.Outcome, found, held bool, err error) {
+	o, found, err = g.lookUp(request, oldest)
+	if found || err != nil {
+		return o, found, false, err
+	}
+	queries := []answers.Query{{Request: request, Body: true}}
+	if err := g.options.Store.Claim(queries); err != nil {
+		return o, false, false, unavailable("the store of answers has failed")
+	}
+	q := &queries[0]
+	return q.Outcome, q.Found && !q.AskedAt.Before(oldest), q.Held, nil
+}
+
+// othersPoll is the interval between lookups while another process asks.
+const othersPoll = 50 * time.Millisecond
+
+// awaitOther ends a call when another process has the answer, or when the request has waited for long. The call has not
+// ended if it is to be asked, because that process does not ask any more.
+func (g *Gateway) awaitOther(ctx context.Context, h http.Header, c *call, oldest time.Time) (body []byte, ended bool, err error) {
+	// Others may have joined the call, and wait also after this client has gone.
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), patience, notReady())
+	defer cancel()
+	for {
+		select {
+		case <-time.After(othersPoll):
+		case <-g.stopped:
+			err = stopping()
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		}
+		var o answers.Outcome
+		found, held := false, false
+		if err == nil {
+			o, found, held, err = g.claim(c.Request, oldest)
+		}
+		if found {
+			body, err = hit(h, o, time.Now())
+		}
+		if err != nil || found {
+			g.end(c, false, body, err)
+			return body, true, err
+		}
+		if !held {
+			return nil, false, nil
+		}
+	}
+}
+
 // hit returns a stored outcome.
 func hit(h http.Header, o answers.Outcome, now time.Time) ([]byte, error) {
 	h.Set(client.CacheHeader, client.CacheHit)
@@ -139,11 +198,16 @@ func hit(h http.Header, o answers.Outcome, now time.Time) ([]byte, error) {
 func (g *Gateway) wait(ctx context.Context, c *call) ([]byte, error) {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
+	g.mu.Lock()
+	late := c.late
+	g.mu.Unlock()
 	select {
 	case <-c.done:
 		return c.body, c.err
-	case <-g.outages():
-		return nil, outage()
+	case <-late:
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		return nil, limited(time.Until(c.again))
 	case <-timer.C:
 		return nil, notReady()
 	case <-g.stopped:

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"maps"
+	"math"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
@@ -20,6 +21,10 @@ type call struct {
 	done chan struct{} // closed when the call has ended; then body or err is set
 	body []byte
 	err  error
+
+	// late is closed while the next attempt is due later than requests wait, at again. Gateway.mu guards both.
+	late  chan struct{}
+	again time.Time
 }
 
 // join returns the call of a request, and whether the call was there before. A new call is not in
@@ -28,30 +33,30 @@ func (g *Gateway) join(key *embedded.Key, request client.Request) (c *call, join
 	now := time.Now()
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	upstream := g.look(now)
 	if c, ok := g.calls[request]; ok {
+		if upstream.refusal != nil {
+			return nil, false, upstream.refusal
+		}
 		return c, true, nil
 	}
-	if err := g.admit(now, key, request); err != nil {
+	if err := g.admit(now, upstream, key, request); err != nil {
 		return nil, false, err
 	}
-	c = &call{Attempts: ask.Attempts{Request: request}, key: key, done: make(chan struct{})}
+	c = &call{Attempts: ask.Attempts{Request: request}, key: key, done: make(chan struct{}), late: make(chan struct{})}
 	g.calls[request] = c
 	return c, false, nil
 }
 
 // admit reserves an answer of the key's quota for a new call, or refuses the call.
-func (g *Gateway) admit(now time.Time, key *embedded.Key, request client.Request) error {
+func (g *Gateway) admit(now time.Time, upstream condition, key *embedded.Key, request client.Request) error {
 	if e := g.failed.of(now, request); e != nil {
 		return e
 	}
 	switch {
-	case g.Exhausted():
-		return noUpstreamQuota()
-	case g.isUnusable():
-		return unusable()
-	case g.isDown() && len(g.calls) > 0: // without calls a new one shows when the outage ends
-		return outage()
-	case g.queue.full(key, g.limits.Rate()):
+	case !upstream.takes(len(g.calls)):
+		return upstream.refusal
+	case g.isFull(key, g.rate()):
 		return tooFast(time.Second)
 	}
 	if wait, ok := key.Admit(); !ok {
@@ -63,29 +68,32 @@ func (g *Gateway) admit(now time.Time, key *embedded.Key, request client.Request
 	return nil
 }
 
-// isDown reports whether there is an outage. The caller holds mu.
-func (g *Gateway) isDown() bool {
-	select {
-	case <-g.down:
-		return true
-	default:
-		return false
+// rate is the rate that the upstream is known to serve. The present rate may be lower for a moment, as after an outage:
+// refusals because of that would have clients take the moment for their limit.
+func (g *Gateway) rate() float64 {
+	s, known := g.limits.Status(), g.limits.Learned().Rate
+	if known == 0 && !math.IsInf(s.Most, 1) { // no limit was met below that of the operator
+		known = s.Most
 	}
+	return max(s.Rate, known)
 }
 
-// outages returns the channel that is closed during an outage.
-func (g *Gateway) outages() <-chan struct{} {
+// enqueue has a new call asked, unless the upstream refuses since the call was admitted: the call then ends. The error is
+// a refusal, also of the only call in a condition that refuses, which is asked.
+func (g *Gateway) enqueue(c *call) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.down
-}
-
-// enqueue has a new call asked.
-func (g *Gateway) enqueue(c *call) {
-	g.mu.Lock()
-	g.queue.push(c)
-	g.mu.Unlock()
+	upstream := g.look(time.Now())
+	if !upstream.takes(len(g.calls) - 1) {
+		g.endLocked(c, false, nil, upstream.refusal)
+		return upstream.refusal
+	}
+	g.queue.Push(c.key, c)
 	g.waker.Wake()
+	if upstream.refusal != nil {
+		return upstream.refusal
+	}
+	return nil
 }
 
 // end ends a call with a body or an error. An answer that was not charged is released.
@@ -99,16 +107,15 @@ func (g *Gateway) endLocked(c *call, charged bool, body []byte, err error) {
 	delete(g.calls, c.Request)
 	if !charged {
 		c.key.Release()
+		g.options.Store.Release(c.Request)
 	}
 	c.body, c.err = body, err
 	close(c.done)
 }
 
-// endAll ends all calls that wait for an attempt.
-func (g *Gateway) endAll(err error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for c := g.queue.pop(); c != nil; c = g.queue.pop() {
+// endWaiting ends all calls that wait for an attempt. The caller holds mu.
+func (g *Gateway) endWaiting(err error) {
+	for c, ok := g.queue.Pop(); ok; c, ok = g.queue.Pop() {
 		g.endLocked(c, false, nil, err)
 	}
 	for c, ok := g.parked.Take(); ok; c, ok = g.parked.Take() {
@@ -116,12 +123,35 @@ func (g *Gateway) endAll(err error) {
 	}
 }
 
-// park holds a call until its next attempt is due.
+// park holds a call until its next attempt is due, unless the upstream refuses: the call then ends.
 func (g *Gateway) park(c *call) {
+	now := time.Now()
 	g.mu.Lock()
+	defer g.mu.Unlock()
+	if upstream := g.look(now); upstream.refusal != nil {
+		g.endLocked(c, false, nil, upstream.refusal)
+		return
+	}
+	if c.again = c.Due(); c.again.Sub(now) > waitable {
+		close(c.late)
+	}
 	g.parked.Park(c)
-	g.mu.Unlock()
 	g.waker.Wake()
+}
+
+// unpark takes the call that is due first; nil if none is parked. The caller holds mu.
+func (g *Gateway) unpark() *call {
+	c, ok := g.parked.Take()
+	if !ok {
+		return nil
+	}
+	g.queue.Count(c.key)
+	select {
+	case <-c.late:
+		c.late = make(chan struct{})
+	default:
+	}
+	return c
 }
 
 // failures are requests whose calls ended without an answer, for a while.

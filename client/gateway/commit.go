@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/ask"
+	"github.com/bulkcat/bulkcat/client/embedded"
 )
 
 // commitBounds bound the outcomes that one fsync makes durable. The delay is short in relation to the latency of a
@@ -23,29 +24,28 @@ func (g *Gateway) save(ctx context.Context, c *call) {
 	}
 }
 
-// commit makes outcomes durable, many with one fsync, charges the keys, and then ends the calls. The
+// commit makes outcomes durable, many with one fsync, together with the charges to the keys, and then ends the calls. The
 // error is that of the store.
 func (g *Gateway) commit() error {
 	batch := g.options.Store.NewBatch()
 	var rejected ask.Rejected[*call]
-	saving := true // the used quota can be saved
 	for group := range ask.Groups(g.commits, commitBounds) {
 		for _, c := range confirmed(&rejected, group) {
 			batch.Add(c.Request, c.outcome)
 		}
-		if err := batch.Commit(); err != nil {
-			return err
-		}
+		var charged []*embedded.Key
 		for _, c := range group {
 			if c.outcome.Rejection == nil {
-				c.key.Charge()
+				charged = append(charged, c.key)
 			}
 		}
-		err := g.service.SaveUsage()
-		if err != nil && saving {
-			g.log.Error("the used quota is not saved; saving is retried", "error", err)
+		err := g.service.Charge(charged, func(notes map[string][]byte) error {
+			batch.AddNotes(notes)
+			return batch.Commit()
+		})
+		if err != nil {
+			return err
 		}
-		saving = err == nil
 		for _, c := range group {
 			g.endCommitted(c)
 		}

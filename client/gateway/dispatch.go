@@ -11,7 +11,7 @@ import (
 )
 
 // dispatch sends attempts as the limits allow, until soft ends. Attempts last until hard ends.
-func (g *Gateway) dispatch(soft, hard context.Context) {
+func (g *Gateway) dispatch(soft, hard context.Context) error {
 	for soft.Err() == nil {
 		now := time.Now()
 		queue, due := g.waiting(now)
@@ -26,14 +26,12 @@ func (g *Gateway) dispatch(soft, hard context.Context) {
 		case limits.AskQuota:
 			g.askQuota(soft)
 		case limits.Stop:
-			g.used.Store(true)
-			g.log.Error("no more requests are sent until the gateway is started again", "error", d.Err)
-			g.endAll(noUpstreamQuota())
-			<-soft.Done()
+			return d.Err
 		default:
 			g.await(soft, now, d.For, due)
 		}
 	}
+	return nil
 }
 
 // await waits for a while (0 for no bound), until a retry is due, or until something happens.
@@ -49,15 +47,15 @@ func (g *Gateway) await(ctx context.Context, now time.Time, wait time.Duration, 
 func (g *Gateway) waiting(now time.Time) (q limits.Queue, due time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	q.First = g.queue.length > 0
-	failed, retry, due := g.parked.Decide(now, g.limits, q)
+	g.look(now)
+	q.First = g.queue.Len() > 0
+	failed, q, due := g.parked.Decide(now, g.limits, q)
 	for _, c := range failed {
 		err := noAnswer(c.Counted(), c.Last)
 		g.failed.add(now, c.Request, err)
 		g.metrics.failed.Add(1)
 		g.endLocked(c, false, nil, err)
 	}
-	q.Retry = retry
 	return q, due
 }
 
@@ -66,13 +64,10 @@ func (g *Gateway) next(action limits.Action) *call {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if action == limits.SendFirst {
-		return g.queue.pop()
+		c, _ := g.queue.Pop()
+		return c
 	}
-	c, ok := g.parked.Take()
-	if ok {
-		g.queue.advance(c.key)
-	}
-	return c
+	return g.unpark()
 }
 
 // attempt asks the upstream once. Then the call is committed, parked for a retry, or ended.
@@ -81,20 +76,30 @@ func (g *Gateway) attempt(ctx context.Context, c *call, permit limits.Permit) {
 	g.metrics.attempts.Add(1)
 	answer, err := g.options.Upstream.Categorize(ctx, c.Request)
 	if shape, ok := errors.AsType[*client.ShapeError](err); ok && !(shape.Worded && g.fits.Load()) {
+		g.answered.Add(1) // it is charged
 		g.report(g.limits.End(time.Now(), permit, ask.ResultOf(answer, err)))
 		g.endMisfit(ctx, c, err)
 		return
 	}
+	result := ask.ResultOf(answer, err)
 	e, failed := errors.AsType[*client.Error](err)
 	if failed && (e.Class == client.Auth || e.Class == client.Fatal) {
 		passing := *e // the operator can mend it while the gateway runs
 		passing.Class = client.Transient
-		e, err = &passing, &passing
+		e, result.Signal = &passing, limits.Failed // about no limit
+		g.doubtKey()
 	}
-	g.report(g.limits.End(time.Now(), permit, ask.ResultOf(answer, err)))
+	if failed && e.Class != client.Rejected {
+		g.lastErr.Store(e)
+	}
+	if err == nil {
+		g.fits.Store(true)
+		g.answered.Add(1)
+		g.lastErr.Store(nil) // it is not the cause of what comes
+	}
+	g.report(g.limits.End(time.Now(), permit, result))
 	switch {
 	case err == nil:
-		g.fits.Store(true)
 		c.outcome.Answer = answer
 		g.save(ctx, c)
 	case failed:
@@ -113,15 +118,12 @@ func (g *Gateway) unanswered(ctx context.Context, c *call, e *client.Error) {
 		c.Repeat(now)
 		g.park(c)
 	case client.Quota:
-		if wait, isNew := g.limits.Exhausted(now, e.RetryAfter); isNew {
-			g.log.Warn("the upstream's quota is used up: paid answers wait until there is quota again", "asked_in", wait.Round(time.Second).String(), "error", e)
-		}
-		g.end(c, false, nil, noUpstreamQuota())
-		g.endAll(noUpstreamQuota())
+		g.limits.Exhausted(now, e.RetryAfter)
+		c.Repeat(now)
+		g.park(c)
 		g.waker.Wake() // to ask for the quota later
 	default:
 		c.Fail(now, e, g.options.Retry)
-		g.lastErr.Store(e)
 		g.log.Debug("attempt failed", "attempt", c.Made(), "error", e)
 		g.park(c)
 	}
@@ -134,10 +136,19 @@ func (g *Gateway) endMisfit(ctx context.Context, c *call, err error) {
 		g.reject(ctx, c, e.Rejection())
 		return
 	}
+	g.lastErr.Store(e)
+	g.misfits.Add(1)
 	g.end(c, false, nil, unusable())
-	if g.misfits.Add(1) == mostMisfits {
-		g.log.Error("the answers of the upstream cannot be used: no more requests are sent until the gateway is started again", "error", e)
-		g.endAll(unusable())
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.look(time.Now())
+}
+
+// doubtKey has the usage operation asked whether the upstream accepts the key.
+func (g *Gateway) doubtKey() {
+	select {
+	case g.doubted <- struct{}{}:
+	default:
 	}
 }
 
@@ -153,33 +164,17 @@ func (g *Gateway) askQuota(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
-	g.report(g.limits.ReportQuota(time.Now(), ask.QuotaOf(usage, err)))
-	if g.Exhausted() {
-		g.endAll(noUpstreamQuota())
-	}
+	quota := ask.QuotaOf(usage, err)
+	quota.Transient = true // the operator can mend any cause while the gateway runs
+	g.report(g.limits.ReportQuota(time.Now(), quota))
+	g.judge(time.Now(), err, false)
 }
 
 // report acts on a change of the upstream.
 func (g *Gateway) report(change limits.Effect) {
-	switch {
-	case change.State == limits.Out, change.Lasting:
-		g.log.Warn("the upstream is out: new requests get 503, stored answers are served", "error", g.lastErr.Load())
-		g.mu.Lock()
-		if !g.isDown() {
-			close(g.down)
-		}
-		g.mu.Unlock()
-	case change.State == limits.Up:
-		g.log.Info("the upstream answers again", "after", change.After.Round(time.Second).String())
-		g.mu.Lock()
-		if g.isDown() {
-			g.down = make(chan struct{})
-		}
-		g.mu.Unlock()
-	}
-	if change.Refilled {
-		g.log.Info("the upstream has quota again")
-	}
+	g.mu.Lock()
+	g.look(time.Now())
+	g.mu.Unlock()
 	if change.Wake {
 		g.waker.Wake()
 	}

@@ -14,19 +14,16 @@
 //
 //	lookup: stored and young enough?    -> hit
 //	join: an equal call?              -> wait for it
-//	admit: rate, quota and queue of the key, quota and outage of the upstream -> 402, 429, 503
+//	admit: rate, quota and queue of the key, state of the upstream -> 402, 429, 502
 //	fair queue: the order of the keys   -> client/limits: a permit -> one attempt
 //	failed?                             -> parked, and asked again
-//	commit: the store and the ledger are synced, many calls at once -> all waiting requests are answered
+//	commit: answers and charges are synced together, many calls at once -> all waiting requests are answered
 //
 // # Fair shares
 //
-// The queue of first attempts is a weighted fair queue over keys (start-time fair queueing). Each key
-// has a queue in order of arrival and a virtual time. The next attempt goes to the key with the lowest
-// virtual time, which then advances by 1/priority. So keys that always have requests waiting get shares
-// in proportion to their priorities, whatever number of requests each sends. A key that was idle starts
-// at the virtual time of the key that was served last: it has saved up nothing and owes nothing. An
-// attempt of a retry advances the virtual time of its key, too, so that failing inputs slow down their
+// The queue of first attempts is a weighted fair queue over keys, see package fair. So keys that always have requests
+// waiting get shares in proportion to their priorities, whatever number of requests each sends. An attempt of a retry
+// counts, too, so that failing inputs slow down their
 // own key only. A key may queue the requests of ten seconds of its share; further requests get 429.
 //
 // # Retries
@@ -34,7 +31,14 @@
 // Only the gateway repeats attempts at the upstream. A client that gives up waiting and asks again joins
 // the call, which goes on without waiting requests, or finds the answer in the store. A call that
 // ends without an answer after all attempts is remembered for a minute: retries of clients get the same
-// failure (502), and the upstream is not asked. A refusal (429, 402, 503) starts no call.
+// failure (502), and the upstream is not asked. A refusal (429, 402, 502) starts no call.
+//
+// # The state of the upstream
+//
+// A [State] follows from the limits (limited, out, spent) and from the replies of the usage operation (blocked). When the
+// upstream begins to refuse, the calls that wait for an attempt end with the refusal, and so do calls that come back from
+// an attempt without an answer. Requests are refused until the upstream serves again: the usage operation is asked, or
+// one call is admitted that shows it. A refusal of less than ten seconds is waited for.
 //
 // # Rejections
 //

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"log/slog"
@@ -16,22 +15,22 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/ask"
 	"github.com/bulkcat/bulkcat/client/embedded"
+	"github.com/bulkcat/bulkcat/client/internal/fair"
 	"github.com/bulkcat/bulkcat/client/internal/memory"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/client/money"
 )
 
-// Options describe a Gateway. All fields but MaxAge and Ledger are required.
+// Options describe a Gateway. All fields but MaxAge are required.
 type Options struct {
 	Upstream client.Categorizer
 	Usage    func(context.Context) (client.Usage, error) // of the upstream's key
-	Store    *answers.Store                              // its source is the upstream
-	Limits   limits.Options                              // of the upstream; New sets all that is learned, and WaitForQuota
+	Store    *answers.Store                              // its source is the upstream; also has what the keys have used
+	Limits   limits.Options                              // of the upstream: rate, number in flight and reserve
 	Retry    client.RetryPolicy                          // of attempts at the upstream
 	MaxAge   time.Duration                               // an older answer is asked for again; 0 for any age
 	Price    money.Price                                 // of an attempt at the upstream; zero if unknown
 	Grants   []embedded.Grant                            // the colleagues' keys; their quotas count paid answers
-	Ledger   *embedded.Ledger                            // of the paid answers; nil for none
 	Logger   *slog.Logger
 }
 
@@ -49,37 +48,55 @@ type Gateway struct {
 	asking  sync.WaitGroup
 	stopped chan struct{} // closed when no call ends any more
 
-	used    atomic.Bool                  // the upstream's quota is used up for good
-	fits    atomic.Bool                  // the upstream has given an answer of the expected shape
-	misfits atomic.Int64                 // its answers of another shape before that
-	usage   atomic.Pointer[client.Usage] // of the upstream, as told last
-	lastErr atomic.Pointer[client.Error] // of a failed attempt
-	noted   []byte                       // the content of the ledger that is in the store
+	fits     atomic.Bool                  // the upstream has given an answer of the expected shape
+	misfits  atomic.Int64                 // its answers of another shape before that
+	answered atomic.Int64                 // answers of the upstream
+	told     atomic.Pointer[told]         // nil if the upstream has told nothing
+	lastErr  atomic.Pointer[client.Error] // of a failed attempt
+	changed  chan struct{}                // holds a token if the condition of the upstream has changed
+	doubted  chan struct{}                // holds a token if a request has failed in a way that puts the key in doubt
 
 	mu     sync.Mutex
 	calls  map[client.Request]*call
-	queue  fairQueue         // calls that have not been asked
+	queue  fair.Queue[*call] // calls that have not been asked
 	parked ask.Parked[*call] // calls that wait for a retry
 	failed failures
-	down   chan struct{} // closed during an outage
+
+	seen      condition     // of the upstream, as seen last
+	since     time.Time     // when the upstream began to refuse
+	refused   *client.Error // the key is refused; nil if it is not
+	refusedAt time.Time
+	check     time.Time // when the usage operation is asked next
+	judged    int64     // answers of the upstream when the usage operation was asked last
 }
 
 // commitsQueued outcomes may wait for the commit before.
 const commitsQueued = 1024
 
-// New returns a gateway. It asks the upstream for its quota. The only error of that is a wrong API key:
-// an upstream that is out may come back. Other errors are those of the store.
+// New returns a gateway. It asks the upstream for its quota. An upstream that is out may come back, but a wrong API key
+// is an error, and so is a reserve of a quota that the upstream does not tell. Other errors are those of the store, such as
+// *answers.LockedError if another gateway has it, and those of [embedded.OpenLedger].
 func New(ctx context.Context, o Options) (*Gateway, error) {
+	if err := o.Store.LockNotes(); err != nil {
+		return nil, err
+	}
+	ledger, err := embedded.OpenLedger(o.Store)
+	if err != nil {
+		return nil, err
+	}
 	g := &Gateway{
 		options: o, log: o.Logger,
 		bodies: memory.New(allBodies), waker: ask.NewWaker(), commits: make(chan *call, commitsQueued), stopped: make(chan struct{}),
-		calls: map[client.Request]*call{}, queue: newFairQueue(), failed: failures{}, down: make(chan struct{}),
+		calls: map[client.Request]*call{}, failed: failures{}, changed: make(chan struct{}, 1), doubted: make(chan struct{}, 1), seen: condition{state: Up},
 	}
 	usage, err := g.askUsage(ctx)
+	asked := ask.QuotaOf(usage, err)
 	switch {
 	case err == nil:
 	case client.ClassOf(err) == client.Auth, ctx.Err() != nil:
 		return nil, err
+	case o.Limits.KeepReserve && !asked.Transient:
+		return nil, &limits.SpentError{Limit: limits.Reserve, Value: o.Limits.Reserve, Err: err}
 	default:
 		g.log.Warn("the upstream does not say how much quota is left", "error", err)
 	}
@@ -88,19 +105,23 @@ func New(ctx context.Context, o Options) (*Gateway, error) {
 		return nil, storeErr
 	}
 	l := o.Limits
-	l.Trial, l.CanAsk, l.WaitForQuota, l.Learned = mostMisfits, err == nil || ask.QuotaOf(usage, err).Transient, true, learned
+	l.Trial, l.CanAsk, l.WaitForQuota, l.Learned = mostMisfits, err == nil || asked.Transient, true, learned
+	l.MaxRequests, l.MaxOutage, l.Shards = 0, 0, 0
 	if l.Rate > 0 { // the operator's rate is used from the start
 		l.Learned.Rate = 0
 	}
-	g.limits = limits.New(l, time.Now())
-	g.service = embedded.New(embedded.Options{Plan: cmp.Or(usage.Plan, "gateway"), Grants: o.Grants, Ledger: o.Ledger, Backend: g, Logger: o.Logger})
+	now := time.Now()
+	g.limits, g.check = limits.New(l, now), now.Add(checkLast)
+	g.service = embedded.New(embedded.Options{Plan: cmp.Or(usage.Plan, "gateway"), Grants: o.Grants, Ledger: ledger, Backend: g, Logger: o.Logger})
 	g.log.Info("the gateway asks the upstream", "quota", usage.Remaining)
 	return g, nil
 }
 
+// SetGrants accepts the colleagues' keys of the grants from now on, and no other keys. Calls go on.
+func (g *Gateway) SetGrants(grants []embedded.Grant) { g.service.SetGrants(grants) }
+
 // Serve answers on a listener until ctx ends. Requests that wait then get the grace period; calls that
-// are being asked end, and their answers are stored. The error is that of the listener, the store or the
-// ledger.
+// are being asked end, and their answers are stored. The error is that of the listener or the store.
 func (g *Gateway) Serve(ctx context.Context, listener net.Listener, options embedded.ServerOptions, grace time.Duration) error {
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
@@ -127,81 +148,75 @@ func (g *Gateway) Run(ctx context.Context) error {
 	defer context.AfterFunc(ctx, stop)()
 	defer close(g.stopped)
 	group.Go(func() error {
-		g.dispatch(soft, hard)
+		err := g.dispatch(soft, hard)
 		g.asking.Wait()
 		close(g.commits)
-		return nil
+		return err
 	})
 	group.Go(g.commit)
 	group.Go(func() error { return g.watch(soft) })
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	return g.noteUsed()
+	group.Go(func() error {
+		g.logChanges(soft)
+		return nil
+	})
+	return group.Wait()
 }
 
 const (
 	watchEvery   = 10 * time.Second // a kill loses at most what was learned in that time
-	usageEvery   = time.Minute
 	usageTimeout = 10 * time.Second
 )
 
-// watch keeps what was learned of the upstream, and asks for the upstream's quota for the metrics.
+// watch keeps what was learned of the upstream, and asks the usage operation: from time to time, and when the key is in
+// doubt or refused.
 func (g *Gateway) watch(ctx context.Context) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	var kept answers.Learned
-	asked := time.Now()
 	for {
+		check := time.NewTimer(time.Until(g.nextCheck()))
+		doubted := false
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
-		}
-		if learned := g.limits.Learned(); learned != kept {
-			if err := g.options.Store.KeepLearned(learned); err != nil {
-				return err
+			if learned := g.limits.Learned(); learned != kept {
+				if err := g.options.Store.KeepLearned(learned); err != nil {
+					return err
+				}
+				kept = learned
 			}
-			kept = learned
+			continue
+		case <-g.doubted:
+			doubted = true
+		case <-check.C:
 		}
-		if time.Since(asked) >= usageEvery {
-			asked = time.Now()
-			if err := g.noteUsed(); err != nil {
-				return err
-			}
-			_, _ = g.askUsage(ctx) // the metrics keep the older figure
+		check.Stop()
+		usage, err := g.askUsage(ctx)
+		if ctx.Err() != nil {
+			return nil
 		}
+		if mended := g.judge(time.Now(), err, doubted); mended && g.limits.Status().State != limits.Up {
+			g.report(g.limits.ReportQuota(time.Now(), ask.QuotaOf(usage, nil))) // the outage was that of the key
+		}
+		g.waker.Wake()
 	}
 }
 
-// usedNote is the note in the store that has the content of the ledger. Copies of the store have it, and not the ledger.
-const usedNote = "used quota"
-
-// noteUsed keeps the content of the ledger in the store if it has changed.
-func (g *Gateway) noteUsed() error {
-	if g.options.Ledger == nil {
-		return nil
-	}
-	content := g.options.Ledger.Content()
-	if bytes.Equal(content, g.noted) {
-		return nil
-	}
-	g.noted = content
-	batch := g.options.Store.NewBatch()
-	batch.AddNote(usedNote, content)
-	return batch.Commit()
+func (g *Gateway) nextCheck() time.Time {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.check
 }
-
-// NotedLedger returns the content of the ledger that a gateway with the store had, up to the last minute; nil for none.
-func NotedLedger(store *answers.Store) ([]byte, error) { return store.Note(usedNote) }
 
 // askUsage asks for the upstream's quota.
 func (g *Gateway) askUsage(ctx context.Context) (client.Usage, error) {
 	ctx, cancel := context.WithTimeout(ctx, usageTimeout)
 	defer cancel()
+	answered := g.answered.Load()
 	usage, err := g.options.Usage(ctx)
 	if err == nil {
-		g.usage.Store(&usage)
+		g.told.Store(&told{usage, answered})
 	}
 	return usage, err
 }
@@ -212,6 +227,3 @@ const mostMisfits = 3
 
 // isUnusable reports whether the answers of the upstream do not fit. They are charged, so no more are asked for.
 func (g *Gateway) isUnusable() bool { return !g.fits.Load() && g.misfits.Load() >= mostMisfits }
-
-// Exhausted reports whether the upstream's quota is used up, up to the reserve.
-func (g *Gateway) Exhausted() bool { return g.used.Load() || g.limits.Status().Empty }

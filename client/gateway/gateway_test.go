@@ -1,13 +1,16 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -15,8 +18,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
@@ -31,19 +32,20 @@ const upstreamKey = "key-of-the-upstream-0123456789"
 // rig is a gateway in synthetic time, with a faulty upstream over pipes.
 type rig struct {
 	upstream *clienttest.Server
-	files    *vfs.MemFS
+	dir      string  // of the store
 	options  Options // without the parts
 	keys     string  // a file of keys
 	log      *slog.Logger
 
 	*Gateway
-	store *answers.Store
+	store  *answers.Store
+	source string
 }
 
 func newRig(upstream clienttest.Options, keys string) *rig {
 	upstream.Key = upstreamKey
 	return &rig{
-		upstream: clienttest.New(upstream), files: vfs.NewCrashableMem(), keys: keys, log: slog.New(slog.DiscardHandler),
+		upstream: clienttest.New(upstream), keys: keys, log: slog.New(slog.DiscardHandler),
 		options: Options{Limits: limits.Options{InFlight: 256}, Retry: client.DefaultRetryPolicy()},
 	}
 }
@@ -51,6 +53,7 @@ func newRig(upstream clienttest.Options, keys string) *rig {
 // run starts the gateway, calls test and stops the gateway.
 func (r *rig) run(t testing.TB, test func()) {
 	t.Helper()
+	r.dir = cmp.Or(r.dir, t.TempDir())
 	dial, closeUpstream := r.upstream.Pipe()
 	defer closeUpstream()
 	c, err := client.New(client.Options{BaseURL: "http://upstream", APIKey: upstreamKey, Dial: dial, Connections: 256})
@@ -58,15 +61,12 @@ func (r *rig) run(t testing.TB, test func()) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if r.store, err = answers.Open(answers.Options{Dir: "store", Source: c.Source(), FS: r.files}); err != nil {
-		t.Fatal(err)
-	}
-	ledger, err := embedded.OpenLedger(r.files, "store/used.ledger")
-	if err != nil {
+	r.source = c.Source()
+	if r.store, err = answers.Open(answers.Options{Path: filepath.Join(r.dir, "answers.db"), Source: r.source}); err != nil {
 		t.Fatal(err)
 	}
 	o := r.options
-	o.Upstream, o.Usage, o.Store, o.Ledger, o.Logger = client.NewDiagnoser(c), c.Usage, r.store, ledger, r.log
+	o.Upstream, o.Usage, o.Store, o.Logger = client.NewDiagnoser(c), c.Usage, r.store, r.log
 	if o.Grants, err = embedded.LoadKeys(strings.NewReader(r.keys), money.Price{}); err != nil {
 		t.Fatal(err)
 	}
@@ -79,9 +79,6 @@ func (r *rig) run(t testing.TB, test func()) {
 	test()
 	stop()
 	if err := <-ended; err != nil {
-		t.Error(err)
-	}
-	if err := ledger.Close(); err != nil {
 		t.Error(err)
 	}
 	if err := r.store.Close(); err != nil {
@@ -209,6 +206,37 @@ func TestEqualRequestsAreAskedOnce(t *testing.T) {
 			if sum := r.left("alice") + r.left("bob"); sum != "910" && sum != "109" {
 				t.Errorf("left: alice %s, bob %s; want one charge", r.left("alice"), r.left("bob"))
 			}
+		})
+	})
+}
+
+// A request that another process asks waits for that process, also after the client that came first has gone.
+func TestAnotherProcessAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(clienttest.Options{}, "alice quota=10\nbob quota=10")
+		r.run(t, func() {
+			other, err := answers.Open(answers.Options{Path: r.store.Path(), Source: r.source})
+			if err != nil {
+				t.Fatal(err)
+			}
+			request := client.Request{Kind: client.Product, Input: "red sofa", Classification: client.ProductTaxonomy}
+			if err := other.Claim([]answers.Query{{Request: request}}); err != nil {
+				t.Fatal(err)
+			}
+			gone, leave := context.WithCancel(t.Context())
+			req := httptest.NewRequestWithContext(gone, http.MethodGet, embedded.ProductPath+"?query=red+sofa", nil)
+			req.Header.Set("x-api-key", "alice")
+			go r.service.ServeHTTP(httptest.NewRecorder(), req)
+			time.Sleep(time.Second)
+			go func() {
+				time.Sleep(time.Second)
+				leave()
+				time.Sleep(time.Second)
+				if err := other.Close(); err != nil { // without an answer
+					t.Error(err)
+				}
+			}()
+			r.ask("bob", "red sofa").check(t, response{status: 200, cache: "join", value: clienttest.Value("red sofa")})
 		})
 	})
 }
@@ -342,6 +370,13 @@ func TestAThousandKeys(t *testing.T) {
 				t.Errorf("%d answers were paid", answers)
 			}
 		})
+		r.run(t, func() {
+			for i := range 1000 {
+				if left := r.left(fmt.Sprint("key-", i)); left != "0" {
+					t.Errorf("after a restart %s answers are left to key %d", left, i)
+				}
+			}
+		})
 	})
 }
 
@@ -360,7 +395,7 @@ func TestOutage(t *testing.T) {
 				clients.Go(func() { r.persist("alice", fmt.Sprint("waiting ", i)) })
 			}
 			time.Sleep(3 * time.Minute)
-			r.ask("bob", "new").check(t, response{status: 503, retry: "2", message: "upstream service is out"})
+			r.ask("bob", "new").check(t, response{status: 502, message: "upstream service refuses requests"})
 			r.ask("bob", "stored").check(t, response{status: 200, cache: "hit"})
 			attempts := len(r.upstream.Audit().Arrivals)
 			time.Sleep(10 * time.Minute)
@@ -455,8 +490,8 @@ func TestQuotaOfTheUpstream(t *testing.T) {
 					r.ask("alice", "title 0").check(t, response{status: 200, cache: "hit"})
 					r.upstream.Refill(100)
 					time.Sleep(20 * time.Minute)
-					if left := r.left("alice"); left != "unlimited" {
-						t.Errorf("%s left, want unlimited", left)
+					if left := r.left("alice"); left != "100" {
+						t.Errorf("%s left, want 100: the upstream's quota is the smaller one", left)
 					}
 					r.ask("alice", "one more").check(t, response{status: 200, cache: "miss"})
 					if late := r.upstream.Audit().Late; late > 1 {
@@ -468,14 +503,15 @@ func TestQuotaOfTheUpstream(t *testing.T) {
 	}
 }
 
-// TestKill crashes the disk at any time: what was acknowledged is stored and charged.
+// TestKill copies the store at any time, as a kill leaves it: what was acknowledged is stored, and what is stored is
+// charged, once.
 func TestKill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(clienttest.Options{Latency: 10 * time.Millisecond, Jitter: 20 * time.Millisecond}, "alice quota=100000")
 		var before []string
 		for round := range 5 {
 			var acknowledged []string
-			var crashed *vfs.MemFS
+			dir := t.TempDir()
 			r.run(t, func() {
 				var mu sync.Mutex
 				var clients sync.WaitGroup
@@ -492,45 +528,103 @@ func TestKill(t *testing.T) {
 				time.Sleep(time.Duration(300+400*round) * time.Millisecond)
 				mu.Lock()
 				before = append(before, acknowledged...)
-				crashed = r.files.CrashClone(vfs.CrashCloneCfg{})
+				if err := r.store.Copy(t.Context(), filepath.Join(dir, "answers.db")); err != nil {
+					t.Error(err)
+				}
 				mu.Unlock()
 				clients.Wait()
 			})
-			r.files = crashed
+			r.dir = dir
 			r.run(t, func() {
+				stored := 0
+				if err := r.store.Scan(func(answers.Stored) error { stored++; return nil }); err != nil {
+					t.Error(err)
+				}
+				if left := r.left("alice"); left != fmt.Sprint(100000-stored) {
+					t.Errorf("%d answers are stored, and %s left", stored, left)
+				}
 				for _, title := range before {
 					r.ask("alice", title).check(t, response{status: 200, cache: "hit"})
-				}
-				var left int
-				if _, err := fmt.Sscan(r.left("alice"), &left); err != nil || 100000-left < len(before) {
-					t.Errorf("%d answers were acknowledged, %d are charged", len(before), 100000-left)
 				}
 			})
 		}
 		if len(before) == 0 {
-			t.Error("nothing was acknowledged before a crash")
+			t.Error("nothing was acknowledged before a kill")
 		}
 	})
+}
+
+// Only one gateway at a time counts what the keys have used in a store. A gateway that ends leaves the store to the next.
+func TestTwoGatewaysOnOneStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(clienttest.Options{}, "alice quota=3")
+		r.run(t, func() {
+			r.ask("alice", "sofa").check(t, response{status: 200, cache: "miss"})
+			store, err := answers.Open(answers.Options{Path: r.store.Path(), Source: "https://other.example.com"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := r.Gateway.options
+			o.Store = store
+			_, err = New(t.Context(), o)
+			if _, ok := errors.AsType[*answers.LockedError](err); !ok {
+				t.Errorf("error %v", err)
+			}
+			if err := store.Close(); err != nil {
+				t.Error(err)
+			}
+			r.ask("alice", "lamp").check(t, response{status: 200, cache: "miss"})
+		})
+		r.run(t, func() {
+			if left := r.left("alice"); left != "1" {
+				t.Errorf("%s left, want 1", left)
+			}
+		})
+	})
+}
+
+// A gateway does not start on a store that does not tell what keys have used.
+func TestDamagedUsage(t *testing.T) {
+	store, err := answers.Open(answers.Options{Path: filepath.Join(t.TempDir(), "answers.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	if err := store.PutNotes(map[string][]byte{"used quota of alice": []byte("5")}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = New(t.Context(), Options{Store: store})
+	if damage, ok := errors.AsType[*embedded.LedgerError](err); !ok || damage.Path != store.Path() {
+		t.Errorf("error %v", err)
+	}
 }
 
 func TestTheUpstreamKeyStaysSecret(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
-		r := newRig(clienttest.Options{Quota: 1, QuotaStatus: 404, QuotaBody: `{"error":"no site for ` + upstreamKey + `"}`}, "alice")
+		r := newRig(clienttest.Options{
+			Quota: 1, QuotaStatus: 404, QuotaBody: `{"error":"no site for ` + upstreamKey + `"}`,
+			Answer: func(dst []byte, classification, _ string) []byte { // with an escaped letter
+				return fmt.Appendf(dst, `{"for":"\u006b%s",%q:[{"value":"Sofas of %s"}]}`, upstreamKey[1:], classification, upstreamKey)
+			},
+		}, "alice")
 		r.log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		r.run(t, func() {
 			var seen strings.Builder
-			for _, title := range []string{"a", "b", "c", "/api/usage"} {
+			for _, title := range []string{"a", "a", "b", "c", "/api/usage"} {
 				fmt.Fprintln(&seen, r.ask("alice", title))
 			}
-			rec := httptest.NewRecorder()
-			r.service.Server(embedded.ServerOptions{}).Handler.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, embedded.MetricsPath, nil))
-			seen.WriteString(rec.Body.String())
+			stored, _, err := r.lookUp(client.Request{Kind: client.Product, Input: "a", Classification: client.ProductTaxonomy}, time.Time{})
+			if err != nil || len(stored.Answer.Body) == 0 {
+				t.Errorf("stored: %+v, %v", stored, err)
+			}
+			seen.Write(stored.Answer.Body)
+			seen.WriteString(r.page(embedded.MetricsPath))
 			if !strings.Contains(seen.String(), "no site for [secret]") || !strings.Contains(seen.String(), `bulkcat_gateway_requests_total{cache="miss"} 3`) {
 				t.Errorf("got %s", seen.String())
 			}
-			if strings.Contains(seen.String()+log.String(), upstreamKey) {
-				t.Error("the key of the upstream is told")
+			if strings.Contains(seen.String()+log.String(), upstreamKey[1:]) {
+				t.Errorf("the key of the upstream is told:\n%s\n%s", seen.String(), log.String())
 			}
 		})
 	})

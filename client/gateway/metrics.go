@@ -2,10 +2,9 @@ package gateway
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-
-	"github.com/bulkcat/bulkcat/client/limits"
 )
 
 // metrics are the counters of a gateway. The numbers of answers and of quota by key are metrics of the
@@ -27,13 +26,14 @@ var (
 	failedDesc   = desc("upstream_failures_total", "Requests that the upstream did not answer in all attempts.")
 	rateDesc     = desc("upstream_rate", "The present limit of attempts at the upstream, in requests a second.")
 	quotaDesc    = desc("upstream_quota_remaining", "What the upstream's key may still ask, as told in the last minute; absent if unlimited or unknown.")
-	upDesc       = desc("upstream_up", "1 while the upstream answers, 0 during an outage.")
+	stateDesc    = desc("upstream_state", "1 for the state of the upstream, 0 for the others: ok, limited, out, blocked (the key is refused, or the answers cannot be used) or spent (no quota).", "state")
+	nextDesc     = desc("upstream_wait_seconds", "Time until the upstream is asked again; 0 while it is asked.")
 	waitingDesc  = desc("waiting_requests", "Requests that wait for an attempt or a retry.")
 )
 
 // Describe lists the metrics.
 func (g *Gateway) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{requestsDesc, attemptsDesc, costDesc, failedDesc, rateDesc, quotaDesc, upDesc, waitingDesc} {
+	for _, d := range []*prometheus.Desc{requestsDesc, attemptsDesc, costDesc, failedDesc, rateDesc, quotaDesc, stateDesc, nextDesc, waitingDesc} {
 		to <- d
 	}
 }
@@ -43,7 +43,9 @@ func (g *Gateway) Collect(to chan<- prometheus.Metric) {
 	count := func(d *prometheus.Desc, n *atomic.Int64, labels ...string) {
 		to <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(n.Load()), labels...)
 	}
-	gauge := func(d *prometheus.Desc, v float64) { to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v) }
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
 	m := &g.metrics
 	count(requestsDesc, &m.hits, "hit")
 	count(requestsDesc, &m.misses, "miss")
@@ -54,20 +56,23 @@ func (g *Gateway) Collect(to chan<- prometheus.Metric) {
 		to <- prometheus.MustNewConstMetric(costDesc, prometheus.CounterValue, p.Of(m.attempts.Load()).Units(), p.Currency)
 	}
 	count(failedDesc, &m.failed)
-	status := g.limits.Status()
-	gauge(rateDesc, status.Rate)
-	up := 1.0
-	if status.State == limits.Out {
-		up = 0
-	}
-	gauge(upDesc, up)
-	if usage := g.usage.Load(); usage != nil {
-		if left, ok := usage.Requests(); ok {
+	gauge(rateDesc, g.limits.Rate())
+	if t := g.told.Load(); t != nil {
+		if left, ok := t.usage.Requests(); ok {
 			gauge(quotaDesc, float64(left))
 		}
 	}
+	now := time.Now()
 	g.mu.Lock()
-	waiting := g.queue.length + g.parked.Len()
+	upstream, waiting := g.look(now), g.queue.Len()+g.parked.Len()
 	g.mu.Unlock()
+	for _, state := range States {
+		is := 0.0
+		if state == upstream.state {
+			is = 1
+		}
+		gauge(stateDesc, is, string(state))
+	}
+	gauge(nextDesc, max(0, upstream.next.Sub(now)).Seconds())
 	gauge(waitingDesc, float64(waiting))
 }

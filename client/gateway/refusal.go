@@ -28,15 +28,29 @@ func noQuota(refill time.Duration) *client.Error {
 	return &client.Error{Class: client.Quota, Status: http.StatusPaymentRequired, RetryAfter: refill, Detail: "the quota of this API key is used up; stored answers are still served"}
 }
 
-func noUpstreamQuota() *client.Error {
-	return &client.Error{Class: client.Quota, Status: http.StatusPaymentRequired, Detail: "the quota that all keys share is used up; stored answers are still served"}
+func noUpstreamQuota(wait time.Duration) *client.Error {
+	return &client.Error{Class: client.Quota, Status: http.StatusPaymentRequired, RetryAfter: wait, Detail: "the quota that all keys share is used up; stored answers are still served"}
 }
 
 func tooFast(wait time.Duration) *client.Error {
 	return &client.Error{Class: client.Transient, Status: http.StatusTooManyRequests, RetryAfter: max(wait, 1), Detail: "this API key asks faster than its share; slow down"}
 }
 
-func outage() *client.Error { return unavailable("the upstream service is out") }
+// unserved is a refusal because of the upstream. Clients take the status 502 for an outage, and 503 for a limit of their
+// own rate, which they would lower.
+func unserved(detail string, wait time.Duration) *client.Error {
+	return &client.Error{Class: client.Transient, Status: http.StatusBadGateway, RetryAfter: max(wait, shortly), Detail: detail}
+}
+
+func outage() *client.Error { return unserved("the upstream service is out", 0) }
+
+func limited(wait time.Duration) *client.Error {
+	return unserved("the upstream service refuses requests for a while", wait)
+}
+
+func blocked(wait time.Duration) *client.Error {
+	return unserved("the upstream service refuses the API key of the gateway, which its operator has to mend", wait)
+}
 
 func unusable() *client.Error {
 	return &client.Error{Class: client.Transient, Status: http.StatusBadGateway, Detail: "the answers of the upstream service cannot be used; the log of the gateway says why"}

@@ -44,13 +44,12 @@ func TestUpstreamOfAnotherShape(t *testing.T) {
 					t.Fatalf("got %+v", got)
 				}
 			}
+			synctest.Wait() // for the log
 			if upstream.asked != mostMisfits || strings.Count(log.String(), "level=ERROR") != 1 || !strings.Contains(log.String(), "no list") {
 				t.Errorf("%d requests:\n%s", upstream.asked, log)
 			}
 			r.ask("alice", "stored").check(t, response{status: 200, cache: "hit"})
-			if left := r.left("alice"); left != "99" {
-				t.Errorf("%s left, want 99", left)
-			}
+			r.ask("alice", "/api/usage").check(t, response{status: 502, message: "cannot be used"})
 		})
 	})
 }

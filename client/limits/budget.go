@@ -69,29 +69,32 @@ type budget struct {
 	wait    bool  // for quota, instead of stopping
 	shards  int   // as Options.Shards
 
-	made int64
+	made int64 // also by earlier starts
 	left int64 // requests until the quota must be asked for again
 
-	empty bool          // the quota is used up, and the run waits
-	tries int           // consecutive failures to get the quota
-	ask   time.Time     // when to ask for the quota again
-	pause time.Duration // between asking while the quota is used up
-	spent *SpentError   // why the run ends; nil while it goes on
+	empty bool        // the quota is used up, and the run waits
+	tries int         // consecutive failures to get the quota
+	ask   time.Time   // when to ask for the quota again
+	since time.Time   // when the quota was found to be used up
+	soon  bool        // the service has named the end of the wait: ask sooner, once
+	spent *SpentError // why the run ends; nil while it goes on
 }
 
 const (
-	quotaTries = 8 // within about two minutes; then the service counts as not telling the quota
+	quotaTries = 8 // within about two minutes; then the service counts as not telling the quota, unless the run waits for quota
 	quotaRetry = time.Second
 
-	// pollFirst is the first pause of a run that waits for quota. Pauses double up to pollLast:
-	// quotas are renewed by the hour, the day or the month.
+	// A run that waits for quota asks after pauses that are a part of the time that it has waited, within bounds: quotas
+	// are renewed by the hour, the day or the month.
 	pollFirst = time.Minute
+	pollPart  = 8
 	pollLast  = 10 * time.Minute
-	pollSoon  = 5 * time.Second // after a wait that the service has named
+	pollEnds  = 15 * time.Minute // until a service that does not tell its quota gets a request, to find out
+	pollSoon  = 5 * time.Second  // after a wait that the service has named
 )
 
 func newBudget(o Options) budget {
-	b := budget{max: o.MaxRequests, reserve: o.Reserve, wait: o.WaitForQuota, shards: o.Shards}
+	b := budget{max: o.MaxRequests, made: o.Made, reserve: o.Reserve, wait: o.WaitForQuota, shards: o.Shards}
 	if !o.KeepReserve {
 		b.reserve, b.left = -1, math.MaxInt64
 	}
@@ -135,12 +138,20 @@ func (b *budget) end(r Result) {
 
 // exhaust makes the run wait for quota; stated is the wait that the service names, 0 for none.
 func (b *budget) exhaust(now time.Time, stated time.Duration) {
-	b.empty, b.pause = true, pollFirst
-	b.ask = now.Add(b.pause)
+	b.empty, b.since, b.soon = true, now, stated > 0
+	b.ask = now.Add(pollFirst)
 	if stated > 0 {
-		b.pause = pollSoon
 		b.ask = now.Add(min(stated+time.Second, pollLast)) // whole seconds may be truncated
 	}
+}
+
+// pause is the time until the service is asked again.
+func (b *budget) pause(now time.Time) time.Duration {
+	if b.soon {
+		b.soon = false
+		return 2 * pollSoon
+	}
+	return min(max(now.Sub(b.since)/pollPart, pollFirst), pollLast)
 }
 
 // Exhausted makes the run wait until the quota is no longer used up; stated is the wait that the service names, 0 for
@@ -161,6 +172,7 @@ type Quota struct {
 	Metered   bool  // the quota is limited, and Left is valid
 	Err       error // why there is no answer
 	Transient bool  // asking again may succeed
+	NoProof   bool  // the answer does not show that the service answers other requests
 }
 
 // ReportQuota reports the service's answer to how much quota is left. An answer without an error
@@ -172,7 +184,9 @@ func (c *Controller) ReportQuota(now time.Time, a Quota) Effect {
 	empty := b.empty
 	if c.health.state != Up && !b.empty {
 		c.reportInDoubt(now, a)
-		return c.effect(now, before)
+		if b.ask = c.health.next; a.Err != nil || b.left > 0 {
+			return c.effect(now, before)
+		}
 	}
 	switch {
 	case a.Err != nil:
@@ -182,8 +196,7 @@ func (c *Controller) ReportQuota(now time.Time, a Quota) Effect {
 	case a.Left > max(b.reserve, 0):
 		b.refilled(a.Left - max(b.reserve, 0))
 	case b.empty:
-		b.pause = min(2*b.pause, pollLast)
-		b.ask = now.Add(b.pause)
+		b.ask = now.Add(b.pause(now))
 	case b.wait:
 		b.exhaust(now, 0)
 	default:
@@ -195,7 +208,8 @@ func (c *Controller) ReportQuota(now time.Time, a Quota) Effect {
 }
 
 func (c *Controller) reportInDoubt(now time.Time, a Quota) {
-	if a.Err != nil {
+	if a.Err != nil || a.NoProof {
+		c.health.mute = a.Err == nil
 		c.health.probeFailed(now)
 		return
 	}
@@ -213,18 +227,17 @@ func (b *budget) refilled(left int64) {
 	}
 }
 
-// unknown records that the service does not say how much quota is left. A run that waits for
-// quota asks for a while, and then sends a request to find out.
+// unknown records that the service does not say how much quota is left. A run that waits for quota asks again without
+// end, if asking again may succeed; without a reserve to keep, it at last sends a request to find out.
 func (b *budget) unknown(now time.Time, a Quota) {
 	b.tries++
 	switch {
-	case b.empty && b.pause < pollLast:
-		b.pause *= 2
-		b.ask = now.Add(b.pause)
-	case b.empty && b.reserve < 0:
+	case b.empty && now.Sub(b.since) >= pollEnds && b.reserve < 0:
 		b.refilled(0)
-	case a.Transient && b.tries < quotaTries:
-		b.ask = now.Add(quotaRetry << (b.tries - 1))
+	case b.empty && (a.Transient || now.Sub(b.since) < pollEnds):
+		b.ask = now.Add(b.pause(now))
+	case !b.empty && a.Transient && (b.wait || b.tries < quotaTries):
+		b.ask = now.Add(min(quotaRetry<<min(b.tries-1, quotaTries), probeLast)) // the end of an outage is seen soon
 	default:
 		b.spent = &SpentError{Limit: Reserve, Value: b.reserve, Shards: b.shards, Err: a.Err}
 	}

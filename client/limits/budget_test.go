@@ -103,7 +103,7 @@ func TestReserve(t *testing.T) {
 	}
 }
 
-// A run that waits for quota asks after a minute, and then less often.
+// A run that waits for quota asks after a minute, and then less often: after an eighth of its wait, up to ten minutes.
 func TestWaitForQuota(t *testing.T) {
 	c, now := newController(Options{WaitForQuota: true})
 	p := c.begin(now, true)
@@ -112,11 +112,13 @@ func TestWaitForQuota(t *testing.T) {
 	if _, second := c.Exhausted(now, 0); !first || second {
 		t.Error("only the first call must return true")
 	}
-	for _, pause := range []time.Duration{1, 2, 4, 8, 10, 10} {
-		if d := c.next(t, now, Wait); d.For != pause*time.Minute {
-			t.Fatalf("waits for %v, want %v min", d.For, int(pause))
+	begin := now
+	for waited := time.Duration(0); waited < 3*time.Hour; waited = now.Sub(begin) {
+		pause := min(max(waited/8, time.Minute), 10*time.Minute)
+		if d := c.next(t, now, Wait); d.For != pause {
+			t.Fatalf("waits for %v after %v, want %v", d.For, waited, pause)
 		}
-		now = now.Add(pause * time.Minute)
+		now = now.Add(pause)
 		c.next(t, now, AskQuota)
 		c.ReportQuota(now, Quota{Left: 0, Metered: true})
 	}
@@ -152,4 +154,80 @@ func TestWaitForQuotaAsStated(t *testing.T) {
 	if wait, _ := c.Exhausted(now, 20*time.Hour); wait != pollLast { // quota may be bought meanwhile
 		t.Errorf("waits for %v", wait)
 	}
+}
+
+// A run that waits for quota outlasts a service that does not say what is left for an hour, and goes on within two
+// minutes, or ten if the quota was used up before. Others stop after two minutes.
+func TestQuotaUnknownForAnHour(t *testing.T) {
+	for _, tt := range []struct {
+		name        string
+		wait, empty bool
+		reserve     int64
+		most        time.Duration // from the end of the outage until the run goes on; 0 if the run stops
+	}{
+		{"a run that waits, with a reserve", true, false, 5, probeLast},
+		{"a run that waits, with a reserve of nothing", true, false, 0, probeLast},
+		{"a run that waits and knows that nothing is left", true, true, 5, pollLast},
+		{"a run that stops", false, false, 5, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c, now := newController(Options{KeepReserve: true, Reserve: tt.reserve, WaitForQuota: tt.wait})
+			if tt.empty {
+				c.ReportQuota(now, Quota{Left: 1, Metered: true})
+			}
+			over := now.Add(time.Hour)
+			for asked := 0; ; {
+				switch d := c.Next(now, Queue{First: true}); {
+				case d.Action == AskQuota && now.Before(over):
+					if asked++; asked > 60 {
+						t.Fatalf("asks %d times in %v", asked, time.Hour-over.Sub(now))
+					}
+					c.ReportQuota(now, Quota{Err: errSome, Transient: true})
+				case d.Action == AskQuota:
+					c.ReportQuota(now, Quota{Left: 100, Metered: true})
+				case d.Action == Wait && d.For > 0:
+					now = now.Add(d.For)
+				case d.Action == Stop && tt.most == 0:
+					return
+				case d.Action == SendFirst && tt.most > 0 && now.Sub(over) <= tt.most:
+					return
+				default:
+					t.Fatalf("%v after the outage: %+v", now.Sub(over), d)
+				}
+			}
+		})
+	}
+}
+
+// A service that goes out when the number of requests until the next look at the quota is used up is not asked for the
+// quota in a tight loop.
+func TestQuotaIsNotAskedWithoutPause(t *testing.T) {
+	c, now := newController(Options{Rate: math.Inf(1), KeepReserve: true, WaitForQuota: true, CanAsk: true})
+	c.next(t, now, AskQuota)
+	c.ReportQuota(now, Quota{Left: 50, Metered: true})
+	for sent := 0; sent < 50; {
+		d := c.Next(now, Queue{First: true})
+		now = now.Add(max(d.For, 100*time.Millisecond))
+		if d.Action == SendFirst {
+			sent++
+			c.End(now, d.Permit, Result{Signal: Failed, Broken: true})
+		}
+	}
+	asked, end := 0, now.Add(10*time.Minute)
+	for now.Before(end) && asked < 1000 {
+		switch d := c.Next(now, Queue{First: true}); d.Action {
+		case AskQuota:
+			asked++
+			c.ReportQuota(now, Quota{Err: errSome, Transient: true})
+		case Wait:
+			now = now.Add(max(d.For, time.Millisecond))
+		default:
+			t.Fatalf("got %+v", d)
+		}
+	}
+	if asked > 60 {
+		t.Errorf("the quota is asked %d times in %v of outage", asked, 10*time.Minute-end.Sub(now))
+	}
+	c.ReportQuota(now, Quota{Left: 50, Metered: true})
+	c.next(t, now, SendFirst)
 }

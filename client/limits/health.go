@@ -31,6 +31,8 @@ type health struct {
 	probed   Permit    // the last probe
 	next     time.Time // when the next probe may be sent
 	probes   int       // failed probes of this doubt
+	mute     bool      // in this doubt the quota that the service tells proves nothing
+	inputs   bool      // the doubt has begun since no request is left that could show that the inputs that failed are the cause
 
 	failures int       // since lastOK
 	lastFail time.Time // the last of the failures
@@ -41,7 +43,6 @@ type health struct {
 const (
 	doubtFailures = 8                      // consecutive failures until a doubt
 	doubtAfter    = 500 * time.Millisecond // time without an answer until a doubt
-	mostFail      = 0.8                    // share of the attempts that may fail while the service is up
 	oneEvent      = 5 * time.Millisecond   // a broken connection fails many requests at once
 
 	outProbes   = 3                      // failed probes until an outage
@@ -65,23 +66,24 @@ func (h *health) answered(now time.Time, p Permit) bool {
 	if h.state == Up || p.sent.Before(h.since) {
 		return false
 	}
-	if h.state == Out || h.state == Limited || p.probe {
+	cleared := p.test || h.inputs && h.probes == 0 && !h.refusing // this answer shows that the inputs that failed are the cause
+	if h.state == Out || (h.state == Limited || p.probe) && !cleared {
 		h.from, h.to = h.since, now
 	}
 	h.state, h.suspect, h.refusing, h.closed = Up, false, false, false
 	return true
 }
 
-// failed records a failure; share is the share of recent attempts that have failed, and longest is how long
-// the attempts in flight may take until an answer.
-func (h *health) failed(now time.Time, p Permit, share float64, longest time.Duration) {
+// failed records a failure; row is the number of failures in a row that begin a doubt, if the failure counts, and
+// longest is how long the attempts in flight may take until an answer.
+func (h *health) failed(now time.Time, p Permit, row int, counts bool, longest time.Duration) {
 	switch {
 	case h.state != Up && p.probe:
 		h.probeFailed(now)
-	case h.state == Up && share > mostFail && !p.sent.Before(h.lastOK) && now.Sub(h.lastFail) >= oneEvent:
+	case h.state == Up && counts && !p.sent.Before(h.lastOK) && now.Sub(h.lastFail) >= oneEvent:
 		h.failures++
 		h.lastFail = now
-		if h.failures >= doubtFailures && now.Sub(h.lastOK) >= max(doubtAfter, longest) {
+		if h.failures >= row && now.Sub(h.lastOK) >= max(doubtAfter, longest) {
 			h.beginDoubt(now)
 		}
 	}
@@ -90,7 +92,7 @@ func (h *health) failed(now time.Time, p Permit, share float64, longest time.Dur
 // beginDoubt begins a doubt; probe is the time of its first probe.
 func (h *health) beginDoubt(probe time.Time) {
 	h.state, h.since, h.next, h.probes, h.failures = Doubt, h.lastOK, probe, 0, 0
-	h.refusing, h.closed = false, false
+	h.refusing, h.closed, h.mute, h.inputs = false, false, false, false
 }
 
 func (h *health) probeFailed(now time.Time) {
@@ -126,7 +128,9 @@ func (c *Controller) probe(now time.Time, q Queue) Decision {
 			return Decision{For: min(wait, end)}
 		}
 		h.probing = false
+		ok := h.lastOK
 		c.heal(now, h.probed) // else it would be refused by now
+		h.lastOK = ok         // no answer has come
 		d, _ := c.decide(now, q)
 		return d
 	case h.probing && end == math.MaxInt64:
@@ -135,12 +139,16 @@ func (c *Controller) probe(now time.Time, q Queue) Decision {
 		return Decision{For: end}
 	case now.Before(h.next):
 		return Decision{For: min(h.next.Sub(now), end)}
-	case h.suspect:
+	case c.pace.capWait(now) > 0:
+		return Decision{For: min(c.pace.capWait(now), end)}
+	case h.suspect, h.refusing && !h.closed && h.probes == 0 && q.Known && !q.First:
 		return Decision{Action: SendKnown}
 	case q.First:
 		return Decision{Action: SendFirst}
-	case c.options.CanAsk && !h.closed && !(h.refusing && c.trip.certain): // a usage operation without the limit says nothing about it
+	case c.tellsQuota() && !h.closed && !(h.refusing && c.trip.certain): // a usage operation without the limit says nothing about it
 		return Decision{Action: AskQuota}
+	case q.Known && (q.Spent || q.Retry && (h.state == Doubt && h.probes == outProbes-1 && !h.refusing || h.probes%2 == 1 && (h.state == Out || h.state == Limited && !c.trip.certain))): // else inputs that always fail would make an outage, or prolong it
+		return Decision{Action: SendKnown}
 	case q.Retry:
 		return Decision{Action: SendRetry}
 	}
@@ -155,16 +163,19 @@ const (
 	CauseRequest FailureCause = iota + 1 // the request: the service has answered since, and the failure counts as an attempt of the record
 	CauseOutage                          // the service was out or in doubt: the failure does not count
 	CauseUnknown                         // the service has not answered since
+	CauseInput                           // the request, even if the service has refused it: another request was not refused
 )
 
 // CauseOf returns the cause of a failure at the time failed. If the cause is unknown and the
 // failure ends the record's last attempt (last), the controller next decides for a request that
-// tells whether the service is out, if there is such a request.
+// tells whether the service is out.
 func (c *Controller) CauseOf(now, failed time.Time, q Queue, last bool) FailureCause {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	h := &c.health
 	switch {
+	case !failed.Before(c.trip.blamed.from) && !failed.After(c.trip.blamed.to):
+		return CauseInput
 	case h.state == Limited && c.trip.retries && last && !q.First:
 		return CauseRequest
 	case (h.state == Out || h.state == Limited && !c.trip.retries) && !failed.Before(h.since):
@@ -175,16 +186,27 @@ func (c *Controller) CauseOf(now, failed time.Time, q Queue, last bool) FailureC
 		return CauseRequest
 	case !last || q.First || c.inFlight > 0: // an answer may come
 		return CauseUnknown
-	case h.state == Up && c.options.CanAsk:
-		h.beginDoubt(now)
-		return CauseUnknown
-	case h.state == Up:
+	case h.state == Up && !q.Proof && !c.options.CanAsk:
 		return CauseRequest
-	case c.options.CanAsk:
+	case h.state == Up:
+		h.beginDoubt(now)
+		h.inputs = true
+	}
+	if q.Known || c.tellsQuota() {
 		return CauseUnknown
 	}
 	return CauseOutage // without other requests, only a retry can show whether the service answers
 }
+
+// AnsweredSince reports whether the service has answered a request that was sent after a time.
+func (c *Controller) AnsweredSince(t time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.health.okSent.After(t)
+}
+
+// tellsQuota reports whether asking for the quota shows that the service is up.
+func (c *Controller) tellsQuota() bool { return c.options.CanAsk && !c.health.mute }
 
 // OutageError says that the service has been out for too long.
 type OutageError struct{ Longest time.Duration }

@@ -29,6 +29,9 @@ func TestCauseOf(t *testing.T) {
 		{"no answer, others wait", []step{{1 * time.Second, Failed}}, time.Second, Queue{First: true}, true, true, CauseUnknown},
 		{"no answer, nothing waits, the quota can be asked for", []step{{1 * time.Second, Failed}}, time.Second, Queue{}, true, true, CauseUnknown},
 		{"no answer, nothing waits, the quota is unknown", []step{{1 * time.Second, Failed}}, time.Second, Queue{}, true, false, CauseRequest},
+		{"no answer, nothing waits, and a proof is wanted", []step{{1 * time.Second, Failed}}, time.Second, Queue{Proof: true}, true, false, CauseOutage},
+		{"no answer, and a test can prove it", []step{{1 * time.Second, Failed}}, time.Second, Queue{Proof: true, Known: true}, true, false, CauseUnknown},
+		{"an answer has come, and a proof is wanted", []step{{1 * time.Second, Failed}, {2 * time.Second, Answered}}, time.Second, Queue{Proof: true}, true, false, CauseRequest},
 		{"attempts are left", []step{{1 * time.Second, Failed}}, time.Second, Queue{}, false, false, CauseUnknown},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -40,6 +43,43 @@ func TestCauseOf(t *testing.T) {
 			}
 			if got := c.CauseOf(now, start.Add(tt.failed), tt.queue, tt.last); got != tt.want {
 				t.Errorf("got %d, want %d", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestAnswerAfterFailedInputs puts the service in doubt since nothing is left to ask that could show whether inputs that
+// failed are the cause. Then another input comes, and is answered at once, or after another failure.
+func TestAnswerAfterFailedInputs(t *testing.T) {
+	for name, tt := range map[string]struct {
+		signals []Signal
+		want    FailureCause
+	}{
+		"answered":                  {[]Signal{Answered}, CauseRequest},
+		"answered after a failure":  {[]Signal{Failed, Answered}, CauseOutage},
+		"answered after a refusal":  {[]Signal{Refused, Answered}, CauseOutage},
+		"answered after two causes": {[]Signal{Refused, Failed, Answered}, CauseOutage},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, now := newController(Options{CanAsk: true})
+			c.End(now, c.begin(now, true), Result{Signal: Answered})
+			failed := now.Add(time.Second)
+			c.End(failed, c.begin(failed, true), Result{Signal: Failed})
+			now = failed.Add(10 * time.Millisecond)
+			if got := c.CauseOf(now, failed, Queue{Known: true}, true); got != CauseUnknown {
+				t.Fatalf("before another input comes: %d", got)
+			}
+			for _, signal := range tt.signals {
+				d := c.Next(now, Queue{First: true})
+				for d.Action == Wait {
+					now = now.Add(max(d.For, time.Millisecond))
+					d = c.Next(now, Queue{First: true})
+				}
+				now = now.Add(10 * time.Millisecond)
+				c.End(now, d.Permit, Result{Signal: signal})
+			}
+			if got := c.CauseOf(now, failed, Queue{Known: true}, true); got != tt.want {
+				t.Errorf("after another input has been answered: %d, want %d", got, tt.want)
 			}
 		})
 	}
@@ -88,8 +128,8 @@ func TestBrokenConnectionIsOneEvent(t *testing.T) {
 	for _, p := range permits {
 		c.End(now, p, Result{Signal: Failed, Broken: true})
 	}
-	if c.health.state != Up || c.pressure.recent.bad != 1 {
-		t.Errorf("state %d, %v failures", c.health.state, c.pressure.recent.bad)
+	if c.health.state != Up || c.faults.recent.bad != 1 {
+		t.Errorf("state %d, %v failures", c.health.state, c.faults.recent.bad)
 	}
 }
 

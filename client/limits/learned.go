@@ -8,11 +8,10 @@ import (
 
 // Learned is what a run has learned of a service, for the next run. Fields are 0 if nothing is known.
 type Learned struct {
-	Rate       float64       // requests a second
-	Background float64       // the share of first attempts that fails at any rate
-	Number     int           // of requests in a window
-	Window     time.Duration // the length of the window
-	Silence    time.Duration // after which a service that had refused everything answered again
+	Rate    float64       // requests a second that the service has served for a while
+	Number  int           // of requests in a window
+	Window  time.Duration // the length of the window
+	Silence time.Duration // after which a service that had refused everything answered again
 }
 
 // String describes what is known, for a log.
@@ -27,16 +26,13 @@ func (l Learned) String() string {
 	if l.Silence > 0 {
 		known = append(known, fmt.Sprintf("%v of silence after a block", l.Silence.Round(time.Second/10)))
 	}
-	if l.Background > 0 {
-		known = append(known, fmt.Sprintf("%.1f%% of the attempts fail at any rate", 100*l.Background))
-	}
 	return strings.Join(known, ", ")
 }
 
 // IsValid reports whether a run can have learned l; what was stored may be damaged.
 func (l Learned) IsValid() bool {
 	const longest = 31 * 24 * time.Hour // of windows and blocks
-	return l.Rate >= 0 && l.Rate < mostRate && l.Background >= 0 && l.Background < 1 && l.Number >= 0 && (l.Number == 0) == (l.Window == 0) &&
+	return l.Rate >= 0 && l.Rate < mostRate && l.Number >= 0 && (l.Number == 0) == (l.Window == 0) &&
 		l.Window >= 0 && l.Window <= longest && l.Silence >= 0 && l.Silence <= longest
 }
 
@@ -44,9 +40,9 @@ func (l Learned) IsValid() bool {
 func (c *Controller) Learned() Learned {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	l := Learned{Rate: c.pace.ceiling, Background: c.pressure.background, Silence: c.trip.silence}
-	if c.busiest > 0 && l.Rate != c.options.Learned.Rate {
-		l.Rate = min(l.Rate, c.busiest)
+	l := Learned{Rate: c.pace.served, Silence: c.trip.silence}
+	if l.Rate == 0 {
+		l.Rate = c.options.Learned.Rate
 	}
 	if c.window.number > 0 {
 		l.Number, l.Window = c.window.number, c.window.length

@@ -9,8 +9,7 @@ import (
 // Options describe a Controller. The zero value learns the rate, sets no other bound, and waits
 // for a service that is out for as long as the outage lasts.
 type Options struct {
-	Rate     float64 // the most requests a second; 0 to learn the rate; math.Inf(1) to start without a limit
-	Burst    int     // requests at once within Rate; default 1: requests are evenly spaced
+	Rate     float64 // the most requests a second, evenly spaced; 0 to learn the rate; math.Inf(1) to start without a limit
 	Learned  Learned // what an earlier run has learned
 	Trial    int     // the most attempts at once before the first answer; default 1024
 	InFlight int     // the most attempts at once; default DefaultInFlight
@@ -19,6 +18,7 @@ type Options struct {
 	MaxOutage time.Duration // the longest outage that the run waits for; 0 for no bound
 
 	MaxRequests  int64 // the most requests of the run; 0 for no bound
+	Made         int64 // of these, the requests of earlier starts of the run
 	KeepReserve  bool  // leave Reserve requests of the quota
 	Reserve      int64
 	Shards       int  // that share the quota: the service tells this run its part; 0 for a run of its own
@@ -75,11 +75,14 @@ type Result struct {
 type Permit struct {
 	first    bool // the first attempt for its input
 	probe    bool // the service is in doubt
+	test     bool // a request that was answered before
 	sent     time.Time
-	inFlight int   // attempts in flight, this one included
-	serial   int64 // of the requests of the run
-	full     bool  // the number in flight is at its bound
-	accepted bool  // counted as a success until it fails: the service is slow
+	inFlight int     // attempts in flight, this one included
+	serial   int64   // of the requests of the run
+	full     bool    // the number in flight is at its bound
+	accepted bool    // counted as a success until it fails: the service is slow
+	mixed    bool    // a retry while first attempts wait, which say more about the service
+	rate     float64 // at which requests were sent
 }
 
 // Action is what the caller does next.
@@ -90,7 +93,7 @@ const (
 	Wait      Action = iota // for Decision.For, or until an Effect has Wake
 	SendFirst               // a first attempt
 	SendRetry               // a retry
-	SendKnown               // a request that was answered before, as a test of the service (see Suspect)
+	SendKnown               // a request that was answered before, as a test of the service (see Suspect and Queue.Spent)
 	AskQuota                // ask the service for the quota left, and call ReportQuota
 	Stop                    // end the run with Decision.Err
 )
@@ -107,7 +110,14 @@ type Decision struct {
 type Queue struct {
 	First bool // a first attempt
 	Retry bool // a retry that is due
+	Spent bool // a request without attempts left waits until a test shows whether the service works
+
+	Known bool // a request that was answered before can be repeated as a test: see SendKnown
+	Proof bool // a request fails only if the service is known to work; without Proof it fails if nothing but its retries could tell
 }
+
+// isEmpty reports whether nothing needs a request.
+func (q Queue) isEmpty() bool { return !q.First && !q.Retry && !q.Spent }
 
 // Effect says what an event has changed.
 type Effect struct {
@@ -124,34 +134,33 @@ type Effect struct {
 type Controller struct {
 	options Options
 
-	mu          sync.Mutex
-	pace        pace
-	concurrency concurrency
-	pressure    pressure
-	health      health
-	reported    health // as in the last Change
-	trip        trip
-	window      window
-	budget      budget
-	admitted    counter // requests that were sent and, as far as is known, not refused
-	served      counter // answers
-	busiest     float64 // the most answers in any second
-	sent        int64   // requests
-	lasted      bool    // an Effect has said that the service refuses everything for long
-	unbroken    unbroken
-	credit      float64 // retries that may precede the next first attempt
-	inFlight    int
-	waiting     bool // the caller waits for an Effect
+	mu       sync.Mutex
+	pace     pace
+	flight   flight
+	pressure pressure
+	faults   faults
+	health   health
+	reported health // as in the last Change
+	trip     trip
+	window   window
+	budget   budget
+	admitted counter // requests that were sent and, as far as is known, not refused
+	served   counter // answers
+	sent     int64   // requests
+	lasted   bool    // an Effect has said that the service refuses everything for long
+	unbroken unbroken
+	credit   float64 // retries that may precede the next first attempt
+	inFlight int
+	waiting  bool // the caller waits for an Effect
 }
 
 // unbroken is what the controller knew when an attempt first failed after an answer. If the failures turn out to be a
 // doubt, as when a service dies, the cuts meanwhile say nothing about the limits of the service.
 type unbroken struct {
-	at      time.Time
-	broken  bool // a connection has failed
-	ceiling float64
-	hold    time.Duration
-	most    int
+	at     time.Time
+	broken bool // a connection has failed
+	pace   pace
+	flight flight
 }
 
 // New returns a controller for a run that starts now.
@@ -159,11 +168,11 @@ func New(o Options, now time.Time) *Controller {
 	o = o.withDefaults()
 	c := &Controller{options: o, health: newHealth(now), reported: newHealth(now), budget: newBudget(o)}
 	c.pace = newPace(o, now)
-	c.concurrency = newConcurrency(o, now)
+	c.flight = newFlight(o, now)
+	c.faults = newFaults()
 	c.trip.phase = phase{began: now, serial: 1}
 	c.trip.prior = c.trip.phase
 	c.pressure.begin(now)
-	c.pressure.background = o.Learned.Background
 	c.trip.silence = o.Learned.Silence
 	c.window = window{number: o.Learned.Number, length: o.Learned.Window, least: o.Learned.Window, round: testNumber - 3}
 	return c
@@ -189,8 +198,15 @@ func (c *Controller) Next(now time.Time, q Queue) Decision {
 	switch d.Action {
 	case SendFirst, SendKnown:
 		d.Permit = c.begin(now, true)
+		if d.Action == SendKnown {
+			d.Permit.test, c.health.probed.test = true, true
+		}
 	case SendRetry:
 		d.Permit = c.begin(now, false)
+		d.Permit.mixed = q.First
+		if !q.First && c.faults.test.stage != noTest { // no first attempt will decide it
+			c.endTest(now)
+		}
 	}
 	return d
 }
@@ -198,7 +214,7 @@ func (c *Controller) Next(now time.Time, q Queue) Decision {
 // decide also reports whether the decision is to wait for the pace: events hardly shorten such a
 // wait.
 func (c *Controller) decide(now time.Time, q Queue) (d Decision, paced bool) {
-	if c.budget.empty || q != (Queue{}) || c.health.suspect { // else nothing needs a request: the last may have been sent
+	if c.budget.empty || !q.isEmpty() || c.health.suspect { // else nothing needs a request: the last may have been sent
 		if d, decided := c.budget.decide(now, c.inFlight); decided {
 			return d, false
 		}
@@ -208,7 +224,7 @@ func (c *Controller) decide(now time.Time, q Queue) (d Decision, paced bool) {
 		return c.probe(now, q), false
 	case !q.First && !q.Retry:
 		return Decision{}, false
-	case c.concurrency.blocks(now, c.inFlight):
+	case c.flight.blocks(now, c.inFlight):
 		return Decision{}, false
 	case c.window.full(c.trip.phase.used(c.sent+1), c.inFlight):
 		c.close(now)
@@ -227,12 +243,12 @@ func (c *Controller) decide(now time.Time, q Queue) (d Decision, paced bool) {
 // grow raises the rate while the rate holds requests back, the service answers, and no experiment
 // is under way.
 func (c *Controller) grow(now time.Time) {
-	latency := c.concurrency.latency()
-	if c.pressure.experiment.cuts > 0 || c.pace.ceiling > 0 && c.pace.rate > mostAhead*c.admitted.perSecond(now, time.Second)+2 {
+	latency := c.flight.latency()
+	if c.faults.rises() || c.pace.refused > 0 && c.pace.rate > mostAhead*c.admitted.perSecond(now, time.Second)+2 {
 		c.pace.grown = now // the number in flight holds requests back, and not the rate
 		return
 	}
-	if now.Sub(c.health.lastOK) < max(200*time.Millisecond, 4*latency) || c.concurrency.slow(now, c.health.start) {
+	if now.Sub(c.health.lastOK) < max(200*time.Millisecond, 4*latency) || c.isSlow(now) {
 		c.pace.grow(now, c.span().unit, latency)
 	}
 }
@@ -259,8 +275,8 @@ func (c *Controller) begin(now time.Time, first bool) Permit {
 	c.pace.begin(now)
 	c.sent++
 	c.admitted.add(now, 1)
-	p := Permit{first: first, sent: now, serial: c.sent, inFlight: c.inFlight, full: c.inFlight >= c.concurrency.most}
-	if c.concurrency.slow(now, c.health.start) {
+	p := Permit{first: first, sent: now, serial: c.sent, inFlight: c.inFlight, full: c.inFlight >= c.flight.most, rate: c.pace.present(now)}
+	if c.isSlow(now) {
 		p.accepted = true
 		c.accept(now, p, c.span())
 	}
@@ -279,6 +295,8 @@ func (c *Controller) End(now time.Time, p Permit, r Result) Effect {
 	c.budget.end(r)
 	if p.probe {
 		c.health.probing = false
+	} else if c.health.refusing {
+		c.trip.ended = now
 	}
 	before := c.reported
 	r.Wait = min(r.Wait, c.options.MaxWait)
@@ -289,7 +307,7 @@ func (c *Controller) End(now time.Time, p Permit, r Result) Effect {
 	case Refused, Failed, Unavailable:
 		c.failed(now, p, r)
 	case Unsent:
-		c.concurrency.cut(now, c.inFlight)
+		c.flight.cut(now, c.inFlight)
 	}
 	if c.window.ends.IsZero() {
 		c.pace.state(r.Rate, now)
@@ -325,29 +343,46 @@ func (c *Controller) effect(now time.Time, before health) Effect {
 }
 
 func (c *Controller) answered(now time.Time, p Permit) {
-	c.concurrency.answered(now, p)
+	c.flight.queue.answered(now, p)
 	c.trip.answer(p)
 	c.served.add(now, 1)
-	c.busiest = max(c.busiest, c.served.perSecond(now, time.Second))
 	span := c.span()
 	if !p.accepted && !p.sent.Before(c.pressure.since) {
 		c.accept(now, p, span)
 	}
-	c.concurrency.grow(now, span.unit)
+	if p.first {
+		c.countFault(now, p, 1, 0)
+	}
+	c.flight.grow(now, span.unit)
 	c.heal(now, p)
+}
+
+// isSlow reports whether answers take so long that refusals come well before them.
+func (c *Controller) isSlow(now time.Time) bool {
+	const early = 200 * time.Millisecond
+	latency := c.flight.latency()
+	return latency > early || latency == 0 && now.Sub(c.health.start) > early
 }
 
 // heal ends a doubt if the answer to a request shows that the service serves again.
 func (c *Controller) heal(now time.Time, p Permit) {
-	closed, refusing := c.health.closed, c.health.refusing
+	before := c.health
 	switch {
 	case !c.health.answered(now, p):
 		return
-	case closed:
+	case before.refusing && !before.closed && p.test && before.probes == 0:
+		c.trip.blamed.from, c.trip.blamed.to = c.trip.first.sent, now
+		c.trip.end()
+		c.pace.blame(now)
+		c.pressure.begin(now)
+	case before.closed:
 		c.reopened(now, p)
-	case refusing:
+	case before.refusing:
 		c.endTrip(now, p)
 	default:
+		if before.state == Doubt && !before.suspect { // the inputs were the cause, or chance
+			c.faults.falseDoubts = min(c.faults.falseDoubts+1, mostFalse)
+		}
 		c.resume(now)
 	}
 }
@@ -355,38 +390,44 @@ func (c *Controller) heal(now time.Time, p Permit) {
 // resume sets the pace after a doubt in which the service did not respond.
 func (c *Controller) resume(now time.Time) {
 	if u := c.unbroken; !u.at.Before(c.health.since) {
-		c.pace.ceiling, c.pace.hold, c.concurrency.most = u.ceiling, u.hold, u.most
+		c.pace.served, c.pace.refused, c.pace.hold, c.pace.lost = u.pace.served, u.pace.refused, u.pace.hold, u.pace.lost
+		c.flight.most = u.flight.most
 	}
 	c.trip.end()
-	c.pace.resume(now, c.concurrency.latency() > 0)
-	c.pressure.experiment = experiment{}
+	c.faults.test, c.faults.recent = test{}, attempts{}
+	c.pace.resume(now, c.flight.latency() > 0)
 	c.pressure.begin(now)
 }
 
 func (c *Controller) failed(now time.Time, p Permit, r Result) {
 	if c.unbroken.at.Before(c.health.lastOK) {
-		c.unbroken = unbroken{now, r.Broken, c.pace.ceiling, c.pace.hold, c.concurrency.most}
+		c.unbroken = unbroken{now, r.Broken, c.pace, c.flight}
 	}
-	refused := (r.Signal == Refused || r.Signal == Unavailable) && !r.Broken
-	c.pressure.failed(now, p, r, c.span(), c.concurrency.latency())
+	refused := c.isRefusal(p, r)
 	if refused {
+		if c.faults.refuses = c.faults.refuses || !c.faults.limits; c.faults.refuses && c.faults.test.stage != noTest {
+			c.endTest(now)
+		}
+		if p.first || now.Sub(c.trip.blamed.to) > blamedFor {
+			c.pressure.refusedOne(now, p, c.span(), &c.flight.crowd)
+		}
+	} else if c.faults.counts(now, p, r) {
+		c.countFault(now, p, 0, 1)
+	}
+	if (r.Signal == Refused || r.Signal == Unavailable) && !r.Broken {
 		c.refused(now, p, r)
+		if c.health.refusing {
+			return // see refused
+		}
 	}
 	if c.health.state == Up {
 		c.pressed(now)
 	}
-	share := 0.0 // the input may be the cause of a retry's failure: only asking for the quota can tell
-	if p.first || c.options.CanAsk {
-		share = c.pressure.recent.share()
-	}
 	var longest time.Duration
 	if c.inFlight > 0 {
-		longest = 4 * c.concurrency.latency()
+		longest = 4 * c.flight.latency()
 	}
-	if c.health.refusing && refused {
-		return // see refused
-	}
-	c.health.failed(now, p, share, longest)
+	c.health.failed(now, p, c.faults.row(doubtFailures)<<c.faults.falseDoubts, p.first || c.options.CanAsk, longest)
 	if p.probe && r.Wait > short {
 		c.health.next = now.Add(r.Wait)
 	}

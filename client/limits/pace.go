@@ -5,20 +5,25 @@ import (
 	"time"
 )
 
-// pace is the rate, and the time of the next request.
+// pace is the rate, and the time of the next request. The rate lies between the highest that the service is known to
+// serve and the lowest that it has refused, and halves the distance to the latter again and again.
 type pace struct {
 	rate    float64 // requests a second; +Inf for no limit
-	ceiling float64 // the rate at which pressure was met last; 0 for none
+	served  float64 // the highest rate that was kept for a while without a cut; 0 for none
+	refused float64 // the rate at the last cut; 0 for none
 	stated  float64 // the limit that the service states; 0 for none
 	cap     float64 // the caller's limit; +Inf for none
 
-	burst  int
 	next   time.Time     // the earliest time of the next request
+	sent   time.Time     // when the last request was sent
 	waited time.Time     // when a request last had to wait for the rate
 	cut    time.Time     // when the rate was last lowered
 	grown  time.Time     // when grow last ran
-	hold   time.Duration // the least time from a cut until the rate passes the ceiling
-	calm   float64       // the same, in units; it grows while cuts find the same ceiling
+	hold   time.Duration // from a cut until the rate passes the refused one
+	lost   time.Duration // the silence after the last trip: what a higher rate may cost; 0 without trips
+
+	tried   float64   // the lowest rate since triedAt
+	triedAt time.Time // idle time does not count
 
 	meter meter // of requests sent
 }
@@ -29,29 +34,34 @@ const (
 	mostRate  = 1e6   // a higher rate limits nothing
 	underCap  = 0.985 // share of the allowed rate: requests that the network delays do not crowd a second
 
-	nearCeiling  = 0.98                 // share of the ceiling at which the rate waits for hold to end
-	underCeiling = 0.95                 // share of the ceiling after a cut: a token bucket fills again
-	underTrip    = 0.97                 // share of the rate before a trip: the block came before the rate was known exactly
-	sameCeiling  = 0.1                  // share of the ceiling: a smaller change is ignored
-	mostCalm     = 3                    // units: a raised limit is found soon
-	growth       = 0.03                 // share of the rate, in the first unit above the ceiling
-	holdUnits    = 10                   // units in a hold, at least: where cuts cost much, the rate grows in small steps
-	aboveCeiling = 1.15                 // share of the ceiling until which the rate grows slowly
-	mostGrowth   = 2.0                  // share of the rate, in a unit
-	catchUp      = 2 * time.Millisecond // the requests of a late timer may follow at once
-	lookAt       = 5 * time.Millisecond // the interval between updates
+	underRefused = 0.95             // share of what was admitted, after a cut: a token bucket fills again
+	nearRefused  = 0.99             // share of the refused rate until which the rate grows without a hold
+	almost       = 0.995            // of that share
+	approach     = 0.7              // of the distance to it, in a unit
+	growth       = 0.03             // share of the rate, in the first unit beyond the refused one
+	holdUnits    = 10               // units in a hold, at least: where cuts cost much, the rate grows in small steps
+	provenUnits  = 3                // units until a rate counts as served
+	yielded      = 0.95             // share of the served rate that a cut leaves: runs beside each other come to equal rates
+	afterBlock   = 0.7              // share of the rate before a trip that came sooner than its silence was long
+	leastLost    = 10 * time.Second // of a longer silence, that counts as lost however young the run is
+	worth        = 2                // times its cost a step must have gained before it is made
+
+	catchUp = 2 * time.Millisecond // the requests of a late timer may follow at once
+	lookAt  = 5 * time.Millisecond // the interval between updates
 )
 
 func newPace(o Options, now time.Time) pace {
-	p := pace{cap: math.Inf(1), burst: max(1, o.Burst), next: now, cut: now, grown: now, meter: meter{at: now}}
+	p := pace{cap: math.Inf(1), next: now, cut: now, grown: now, triedAt: now, meter: meter{at: now}}
 	p.rate = firstRate
 	if o.Rate > 0 {
 		p.cap = o.Rate * underCap
 		p.rate = p.cap
 	}
 	if learned := o.Learned.Rate; learned > 0 {
-		p.ceiling, p.hold = learned, seconds(o.Learned.Silence.Seconds()/tripPrice)
-		p.rate = min(p.cap, learned*underCeiling)
+		p.rate = min(p.cap, learned)
+		if p.lost = o.Learned.Silence; p.lost > 0 {
+			p.refused, p.hold = learned/afterBlock, seconds(p.lost.Seconds()/tripPrice)
+		}
 	}
 	return p
 }
@@ -69,6 +79,14 @@ func (p *pace) wait(now time.Time) time.Duration {
 	return wait
 }
 
+// capWait returns the time until the caller's limit allows a request that takes no notice of the rate.
+func (p *pace) capWait(now time.Time) time.Duration {
+	if math.IsInf(p.cap, 1) || p.sent.IsZero() {
+		return 0
+	}
+	return p.sent.Add(seconds(1 / p.cap)).Sub(now)
+}
+
 // binds reports whether the rate holds requests back.
 func (p *pace) binds(now time.Time) bool {
 	return now.Sub(p.waited) <= max(20*time.Millisecond, 2*p.interval())
@@ -77,16 +95,17 @@ func (p *pace) binds(now time.Time) bool {
 func (p *pace) interval() time.Duration { return seconds(1 / p.rate) }
 
 // begin schedules the request after the one that is sent now. A request that a timer sent late
-// does not delay the requests after it. After a pause only the burst is sent at once.
+// does not delay the requests after it.
 func (p *pace) begin(now time.Time) {
 	p.meter.add(now)
+	p.sent = now
 	if math.IsInf(p.rate, 1) {
 		return
 	}
 	interval := p.interval()
-	saved := time.Duration(p.burst-1) * interval
+	saved := time.Duration(0)
 	if late := now.Sub(p.next); now.Sub(p.waited) <= interval+catchUp {
-		saved = max(saved, min(late, p.slack(interval)))
+		saved = max(0, min(late, p.slack(interval)))
 	}
 	if earliest := now.Add(-saved); p.next.Before(earliest) {
 		p.next = earliest
@@ -111,30 +130,42 @@ func (p *pace) grow(now time.Time, unit, latency time.Duration) {
 		return
 	}
 	p.grown = now
+	p.prove(now, elapsed, unit)
+	since := now.Sub(p.cut)
 	if latency == 0 { // no answer has come so far
-		latency = now.Sub(p.cut)
+		latency = since
 	}
-	switch since := now.Sub(p.cut); {
-	case p.ceiling == 0: // the rate doubles in two round trips
+	switch target := p.refused * nearRefused; {
+	case p.refused == 0: // the rate doubles in two round trips
 		p.double(elapsed, max(2*latency, 40*time.Millisecond))
-	case p.rate < p.ceiling*underCeiling: // the service has served this rate before
+	case p.rate < p.served:
 		p.double(elapsed, max(250*time.Millisecond, 4*latency))
-		p.set(min(p.ceiling*underCeiling, p.rate))
-	default:
-		hold := max(p.hold, time.Duration(p.calm*float64(unit)))
+		p.set(min(p.served, p.rate))
+	case p.rate < target*almost && p.lost > 0:
+		if step := (target - p.rate) / 2; since > worth*p.hold || since.Seconds()*step > worth*p.lost.Seconds()*p.rate {
+			p.set(p.rate + step)
+			p.cut = now
+		}
+	case p.rate < target*almost:
+		p.set(p.rate + (target-p.rate)*min(1, approach*elapsed.Seconds()/unit.Seconds()))
+	case since > p.hold:
 		unit = max(unit, p.hold/holdUnits)
-		units := (since - hold).Seconds() / unit.Seconds()
-		gain := min(growth*math.Exp2(units), mostGrowth)
-		switch {
-		case units < 0 && (p.rate >= p.ceiling*nearCeiling || p.calm == 0):
-			return
-		case units < 0:
-			gain = growth
-		}
-		if p.rate < p.ceiling*aboveCeiling && p.hold > time.Duration(p.calm*float64(unit)) {
-			gain = growth
-		}
+		gain := min(growth*math.Exp2((since-p.hold).Seconds()/unit.Seconds()), 1)
 		p.set(p.rate * (1 + gain*min(elapsed, unit/4).Seconds()/unit.Seconds()))
+	}
+}
+
+// prove makes a rate that was kept for some units the served one.
+func (p *pace) prove(now time.Time, elapsed, unit time.Duration) {
+	if idle := elapsed - max(unit/8, 3*p.interval()); idle > 0 {
+		p.triedAt = p.triedAt.Add(idle)
+	}
+	p.tried = min(p.tried, p.rate)
+	if p.tried == 0 {
+		p.tried, p.triedAt = p.rate, now
+	} else if now.Sub(p.triedAt) > provenUnits*unit {
+		p.served = max(p.served, p.tried)
+		p.tried, p.triedAt = p.rate, now
 	}
 }
 
@@ -142,60 +173,92 @@ func (p *pace) double(elapsed, doubling time.Duration) {
 	p.set(p.rate * math.Exp2(min(elapsed.Seconds(), 0.1)/doubling.Seconds()))
 }
 
-// lower cuts the rate to just under the rate that the service serves. The rate grows again when the cut, which has
-// cost some time, is a small share of the run.
-func (p *pace) lower(now time.Time, served float64, cost time.Duration) {
-	if p.ceiling > 0 && math.Abs(served-p.ceiling) < sameCeiling*p.ceiling {
-		p.calm = min(p.calm+1, mostCalm)
-	} else {
-		p.calm = 1
-	}
-	p.ceiling = max(served, leastRate)
-	p.set(p.ceiling * underCeiling)
-	p.hold = cost + max(0, p.hold-now.Sub(p.cut))
-	p.cut, p.grown = now, now
+// lower cuts the rate, which is refused at present, to just under the rate that was admitted. It passes the present rate
+// again when the cut, which has cost some time, is a small share of the run.
+func (p *pace) lower(now time.Time, present, admitted float64, hold time.Duration) {
+	p.refuse(now, present)
+	p.set(min(max(admitted*underRefused, p.served), present*nearRefused))
+	p.hold, p.lost = hold, 0
 }
 
-// trip cuts the rate after a trip, to just under the rate before it. If the rate after the cut before was served
-// for as long as that cut has cost, the rate returns there, or to the mean rate since the trip before.
-func (p *pace) trip(now time.Time, rate, mean float64, cost time.Duration) {
-	back, isTested := p.ceiling*underCeiling, p.ceiling > 0 && now.Sub(p.cut) > p.hold
-	p.lower(now, underTrip*max(rate, mean), cost)
-	if isTested && rate > back*0.8 {
-		back = max(back, min(mean, p.rate))
-		p.restore(now, back, back/underCeiling)
+// trip cuts the rate after a trip: at the rate before it the service refuses everything for a while. The mean rate is
+// that of the admitted requests, silences included.
+func (p *pace) trip(now time.Time, rate, mean float64, phase, silence, hold time.Duration) {
+	p.refuse(now, rate)
+	share := underRefused
+	if phase < silence {
+		share = afterBlock
 	}
-	p.hold, p.calm = cost, 0
+	p.set(min(max(share*rate, mean, p.served), rate*nearRefused))
+	p.hold, p.lost = hold, min(silence, max(hold, leastLost)) // a young run knows little
 }
 
-// halve cuts the rate and keeps the ceiling: it is not known which rate the service serves.
-func (p *pace) halve(now time.Time) {
-	present := p.present(now)
-	if p.ceiling == 0 { // without a ceiling the rate would double again at once
-		p.ceiling = present
+// again returns to just under the refused rate after a trip that says nothing about the rate.
+func (p *pace) again(now time.Time, hold, silence time.Duration) {
+	if p.refused > 0 {
+		p.set(p.refused * underRefused)
+		p.hold, p.lost = hold, silence
 	}
+	p.begun(now)
+}
+
+// refuse records that the service refuses a rate.
+func (p *pace) refuse(now time.Time, rate float64) {
+	p.refused = max(rate, leastRate)
+	if p.served *= yielded; p.refused < p.served*1.05 { // the limit has fallen
+		p.served = 0
+	}
+	p.begun(now)
+}
+
+// begun begins to try the present rate.
+func (p *pace) begun(now time.Time) { p.cut, p.grown, p.tried, p.triedAt = now, now, 0, now }
+
+// halve cuts the rate, which is refused at present, when it is not known which rate the service serves.
+func (p *pace) halve(now time.Time, present float64) {
+	p.refuse(now, present)
 	p.set(present / 2)
-	p.cut, p.grown = now, now
+	p.hold, p.lost = 0, 0
+}
+
+// hush lowers the rate for a test.
+func (p *pace) hush(now time.Time, rate float64) {
+	p.set(rate)
+	p.begun(now)
 }
 
 // restore undoes cuts.
-func (p *pace) restore(now time.Time, rate, ceiling float64) {
-	p.ceiling, p.hold, p.cut, p.grown = ceiling, 0, now, now
+func (p *pace) restore(now time.Time, rate, refused float64) {
+	p.refused, p.hold, p.lost = refused, 0, 0
 	p.set(rate)
+	p.begun(now)
 }
 
-// resume starts at a low rate after a doubt. A ceiling from before the first answer is dropped.
+// resume starts at a low rate after a doubt. What is known from before the first answer is dropped.
 func (p *pace) resume(now time.Time, answered bool) {
 	if !answered {
-		p.ceiling = 0
+		p.served, p.refused = 0, 0
 	}
 	if !math.IsInf(p.rate, 1) {
-		p.set(firstRate)
-		if p.ceiling > 0 {
-			p.set(min(firstRate, p.ceiling*underCeiling))
+		switch {
+		case p.served > 0:
+			p.set(min(firstRate, p.served))
+		case p.refused > 0:
+			p.set(min(firstRate, p.refused*underRefused))
+		default:
+			p.set(firstRate)
 		}
 	}
-	p.next, p.cut, p.grown = now, now, now
+	p.next = now.Add(max(0, p.capWait(now)))
+	p.begun(now)
+}
+
+// blame undoes cuts that inputs have caused.
+func (p *pace) blame(now time.Time) {
+	if p.served == 0 {
+		p.refused = 0
+	}
+	p.resume(now, true)
 }
 
 // state applies a limit that the service states.
@@ -205,7 +268,7 @@ func (p *pace) state(perSecond float64, now time.Time) {
 	}
 	p.stated = perSecond
 	if p.rate > perSecond*underCap {
-		p.ceiling, p.cut, p.grown = perSecond, now, now
+		p.refuse(now, perSecond)
 	}
 	p.set(p.rate)
 }

@@ -26,19 +26,17 @@ func sends(c *Controller, now time.Time, d, late time.Duration) (sent []time.Tim
 func TestRate(t *testing.T) {
 	for _, tt := range []struct {
 		rate  float64
-		burst int
 		late  time.Duration
 		used  float64 // share of the rate, at least
 		least float64 // the shortest time between two requests, in intervals of the rate
 	}{
-		{1, 1, 0, 0.98, 1},
-		{50, 1, 500 * time.Microsecond, 0.95, 1},
-		{300, 1, time.Millisecond, 0.97, 0},
-		{300, 1, 100 * time.Microsecond, 0.98, 0},
-		{2000, 1, time.Millisecond, 0.98, 0},
-		{50, 10, 500 * time.Microsecond, 0.97, 0},
+		{1, 0, 0.98, 1},
+		{50, 500 * time.Microsecond, 0.95, 1},
+		{300, time.Millisecond, 0.97, 0},
+		{300, 100 * time.Microsecond, 0.98, 0},
+		{2000, time.Millisecond, 0.98, 0},
 	} {
-		c, now := newController(Options{Rate: tt.rate, Burst: tt.burst})
+		c, now := newController(Options{Rate: tt.rate})
 		for range 2 {
 			now = now.Add(10 * time.Minute)
 			sent := sends(c, now, 20*time.Second, tt.late)
@@ -50,10 +48,10 @@ func TestRate(t *testing.T) {
 				for at.Sub(sent[first]) >= time.Second {
 					first++
 				}
-				if most := int(tt.rate) + tt.burst; i-first+1 > most {
+				if most := int(tt.rate) + 1; i-first+1 > most {
 					t.Fatalf("%v/s: %d requests in a second", tt.rate, i-first+1)
 				}
-				if i > 0 && tt.burst == 1 {
+				if i > 0 {
 					if gap := at.Sub(sent[i-1]).Seconds() * tt.rate; gap < tt.least-1e-6 {
 						t.Fatalf("%v/s: requests %d and %d are %.3f of an interval apart", tt.rate, i, i+1, gap)
 					}

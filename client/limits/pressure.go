@@ -5,279 +5,178 @@ import (
 	"time"
 )
 
-// pressure counts the successes and failures of attempts that were sent since the last cut.
+// pressure counts the admitted and the refused attempts that were sent since the last cut, and cuts the rate, or the
+// number in flight, if too many are refused.
 type pressure struct {
 	since time.Time // the time of the cut: attempts that were sent earlier do not count
-	at    time.Time // when the counts last decayed
+	at    time.Time // when the counts last faded
 
-	recent   attempts      // over about span.unit
-	latest   attempts      // over about span.moment
-	full     float64       // failures in recent that occurred with the number in flight at its bound
-	refused  float64       // failures in recent by which the service may refuse
-	inFlight attempts      // the sum of the numbers in flight at the attempts in recent
-	took     time.Duration // the mean time until a failure
-	broke    time.Time     // when a connection last failed
+	recent attempts      // over about span.unit
+	latest attempts      // over about span.moment
+	long   attempts      // over about longOver attempts: a rate that is hardly too high
+	cost   float64       // refusals since the last cut
+	rate   float64       // at which the last refused attempt was sent
+	took   time.Duration // the mean time until a refusal
 
-	experiment experiment
-	background float64 // the share of first attempts that fails at any rate
+	steady     steady
+	background float64   // the share of attempts that is refused at any rate
+	until      time.Time // the background is tried again
 }
 
-// attempts are numbers of attempts.
-type attempts struct{ good, bad float64 }
-
-// share is the share of failures; 1 without attempts.
-func (t attempts) share() float64 {
-	if t.good+t.bad == 0 {
-		return 1
-	}
-	return t.bad / (t.good + t.bad)
-}
-
-func (t *attempts) scale(by float64) { t.good, t.bad = t.good*by, t.bad*by }
-
-// experiment is a series of cuts that have not reduced the failures so far.
-type experiment struct {
-	cuts   int
-	deep   bool     // the last cut has halved the rate
-	share  float64  // the share of failures before the last cut
-	served float64  // requests a second before a deep cut
-	last   attempts // since the last cut
-
-	// Before the first cut:
-	rate, ceiling float64
-	most          int // the bound of the number in flight
+// steady is a series of cuts that have not changed the share of refusals: another cause than the rate, as when one of
+// several backends refuses everything.
+type steady struct {
+	cuts          int
+	share         float64 // at the first one
+	rate, refused float64 // before the first one
+	last          float64 // the rate before the last one
+	began         time.Time
 }
 
 const (
-	tolerance  = 0.02 // share of the attempts that may fail above the background
-	slackShare = 0.5  // the same as a share of the background, which is an estimate
-	enough     = 3    // failures: fewer may be chance
-	doubtful   = 5    // attempts that are added to the latest ones: few attempts say little
+	enough      = 3    // refusals: fewer may be chance
+	tolerance   = 0.02 // share of the attempts that may be refused
+	longOver    = 500
+	longEnough  = 10
+	doubtful    = 5 // attempts that are added to the latest ones: few attempts say little
+	steadyCuts  = 3
+	steadyShare = 0.7 // of the share before the cuts, at least
+	steadyRate  = 0.5 // of the rate before the cuts, at most
+	steadyTime  = 20  // times the time of the series, until it is tried again
+	steadyLeast = 30 * time.Second
 
-	tolerableFor  = 100 // attempts until an experiment ends although some attempts fail
-	decideAfter   = 8   // failures in an experiment, or expected in it, until it is decided
-	noneAfter     = 5   // expected failures until an experiment without failures is decided
-	relief        = 0.3 // share of the expected failures: at most so many mean that the cut has helped
-	halved        = 0.5 // share of failures at most: half of the rate would leave none of them if a limit were the cause
-	backgroundFor = 20  // expected failures until the background is corrected
-
-	crowdPrice   = 0.003 // the same, because the number in flight grows: each refusal also delays answers
-	refusedPrice = 0.007 // share of the requests that may be refused because the rate grows
-
-	slowFailure = 4   // times the latency of answers: limits refuse earlier
-	slowWeight  = 0.2 // the weight of such a failure: a few requests that hang say little about the others
+	crowdPrice   = 0.003 // share of the requests that may be refused because the number in flight grows
+	refusedPrice = 0.01  // because the rate grows
+	mostPriced   = 10    // refusals: more come from one cut that was late
 )
 
 // begin clears the counts.
 func (e *pressure) begin(now time.Time) {
 	e.since, e.at = now, now
-	e.recent, e.latest, e.experiment.last = attempts{}, attempts{}, attempts{}
-	e.full, e.inFlight, e.refused = 0, attempts{}, 0
+	e.recent, e.latest, e.long, e.cost = attempts{}, attempts{}, attempts{}, 0
 }
 
-// decay reduces the weight of older attempts.
-func (e *pressure) decay(now time.Time, s span) {
+// fade reduces the weight of older attempts.
+func (e *pressure) fade(now time.Time, s span) {
 	elapsed := now.Sub(e.at)
 	if elapsed < lookAt {
 		return
 	}
 	e.at = now
-	kept := math.Exp(-elapsed.Seconds() / s.unit.Seconds())
-	e.recent.scale(kept)
-	e.full *= kept
-	e.inFlight.scale(kept)
-	e.refused = e.refused * kept
+	e.recent.scale(math.Exp(-elapsed.Seconds() / s.unit.Seconds()))
 	e.latest.scale(math.Exp(-elapsed.Seconds() / s.moment.Seconds()))
 }
 
 func (e *pressure) count(good, bad float64) {
-	for _, t := range []*attempts{&e.recent, &e.latest, &e.experiment.last} {
-		t.good, t.bad = max(0, t.good+good), max(0, t.bad+bad)
-	}
+	e.recent.add(good, bad, math.Inf(1))
+	e.latest.add(good, bad, math.Inf(1))
+	e.long.add(good, bad, longOver)
+	e.cost += bad
 }
 
-// accept counts a success: an answer has come, or the service is so slow that a refusal would
+// accept counts an admitted request: an answer has come, or the service is so slow that a refusal would
 // have come long before the answer.
 func (c *Controller) accept(now time.Time, p Permit, s span) {
 	e := &c.pressure
-	e.decay(now, s)
+	e.fade(now, s)
 	e.count(1, 0)
-	e.inFlight.good += float64(p.inFlight)
-	if !e.isObserved(now) {
-		return
-	}
-	if t := &e.experiment; t.cuts == 0 {
-		e.correct()
-	} else if e.relieved() {
-		if t.deep { // the cut was deeper than needed
-			c.pace.ceiling = t.served
-		}
-		t.cuts = 0
-		if n := t.last.good + t.last.bad; n >= tolerableFor { // a part of the remaining failures is not due to the rate
-			e.background = max(e.background, min(t.last.share(), tolerance)/2)
-			if t.ceiling == 0 && t.last.share() > relief*t.share { // the run has met no limit so far
-				c.pace.restore(now, t.rate, 0)
-			}
-		}
+	c.flight.crowd.count(p, &c.flight.crowd.admitted)
+	if now.After(e.until) {
+		e.background = 0
 	}
 }
 
-// failed counts a failure that may be due to pressure: any refusal, and the failure of a first
-// attempt.
-func (e *pressure) failed(now time.Time, p Permit, r Result, s span, latency time.Duration) {
-	if p.sent.Before(e.since) || !p.first && r.Signal != Refused {
+// isRefusal reports whether a result says, as far as is known, that the rate is too high.
+func (c *Controller) isRefusal(p Permit, r Result) bool {
+	return !r.Broken && r.Signal == Refused || c.faults.limits && p.first // the input of a retry may be the cause
+}
+
+// refusedOne counts a refused request.
+func (e *pressure) refusedOne(now time.Time, p Permit, s span, w *crowd) {
+	if p.sent.Before(e.since) {
 		return
 	}
+	e.fade(now, s)
 	if p.accepted {
 		e.count(-1, 0)
-		e.inFlight.good = max(0, e.inFlight.good-float64(p.inFlight))
+		i := min(p.inFlight, len(w.admitted)-1)
+		w.admitted[i] = max(0, w.admitted[i]-1)
 	}
-	if r.Broken && now.Sub(e.broke) < oneEvent {
-		return
-	}
-	if r.Broken {
-		e.broke = now
-	}
-	e.decay(now, s)
-	weight := 1.0
-	switch took := now.Sub(p.sent); {
-	case (r.Signal == Failed || r.Broken) && took > time.Second && took > slowFailure*latency:
-		weight = slowWeight
-	case e.took == 0:
+	if took := now.Sub(p.sent); e.took == 0 {
 		e.took = took
-	default:
+	} else {
 		e.took += (took - e.took) / 8
 	}
-	e.count(0, weight)
-	e.inFlight.bad += weight * float64(p.inFlight)
-	if r.Signal != Failed && !r.Broken {
-		e.refused += weight
-	}
-	if p.full {
-		e.full += weight
-	}
+	e.count(0, 1)
+	e.rate = p.rate
+	w.count(p, &w.refused)
 }
 
-// isObserved reports whether enough time has passed for the attempts right after the cut to fail.
-func (e *pressure) isObserved(now time.Time) bool { return now.Sub(e.since) > e.took*5/4 }
-
-// relieved reports whether the last cut of the experiment has helped: fewer attempts fail than
-// before the cut, or no more than tolerable.
-func (e *pressure) relieved() bool {
-	t := &e.experiment
-	n := t.last.good + t.last.bad
-	expected := n * t.share
-	return expected >= noneAfter && t.last.bad < 1 ||
-		expected >= decideAfter && t.last.bad <= relief*expected ||
-		n >= tolerableFor && t.last.share() <= e.tolerable()
+// exceeds reports whether more of the attempts are refused than the background explains, by at least a number.
+func (e *pressure) exceeds(t attempts, least float64) bool {
+	expected := (t.good + t.bad) * e.background
+	return t.bad-expected >= least+2*math.Sqrt(expected) && t.share() > e.background+max(tolerance, e.background/2)
 }
 
-// tolerable is the share of attempts that may fail without being pressure.
-func (e *pressure) tolerable() float64 {
-	return e.background + max(tolerance, slackShare*e.background)
-}
-
-// correct lowers a background that is too high.
-func (e *pressure) correct() {
-	t := &e.experiment
-	if (t.last.good+t.last.bad)*e.background >= backgroundFor {
-		e.background = min(e.background, max(t.last.share(), e.background/2))
-		t.last = attempts{}
-	}
-}
-
-// exceeded reports whether more recent attempts have failed than the background explains.
-func (e *pressure) exceeded() bool {
-	expected := (e.recent.good + e.recent.bad) * e.background
-	return e.recent.bad-expected >= enough+2*math.Sqrt(expected) &&
-		e.recent.share() > e.tolerable()
-}
-
-// unrelieved reports that the last cut of the experiment has not helped. Until the experiment is
-// decided, both relieved and unrelieved are false.
-func (e *pressure) unrelieved(now time.Time) bool {
-	last := e.experiment.last
-	return e.isObserved(now) && last.bad >= decideAfter && last.share() > e.tolerable()
-}
-
-// pressed lowers the rate or the number in flight if too many attempts have failed.
+// pressed makes a cut if too many attempts are refused.
 func (c *Controller) pressed(now time.Time) {
-	e, t := &c.pressure, &c.pressure.experiment
-	switch {
-	case t.cuts == 0 && !e.exceeded() || t.cuts > 0 && !e.unrelieved(now):
-	case e.recent.good < 1: // nothing succeeds, which says nothing about the limit
-		c.pace.halve(now)
-		e.begin(now)
-	case t.cuts == 0:
-		*t = experiment{cuts: 1, share: e.recent.share(), rate: c.pace.rate, ceiling: c.pace.ceiling, most: c.concurrency.most}
-		c.lower(now, c.pace.ceiling == 0) // without a ceiling the rate has just doubled
-	default:
-		if t.deep && t.share <= halved { // under a limit the deep cut would have ended the failures
-			c.ignore(now)
-			return
-		}
-		t.cuts++
-		t.deep, t.share = t.cuts > 2, t.last.share()
-		c.lower(now, t.deep)
+	e := &c.pressure
+	isLong := e.long.bad >= longEnough && e.background == 0
+	if !e.exceeds(e.recent, enough) && !isLong {
+		return
 	}
+	if e.isSteady(now, &c.pace) { // what the cuts have not changed has another cause
+		e.background = e.recent.share()
+		e.until = now.Add(max(steadyTime*now.Sub(e.steady.began), steadyLeast))
+		c.pace.restore(now, e.steady.rate, e.steady.refused)
+		e.steady = steady{}
+		e.begin(now)
+		return
+	}
+	e.background = 0 // more are refused than another cause explains
+	c.lower(now)
 }
 
-// crowded reports whether more attempts were in flight at failures than at successes. While the rate doubles, and before
-// the first answer, that is so at any limit.
-func (c *Controller) crowded() bool {
-	e := &c.pressure
-	bad, good := e.inFlight.bad/e.recent.bad, e.inFlight.good/max(1, e.recent.good)
-	return c.pace.ceiling > 0 && c.concurrency.latency() > 0 && e.recent.good >= decideAfter && good > 2 && bad > good+max(0.7, good/10)
+// isSteady counts the cuts that have not changed the share of refusals, and reports whether they are enough.
+func (e *pressure) isSteady(now time.Time, p *pace) bool {
+	t, share := &e.steady, e.recent.share()
+	if t.cuts == 0 || share < steadyShare*t.share || p.rate >= t.last || e.recent.good < enough {
+		*t = steady{share: share, rate: p.rate, refused: p.refused, began: now}
+	}
+	t.cuts, t.last = t.cuts+1, p.rate
+	return t.cuts > steadyCuts && p.rate < steadyRate*t.rate
 }
 
-// cutInFlight lowers the number in flight to that of the last request that did not fail because of it, and reports whether it
-// has done so. As many as are admitted at once (their rate times the latency) may stay.
-func (c *Controller) cutInFlight(now time.Time) bool {
+// sentAt is the rate at which the refused attempts were sent: while these hang, nothing may be sent at all.
+func (e *pressure) sentAt(now time.Time, p *pace) float64 {
+	return max(p.present(now), min(e.rate, p.rate))
+}
+
+// lower makes a cut: of the number in flight if that is what the service refuses, else of the rate.
+func (c *Controller) lower(now time.Time) {
 	e := &c.pressure
-	rate := c.admitted.perSecond(now, now.Sub(c.pace.cut))
-	atOnce := int(rate*c.concurrency.latency().Seconds() + 0.9)
-	if atOnce >= c.concurrency.most {
+	defer e.begin(now)
+	if c.thin(now) {
+		return
+	}
+	if e.recent.good < 1 { // nothing is admitted, which says nothing about the limit
+		c.pace.halve(now, e.sentAt(now, &c.pace))
+		return
+	}
+	present := e.sentAt(now, &c.pace)
+	excess := max(0, e.latest.bad/(e.latest.good+e.latest.bad+doubtful)-e.background)
+	admitted := max(present*(1-excess), min(present, c.admitted.perSecond(now, now.Sub(c.pace.cut))))
+	c.pace.lower(now, present, admitted, c.price(now, min(e.cost, mostPriced)/admitted, refusedPrice))
+}
+
+// thin lowers the number in flight to that which the service admits at once, and reports whether it has done so.
+func (c *Controller) thin(now time.Time) bool {
+	n := c.flight.crowd.limit(c.admitted.perSecond(now, 5*time.Second) * c.flight.latency().Seconds())
+	if n == 0 || n >= c.flight.most {
 		return false
 	}
-	c.concurrency.cut(now, min(c.concurrency.most-1, max(int(e.inFlight.bad/e.recent.bad)-1, atOnce)))
-	c.concurrency.hold = c.price(now, e.refused/max(rate, 1), crowdPrice)
+	rate := max(1, c.admitted.perSecond(now, now.Sub(c.flight.cutAt)))
+	c.flight.cut(now, n)
+	c.flight.hold = c.price(now, min(c.pressure.cost, mostPriced)/rate, crowdPrice)
 	return true
-}
-
-// lower makes a cut: of the number in flight if attempts failed because of it, else of the rate. A deep cut halves the
-// rate.
-func (c *Controller) lower(now time.Time, deep bool) {
-	e := &c.pressure
-	excess := max(0, e.latest.bad/(e.latest.good+e.latest.bad+doubtful)-e.background)
-	admitted := c.admitted.perSecond(now, now.Sub(c.pace.cut))
-	isLimit := e.refused > e.recent.bad/2
-	full, crowded := e.full > e.recent.bad/2 && !c.pace.binds(now), c.crowded()
-	thinned := (full || crowded) && c.cutInFlight(now)
-	if !thinned || !full && e.experiment.cuts > 1 || deep {
-		present := c.pace.present(now)
-		served := present * (1 - excess)
-		if isLimit {
-			served = max(served, min(present, admitted))
-		}
-		e.experiment.served = served
-		if deep {
-			served = min(served, present/2)
-		}
-		cost := time.Duration(0)
-		if isLimit {
-			cost = c.price(now, e.refused/served, refusedPrice)
-		}
-		c.pace.lower(now, served, cost)
-	}
-	e.begin(now)
-}
-
-// ignore makes the share of failures the background, and undoes the cuts.
-func (c *Controller) ignore(now time.Time) {
-	t := c.pressure.experiment
-	c.pressure.background = t.last.share()
-	c.pressure.experiment = experiment{}
-	c.pace.restore(now, t.rate, t.ceiling)
-	c.concurrency.most = t.most
-	c.pressure.begin(now)
 }

@@ -13,13 +13,15 @@ type trip struct {
 	first Permit // the earliest of them
 	lost  int    // the refused requests since the first one
 
-	retries bool // all of them are retries: their inputs may be the cause
-	certain bool // a refusal says that the caller asks too much; without it the service may be out
+	retries bool                         // all of them are retries: their inputs may be the cause
+	blamed  struct{ from, to time.Time } // the last trip of retries in which a request that was answered before was answered again
+	certain bool                         // a refusal says that the caller asks too much; without it the service may be out
 
 	at      time.Time     // when the trip was seen; zero if the service does not refuse everything
 	stated  time.Time     // when the service says that it accepts requests again; zero if it does not say
 	rate    float64       // requests that were admitted in the second before the trip
 	silence time.Duration // that ended the last trip
+	ended   time.Time     // when an attempt that was in flight at the trip last ended
 	hasty   bool          // the service answers again before the time that it states
 
 	phase, prior phase // the present one, and the one before the last silence
@@ -32,19 +34,26 @@ type phase struct {
 	serial  int64     // of this request
 	refused int       // of its requests
 	number  int       // of its requests that were admitted until the trip
+	rate    float64   // before the trip
+	prior   float64   // the same in the phase before
 }
 
 // used is the number of requests that were admitted before the request with the serial number.
 func (p *phase) used(serial int64) int { return int(serial-p.serial) - p.refused }
 
 const (
-	inARow      = 3                    // refusals until a trip
-	reordered   = 2 * time.Millisecond // requests that are sent so close together may arrive in another order
-	tripPrice   = 0.02                 // share of the run that may be lost to trips
-	retryAge    = 5                    // times the age of the run until it tries a higher rate again: it knows little at first
-	short       = 2 * time.Second      // a shorter wait that is stated may mean a fraction of a second
-	longSilence = time.Minute
-	passing     = time.Second // a shorter silence is that of a limiter that serves a rate
+	tellsNothing = 10                   // requests of a phase that is so short for another reason than the rate
+	otherRate    = 1.3                  // times the rate of the phase before: a number that two rates have in common is that of a window
+	inARow       = 3                    // refusals until a trip
+	reordered    = 2 * time.Millisecond // requests that are sent so close together may arrive in another order
+	tripPrice    = 0.02                 // share of the run that may be lost to trips
+	retryAge     = 5                    // times the age of the run until it tries a higher rate again: it knows little at first
+	short        = 2 * time.Second      // a shorter wait that is stated may mean a fraction of a second
+	longSilence  = time.Minute
+	blamedFor    = time.Minute      // since such a test, refused retries say nothing about the rate
+	blameEvery   = 20 * time.Second // between tests whether the inputs of retries are the cause of their refusals
+	passing      = time.Second      // a shorter silence is that of a limiter that serves a rate
+	mostPatience = 15 * time.Second
 )
 
 // silences are the times of the probes after a trip, in seconds. Services choose round lengths, and whole
@@ -54,7 +63,7 @@ var silences = [...]float64{0.1, 0.2, 0.5, 1, 2.1, 5.2, 10.5, 21, 31, 62, 75, 13
 
 // refuse records a refusal and reports whether it makes a trip. The latest of the requests that were answered
 // was sent at okSent.
-func (t *trip) refuse(p Permit, isCertain bool, okSent time.Time, rate float64) bool {
+func (t *trip) refuse(p Permit, isCertain bool, okSent time.Time, rate float64, least int) bool {
 	if p.serial >= t.phase.serial {
 		t.phase.refused++
 	}
@@ -67,11 +76,11 @@ func (t *trip) refuse(p Permit, isCertain bool, okSent time.Time, rate float64) 
 		t.first = p
 	}
 	t.lost++
-	if p.first || isCertain { // else the input of a retry may be the cause
+	if p.first || isCertain && !p.mixed { // else the input of a retry may be the cause
 		t.row++
 	}
 	inTransit := int64(min(rate, mostRate) * reordered.Seconds())
-	return t.row >= inARow && p.serial-t.first.serial < int64(t.lost)+inTransit
+	return t.row >= least && p.serial-t.first.serial < int64(t.lost)+inTransit
 }
 
 // answer records an answer. The answer to a request that was sent after the first refused one ends the row.
@@ -100,26 +109,42 @@ func (t *trip) next(now time.Time) time.Time {
 		return t.stated
 	}
 	elapsed := now.Sub(t.at)
+	if !t.certain && elapsed >= longSilence && elapsed > t.silence { // it may be an outage
+		return now.Add(elapsed / 4)
+	}
+	least := t.silence * 9 / 20
+	if !t.certain { // likewise, and a short one
+		least = 0
+	}
 	for _, s := range silences {
-		if s := seconds(s); s > elapsed+elapsed/20 && s >= t.silence*9/20 {
+		if s := seconds(s); s > elapsed+elapsed/20 && s >= least {
 			return t.at.Add(s)
 		}
 	}
 	return now.Add(max(elapsed, seconds(silences[len(silences)-1])))
 }
 
+// inARow is the number of refusals in a row that make a trip: more than chance explains.
+func (c *Controller) inARow() int {
+	t := c.faults.usual
+	t.bad += c.pressure.background * (t.good + t.bad)
+	f := faults{usual: t}
+	return f.row(inARow)
+}
+
 // refused handles a refusal.
 func (c *Controller) refused(now time.Time, p Permit, r Result) {
 	t, h := &c.trip, &c.health
 	c.admitted.add(p.sent, -1)
-	total := t.refuse(p, r.Signal == Refused, h.okSent, c.pace.rate)
+	total := t.refuse(p, r.Signal == Refused, h.okSent, c.pace.rate, c.inARow())
 	if r.Wait > short && t.row > 0 {
 		if stated := now.Add(r.Wait + time.Second); stated.After(t.stated) {
 			t.stated = stated
 		}
 	}
 	switch {
-	case h.state == Up && total && (!t.first.full || now.Sub(t.first.sent) > c.concurrency.latency()*5/4) && !(c.unbroken.broken && c.unbroken.at.After(h.okSent)): // limiters do not break connections
+	case h.state == Up && total && !p.first && now.Sub(t.blamed.to) < blameEvery:
+	case h.state == Up && total && (!t.first.full || now.Sub(t.first.sent) > c.flight.latency()*5/4) && !(c.unbroken.broken && c.unbroken.at.After(h.okSent)): // limiters do not break connections
 		c.beginTrip(now)
 	case p.probe && h.state == Out && r.Signal == Refused && now.Sub(h.since) > longSilence: // perhaps a block that probes prolong
 		t.at, t.phase.number, h.refusing, c.lasted = h.since, 0, true, true
@@ -190,41 +215,49 @@ func (t *trip) mean(now time.Time) float64 {
 	return float64(t.prior.number+t.phase.number) / now.Sub(t.prior.began).Seconds()
 }
 
-// patience is how long it takes to know that a request is not refused.
-func (c *Controller) patience() time.Duration { return max(4*c.pressure.took, 50*time.Millisecond) }
+// patience is how long it takes to know that a request is not refused. Refusals of requests that hung may have taken longer.
+func (c *Controller) patience() time.Duration {
+	return min(max(4*c.pressure.took, 50*time.Millisecond), mostPatience)
+}
 
 // endTrip sets the pace after a trip: a probe was admitted.
 //
-//   - If the trip has come after as many requests as the trip before, the limiter counts in windows. Each window is
-//     used at the rate before the trip.
+//   - If the trip has come after as many requests as the trip before, at another rate, the limiter counts in windows. Each
+//     window is used at the rate before the trip.
 //   - Otherwise the rate was too high.
 func (c *Controller) endTrip(now time.Time, p Permit) {
-	t := &c.trip
+	t, w := &c.trip, &c.window
 	silence := p.sent.Sub(t.at)
 	seen := now
 	if silence > now.Sub(c.health.start)/2 { // the run has known the service for the time before
 		seen = t.at
 	}
-	cost := c.price(seen, silence.Seconds()+float64(t.lost)/max(t.rate, leastRate), tripPrice)
+	hold := c.price(seen, silence.Seconds()+float64(t.lost)/max(t.rate, leastRate), tripPrice)
+	differ := max(t.rate, t.phase.prior) > otherRate*min(t.rate, t.phase.prior)
+	t.phase.rate = t.rate
 	switch {
 	case t.phase.number == 0: // the service had not served any rate
 		c.resume(now)
 	case silence < passing:
 		c.slowed(now, p)
-	case t.prior.number > 0 && t.rate > 2*c.pace.ceiling: // so the rate was not the cause of the trip before
-		c.concurrency.cut(now, t.first.inFlight-2) // a limit of connections may refuse everything until some are closed
-		c.concurrency.hold = cost
-	case isSame(t.phase.number, t.prior.number):
-		c.window.learn(t.phase.number, t.first.sent.Sub(t.phase.began), p.sent.Sub(t.phase.began))
+	case t.ended.After(t.at) && c.thin(now): // one of the requests at once was held up
+	case t.prior.number > 0 && c.pace.refused > 0 && t.rate > 2*c.pace.refused: // so the rate was not the cause of the trip before
+		c.flight.cut(now, t.first.inFlight-2) // a limit of connections may refuse everything until some are closed
+		c.flight.hold = hold
+	case t.rate > 0 && isSame(t.phase.number, t.prior.number) && (differ || w.number > 0):
+		w.learn(t.phase.number, t.first.sent.Sub(t.phase.began), p.sent.Sub(t.phase.began))
 		c.pace.restore(now, t.rate, t.rate)
-		c.pace.hold = cost
+		c.pace.hold = hold
+	case t.rate == 0, // a block that began while a window was used up
+		t.phase.number < tellsNothing && t.prior.number > t.phase.number: // the silence before was too short
+		c.pace.again(now, hold, silence)
 	default:
-		if c.window.number <= t.phase.number || t.prior.number > 0 { // else the window of an earlier run, of which others have used a part
-			c.window = window{}
+		if w.number <= t.phase.number || t.prior.number > 0 { // else the window of an earlier run, of which others have used a part
+			*w = window{}
 		}
-		c.pace.trip(now, t.rate, t.mean(p.sent), cost)
+		c.pace.trip(now, t.rate, t.mean(p.sent), t.first.sent.Sub(t.phase.began), silence, hold)
 	}
-	if silence >= passing {
+	if silence >= passing && t.certain {
 		t.silence = silence
 	}
 	c.endSilence(now, p, silence >= passing)
@@ -240,22 +273,21 @@ func (c *Controller) price(now time.Time, cost, share float64) time.Duration {
 func (c *Controller) slowed(now time.Time, p Permit) {
 	t := &c.trip
 	switch {
+	case c.thin(now):
 	case t.first.sent.Sub(t.phase.began) < time.Second: // too early for a rate
-		c.pace.set(float64(t.phase.number) / p.sent.Sub(t.phase.began).Seconds())
+		c.pace.hush(now, float64(t.phase.number)/p.sent.Sub(t.phase.began).Seconds())
 		if !t.certain { // a service that is busy refuses what is too much at once
-			c.concurrency.cut(now, t.first.inFlight-1)
+			c.flight.cut(now, t.first.inFlight-1)
 		}
-	case c.crowded():
-		c.cutInFlight(now)
 	default:
-		c.pace.lower(now, t.rate, c.price(now, float64(t.lost)/max(t.rate, leastRate), refusedPrice))
+		refused := c.price(now, min(float64(t.lost), mostPriced)/max(t.rate, leastRate), refusedPrice)
+		c.pace.lower(now, t.rate, t.rate, max(refused, c.price(now, p.sent.Sub(t.at).Seconds(), tripPrice)))
 	}
 }
 
 // endSilence ends a silence with a probe that was admitted, the first request of a new phase.
 func (c *Controller) endSilence(now time.Time, p Permit, isNew bool) {
 	c.pace.next = p.sent.Add(c.pace.interval())
-	c.pressure.experiment = experiment{}
 	c.pressure.begin(now)
 	if isNew {
 		c.open(p)

@@ -55,7 +55,7 @@ func (c *Controller) close(now time.Time) {
 	c.trip.phase.number = c.trip.phase.used(c.sent + 1)
 	h.beginDoubt(until)
 	h.since, h.refusing, h.closed, h.state = now.Add(1), true, true, Limited
-	c.trip.at, c.trip.lost, c.trip.stated = now, 0, time.Time{}
+	c.trip.at, c.trip.lost, c.trip.rate, c.trip.stated = now, 0, 0, time.Time{}
 }
 
 // refusedAt records that the service has refused a probe at a time at which the window was thought to have ended.
@@ -70,7 +70,7 @@ func (w *window) refusedAt(elapsed time.Duration) {
 func (c *Controller) open(p Permit) {
 	t := &c.trip
 	t.prior = t.phase
-	t.phase = phase{began: p.sent, serial: p.serial}
+	t.phase = phase{began: p.sent, serial: p.serial, prior: t.phase.rate}
 	c.window.ends = time.Time{}
 	c.window.round++
 }

@@ -101,5 +101,5 @@ type Cost struct {
 	Price Price  `json:"price"`
 	Spent Amount `json:"spent"` // by this start
 	Total Amount `json:"total"` // by all starts since the run was complete before, without those in another currency
-	Saved Amount `json:"saved"` // in this start, by equal requests, stored answers and answers of a model
+	Saved Amount `json:"saved"` // by equal requests, answers that other runs have stored, and answers of a model
 }

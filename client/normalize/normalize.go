@@ -64,6 +64,7 @@ var (
 	errCredentials = errors.New("a URL with a user name or password is not sent to a service")
 	errNumber      = errors.New("not a website URL: " + weburl.ErrNumber.Error())
 	errMail        = errors.New("a name and @ before the host: a mail address is no website, and a user name is not sent to a service")
+	errSeveral     = errors.New("several websites in one input: give each a record of its own")
 	errNoDot       = errors.New("not a website: a bare domain needs a dot")
 )
 
@@ -108,7 +109,8 @@ func isPlainDomain(s string) bool {
 			return false
 		}
 		if i == len(s) { // a top-level domain starts with a letter, unlike the last label of an address
-			return label > 0 && s[label] >= 'a'
+			www := strings.LastIndex(s, "www.")
+			return label > 0 && s[label] >= 'a' && (www <= 0 || s[www-1] == '.') // another host may begin there
 		}
 		label = i + 1
 	}
@@ -140,6 +142,10 @@ func (n Normalizer) anyWebsite(input string) (string, error) {
 		return "", errEmpty
 	case !utf8.ValidString(text):
 		return "", errUTF8
+	}
+	text, err := unlisted(text)
+	if err != nil {
+		return "", err
 	}
 	text, isBare, err := n.withScheme(text)
 	if err != nil {
@@ -201,7 +207,7 @@ func (n Normalizer) product(input string) (string, error) {
 		if !utf8.ValidString(input) {
 			return "", errUTF8
 		}
-		title = foldSpace(norm.NFC.String(input))
+		title = foldSpace(norm.NFC.String(unmarked(input)))
 	}
 	if title == "" {
 		return "", errEmpty
@@ -216,12 +222,13 @@ func (n Normalizer) product(input string) (string, error) {
 	return title, nil
 }
 
-// isTidy reports whether a title is normalized already, as most are: ASCII with single inner spaces.
+// isTidy reports whether a title is normalized already, as most are: ASCII with single inner spaces and without the
+// characters that begin tags and entities.
 func isTidy(s string) bool {
 	before := byte(' ')
 	for i := range len(s) {
 		c := s[i]
-		if c >= utf8.RuneSelf || c <= ' ' && (c != ' ' || before == ' ') {
+		if c >= utf8.RuneSelf || c == '<' || c == '&' || c <= ' ' && (c != ' ' || before == ' ') {
 			return false
 		}
 		before = c

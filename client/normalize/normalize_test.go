@@ -142,7 +142,7 @@ func FuzzNormalizeWebsite(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, input string) {
 		r, err := Normalizer{}.Request(client.Website, input, client.TaxonomyV3)
-		if long, longErr := (Normalizer{}).anyWebsite(input); long != r.Input || (longErr == nil) != (err == nil) {
+		if long, longErr := (Normalizer{}).anyWebsite(input); !errors.Is(err, errPlaceholder) && (long != r.Input || (longErr == nil) != (err == nil)) {
 			t.Fatalf("%q became %q, %v; the long way makes it %q, %v", input, r.Input, err, long, longErr)
 		}
 		if err != nil {

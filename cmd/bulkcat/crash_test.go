@@ -1,30 +1,43 @@
 package main
 
 import (
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/bulkcat/bulkcat/scripts/crash/loop"
 	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
-// TestKilledAnywhere kills this test binary, as bulkcat, 70 times. `make crash` does so
-// 1,000 times.
+var (
+	kills = flag.Int("kills", 0, "TestKilledAnywhere kills `N` times, over all formats and over longer inputs; 0 for 75 times")
+	seed  = flag.Uint64("seed", 1, "of inputs, orders, faults and moments, where programs are killed; 0 for another seed each time")
+)
+
+// TestKilledAnywhere kills this test binary, as bulkcat, 75 times. `make crash` does so
+// 1,000 times. With -artifacts the folders of cycles that went wrong are kept.
 func TestKilledAnywhere(t *testing.T) {
 	bulkcat := selfAsBulkcat(t)
 	for _, tt := range []struct {
-		format  loop.Format
-		kills   int
-		records int
-	}{{loop.CSV, 15, 150}, {loop.JSONL, 5, 150}, {loop.Parquet, 10, 150}, {loop.Folder, 20, 150}, {loop.Free, 20, 1200}} {
+		format      loop.Format
+		kills       int // of the short form
+		records     int
+		part        int // of the kills of the long form, the divisor
+		longRecords int
+	}{
+		{loop.CSV, 15, 150, 6, 400}, {loop.JSONL, 5, 150, 6, 400}, {loop.Parquet, 10, 150, 6, 400}, {loop.Folder, 20, 150, 6, 400},
+		{loop.Shards, 5, 150, 6, 400}, {loop.Free, 20, 1200, 24, 1600}, // of fewer records the audit would ask all
+	} {
 		t.Run(string(tt.format), func(t *testing.T) {
 			t.Parallel() // the tests mostly wait
-			report, err := loop.Run(t.Context(), loop.Options{
-				Bulkcat: bulkcat, Dir: t.TempDir(), Format: tt.format,
-				Kills: tt.kills, Records: tt.records, Seed: 1,
-			})
+			o := loop.Options{Bulkcat: bulkcat, Dir: t.ArtifactDir(), Format: tt.format, Kills: tt.kills, Records: tt.records, Seed: killSeed()}
+			if *kills > 0 {
+				o.Kills, o.Records = max(1, *kills/tt.part), tt.longRecords
+			}
+			report, err := loop.Run(t.Context(), o)
 			t.Log(report.String())
 			if err != nil {
 				t.Fatal(err)
@@ -34,6 +47,13 @@ func TestKilledAnywhere(t *testing.T) {
 			}
 		})
 	}
+}
+
+func killSeed() uint64 {
+	if *seed == 0 {
+		return uint64(time.Now().UnixNano())
+	}
+	return *seed
 }
 
 // selfAsBulkcat gives this test binary the name bulkcat: under that name TestMain runs the program.
@@ -53,7 +73,7 @@ func selfAsBulkcat(t *testing.T) string {
 func bulkcatCommand(t *testing.T, dir, service string, args ...string) *exec.Cmd {
 	cmd := exec.Command(selfAsBulkcat(t), args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+service, "BULKCAT_API_KEY="+testKey)
+	cmd.Env = append(os.Environ(), "BULKCAT_BASE_URL="+service, "BULKCAT_API_KEY="+testKey, "XDG_STATE_HOME="+filepath.Join(dir, "state"))
 	return cmd
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,11 +16,11 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/normalize"
-	"github.com/bulkcat/bulkcat/pipeline/backup"
 )
 
 // deleteFlags say which stored answers are deleted.
 type deleteFlags struct {
+	storeFlags
 	inputs         []string
 	inputFile      string
 	domains        []string
@@ -30,22 +29,23 @@ type deleteFlags struct {
 }
 
 func newStoreDelete(s streams) *cobra.Command {
-	var f deleteFlags
+	f := deleteFlags{storeFlags: storeFlags{streams: s}}
 	cmd := &cobra.Command{
-		Use:   "delete DIR [INPUT...]",
+		Use:   "delete [INPUT...]",
 		Short: "Delete the answers for inputs or domains, for good",
 		Long: `Delete the stored answers for inputs, or for all websites of domains, in all
-classifications, and write the files of the store again without them. Each INPUT stands for
-all its spellings. The answers in outputs, and in copies of the store, stay.`,
-		Example: `  bulkcat store delete bulkcat.answers example.com "men's trail running shoes"
-  bulkcat store delete bulkcat.answers --domain example.com --domain example.org
-  bulkcat store delete bulkcat.answers --input-file requests.txt --kind website`,
-		Args: operands(1, 0, noStoreNamed),
+classifications: no file of the store has them any more. Each INPUT stands for all its
+spellings. The answers in outputs, and in copies of the store, stay.`,
+		Example: `  bulkcat store delete example.com "men's trail running shoes"
+  bulkcat store delete --domain example.com --domain example.org
+  bulkcat store delete --input-file requests.txt --kind website`,
+		Args: operands(0, 0, ""),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.inputs = args[1:]
-			return f.run(cmd.Context(), s, args[0])
+			f.inputs = args
+			return f.run(cmd.Context(), s)
 		},
 	}
+	addGroup(cmd, "Store", f.bind)
 	addGroup(cmd, "Answers", func(flags *pflag.FlagSet) {
 		flags.StringVar(&f.inputFile, "input-file", "", "delete for the inputs in `FILE`, one on a line")
 		flags.StringArrayVar(&f.domains, "domain", nil, "delete for all websites of this `DOMAIN` and of those below it; may be given several times")
@@ -55,12 +55,12 @@ all its spellings. The answers in outputs, and in copies of the store, stay.`,
 	return cmd
 }
 
-func (f *deleteFlags) run(ctx context.Context, s streams, dir string) error {
+func (f *deleteFlags) run(ctx context.Context, s streams) error {
 	match, err := f.matcher()
 	if err != nil {
 		return &usageError{err}
 	}
-	return withStore(s, answers.Options{Dir: dir, MustExist: true}, func(store *answers.Store) error {
+	return f.with(answers.Options{MustExist: true}, func(store *answers.Store) error {
 		var deleted []string
 		n, err := store.Delete(ctx, func(_ string, r client.Request) bool {
 			ok := match(r)
@@ -76,22 +76,13 @@ func (f *deleteFlags) run(ctx context.Context, s streams, dir string) error {
 		for _, line := range slices.Compact(deleted) {
 			fmt.Fprintln(s.text(), "deleted", line)
 		}
-		fmt.Fprintf(s.err, "deleted %d answers\n%s", n, remaining(dir))
+		fmt.Fprintf(s.err, "deleted %d answers\n%s", n, remaining)
 		return nil
 	})
 }
 
 // remaining says where deleted answers may still be.
-func remaining(dir string) string {
-	text := "outputs keep their rows: write them again, or remove them\n"
-	if numbered, _ := filepath.Glob(filepath.Clean(dir) + ".[0-9]*"); len(numbered) > 0 {
-		text += "other stores are not changed: " + strings.Join(numbered, ", ") + "\n"
-	}
-	if backup.HasCopy(dir) {
-		text += "the copy of this store (--store-backup) has the answers until the next run or gateway copies the store; exports of the store keep them\n"
-	}
-	return text
-}
+const remaining = "outputs keep their rows: write them again, or remove them\ncopies of the store keep the answers\n"
 
 // matcher returns a function that reports whether an answer is deleted.
 func (f *deleteFlags) matcher() (func(client.Request) bool, error) {

@@ -16,11 +16,11 @@ import (
 
 // diffFlags are the flags of `diff`.
 type diffFlags struct {
-	streams                        streams
-	path, format                   string
-	level                          int
-	matrix, feed, asJSON, exitCode bool
-	replace                        replaceFlag
+	streams          streams
+	path, format     string
+	level            int
+	asJSON, exitCode bool
+	replace          replaceFlag
 }
 
 // errDifferent gives the exit status of --exit-code.
@@ -32,14 +32,13 @@ func newDiff(s streams) *cobra.Command {
 		Use:   "diff OLD NEW",
 		Short: "Compare two outputs: inputs added, removed, and changed in category or confidence",
 		Long: `Compare two outputs: inputs added, removed, and changed in category or confidence. The
-outputs may have other formats and shapes. Inputs are compared as the service is asked for
-them, so that blanks and other spellings do not count, in each classification, by their first category; of equal inputs, the first record counts. The
+outputs may have other formats and shapes. Inputs that the run asks for once, such as all
+spellings of a website, are one, in each classification, by their first category; of equal inputs, the first record counts. The
 kinds of changes are added, removed, status (such as from rejected to ok), category, and
 confidence (with the same category).`,
 		Example: `  bulkcat diff monday.parquet tuesday.parquet
-  bulkcat diff old/ new/ --matrix --level 2
-  bulkcat diff old.csv new.csv -o changes.parquet
-  bulkcat diff old.parquet new.parquet --feed -o feed.jsonl`,
+  bulkcat diff old/ new/ --level 2
+  bulkcat diff old.csv new.csv -o changes.parquet`,
 		Args: operands(2, 2, "name the old and the new output"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args[0], args[1]) },
 	}
@@ -47,8 +46,6 @@ confidence (with the same category).`,
 		flags.StringVarP(&f.path, "output", "o", "", "write the changes as rows to `FILE`, or - for standard output")
 		flags.StringVar(&f.format, "output-format", "", "parquet, csv or jsonl (default: by the extension of the file; csv on standard output)")
 		f.replace.bind(flags)
-		flags.BoolVar(&f.feed, "feed", false, "write rows with valid_from and valid_to: one that ends the old version, and one that begins the new one; the times are those of the answers (answered_at) or of the runs")
-		flags.BoolVar(&f.matrix, "matrix", false, "print the moves between categories as a matrix")
 		flags.IntVar(&f.level, "level", 1, "the level `N` of the categories of the moves")
 		flags.BoolVar(&f.asJSON, "json", false, "the counts and the moves as one line of JSON")
 		flags.BoolVar(&f.exitCode, "exit-code", false, "end with the status 1 if anything changed, and with 0 if nothing did")
@@ -73,7 +70,7 @@ func (f *diffFlags) run(ctx context.Context, old, fresh string) error {
 	}
 	var summary diff.Summary
 	compare := func(out io.Writer) error {
-		table, err := diff.NewTable(out, format, f.feed)
+		table, err := diff.NewTable(out, format)
 		if err != nil {
 			return err
 		}
@@ -110,8 +107,6 @@ func (f *diffFlags) check() (writer.Format, error) {
 	switch err := atLeast("--level", f.level, 1); {
 	case err != nil:
 		return "", err
-	case f.path == "" && f.feed:
-		return "", errors.New("--feed: name a file with -o")
 	case f.path == "" && f.format != "":
 		return "", errors.New("--output-format: name a file with -o")
 	case f.format != "":
@@ -145,8 +140,5 @@ func (f *diffFlags) print(s diff.Summary) error {
 	if f.asJSON {
 		return s.WriteJSON(data)
 	}
-	if err := s.WriteText(out); err != nil || !f.matrix {
-		return err
-	}
-	return s.WriteMatrix(out)
+	return s.WriteText(out)
 }

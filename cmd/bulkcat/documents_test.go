@@ -53,10 +53,10 @@ func documents(t *testing.T) []string {
 func TestDocuments(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^):#]+)(?:#[^)]*)?\)`)
 	option := regexp.MustCompile(`--[a-z][a-z-]+`)
-	target := regexp.MustCompile("(?m)(?:`|^)make ([a-z-]+)")
+	target := regexp.MustCompile("(?m)(?:`|^)make ([a-z0-9-]+)")
 	targets := read(t, filepath.Join(repository, "Makefile"))
 	flags := map[string]bool{"--help": true, "--version": true}
-	for _, name := range []string{"--rm", "--cpus", "--now", "--user", "--scope"} { // of docker and systemd
+	for _, name := range []string{"--rm", "--cpus", "--now", "--user", "--scope", "--include", "--local-no-check-updated"} { // of docker, systemd and rclone
 		flags[name] = true
 	}
 	for _, cmd := range allCommands(newRoot(streams{})) {
@@ -225,7 +225,7 @@ func TestDocumentCommands(t *testing.T) {
 		}
 		t.Run(document, func(t *testing.T) {
 			t.Parallel()
-			s := newShell(t, embedded.New(embedded.Options{Keys: map[string]embedded.Quota{testKey: 100_000}}))
+			s := newShell(t, embedded.New(embedded.Options{Grants: []embedded.Grant{{Key: testKey, Quota: 100_000}}}))
 			if document != "README.md" { // the session there begins in an empty folder
 				s.addFiles("testdata/documents", "samples")
 			}

@@ -29,7 +29,7 @@ missing or incomplete, or if the folder is not balanced.`,
 		Args: operands(1, 1, "no folder: name the output of the shards"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options.Folder = args[0]
-			if err := takeParameters(&options.Folder, &options.Output); err != nil {
+			if err := takeParameters(cmd.Context(), &options.Folder, &options.Output); err != nil {
 				return err
 			}
 			boundMemoryOf(cmd.Context(), options.Folder)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/places"
 	"github.com/bulkcat/bulkcat/pipeline/record"
@@ -20,7 +21,8 @@ var flagOf = map[string]string{
 	"pipeline.Limit":                 "--limit",
 	"pipeline.Shard":                 "--shard",
 	"pipeline.Limits.MaxRequests":    "--max-requests",
-	"pipeline.Store.Dir":             "--store",
+	"pipeline.MaxCost":               "--max-cost",
+	"pipeline.Store.Path":            "--store",
 	"pipeline.Grace":                 "--grace",
 	"pipeline.Free.Model":            "--free",
 	"pipeline.Free.Precision":        "--precision",
@@ -35,15 +37,13 @@ var flagOf = map[string]string{
 	"pipeline.Output.MinConfidence":  "--min-confidence",
 	"pipeline.Output.EscapeFormulas": "--escape-formulas",
 	"pipeline.Store.RefreshBudget":   "--refresh-budget",
-	"pipeline.Store.Backup":          "--store-backup",
-	"pipeline.Store.BackupEvery":     "--store-backup-every",
 	"pipeline.Expect":                "--expect",
 	"pipeline.Expect.Against":        "--expect-against",
 	"pipeline.LabelColumn":           "--label-column",
 	"pipeline.Stored":                "--store",
 	"pipeline.Stored.Source":         "--source",
 	"reader.Columns":                 "--column",
-	"reader.Delimiter":               "--delimiter",
+	"reader.Dialect":                 "--dialect",
 	"reader.Encoding":                "--encoding",
 	"reader.Format":                  "--input-format",
 	"reader.Sheet":                   "--sheet",
@@ -54,16 +54,18 @@ var flagOf = map[string]string{
 
 // adviceOf ends the message of an error that another value of an option may prevent.
 var adviceOf = map[string]string{
-	"answers.Dir":         " with --store",
-	"backup.Place":        " with --store-backup",
+	"answers.Path":        " with --store",
 	"client.APIKey":       " in BULKCAT_API_KEY or --api-key-file",
 	"client.BaseURL":      ": check --base-url or BULKCAT_BASE_URL",
 	"client.Headers":      ", and name the file with --header-file",
 	"client.Member":       ": see --member",
+	"client.Timeout":      ": to wait longer, raise --timeout",
 	"limits.MaxOutage":    "; the limit is --max-outage",
-	"limits.MaxRequests":  " (--max-requests or --max-cost)",
+	"limits.MaxRequests":  ": to go on, raise --max-requests or --max-cost",
 	"limits.Reserve":      " (--reserve)",
+	"pipeline.FinishBy":   "; to go on now, give another --finish-by, or none",
 	"reader.Columns":      "; name one with --column NAME",
+	"reader.Dialect":      " with --dialect, such as header=N or quote=none",
 	"reader.Encoding":     " with --encoding, such as windows-1252, windows-1251, shift_jis or gbk",
 	"reader.ExtraColumns": "; name one with --carry NAME",
 	"reader.Format":       " (--input-format)",
@@ -90,7 +92,7 @@ func advised(err error) error {
 	}
 	text := adviceOf[named.OptionName()]
 	if column, ok := named.(*reader.ColumnError); ok && column.Column == "" && len(column.Candidates) > 0 {
-		text += ", or add --no-header if a CSV file's first line is data"
+		text += ", or add --dialect header=N if line N has the names of the columns, or header=none if the first line is data"
 	}
 	return &advisedError{err, text}
 }
@@ -109,9 +111,13 @@ func flagged(err error) error {
 		return &usageError{fmt.Errorf("%s: %w", firstOf(flagOf[e.OptionName()], e.Option), e.Err)}
 	case *reader.OptionError:
 		return &usageError{fmt.Errorf("%s: %s", firstOf(flagOf[e.OptionName()], "option "+e.Option), e.Reason)}
+	case *reader.FormatError:
+		if e.OptionName() == "reader.Dialect" {
+			return &usageError{advised(err)}
+		}
 	case *places.OverwriteError:
 		return &usageError{fmt.Errorf("%w; --overwrite replaces no input", err)}
-	case *reader.ColumnError, *reader.UnsupportedError, *writer.FormatError:
+	case *reader.ColumnError, *reader.UnsupportedError, *writer.FormatError, *answers.StateError, *answers.NetworkError:
 		return &usageError{advised(err)}
 	case *pipeline.OutputTakenError:
 		return fmt.Errorf("%s: use --overwrite to replace it", e.Describe(changedFlags(e.Changes)))
@@ -126,6 +132,9 @@ func flagged(err error) error {
 	case *pipeline.UnreachableError:
 		return fmt.Errorf("%w: check --base-url or BULKCAT_BASE_URL, the network and the proxy (HTTPS_PROXY); to wait for the service, use --keep-going", err)
 	case *pipeline.MisconfiguredError:
+		if e.Address != "" {
+			return fmt.Errorf("%w; the base URL is that of --base-url or BULKCAT_BASE_URL; if the inputs are to blame, use --keep-going", err)
+		}
 		return fmt.Errorf("%w: see with 'bulkcat probe' how the service wants to be asked; if the inputs are to blame, use --keep-going", err)
 	}
 	return advised(err)

@@ -14,34 +14,58 @@ import (
 // forecastLine is a forecast as JSON.
 type forecastLine struct {
 	pipeline.Forecast
-	ToAsk     int64            `json:"to_ask"`
-	QuotaLeft string           `json:"quota_left,omitempty"` // as the service says it
-	Cost      *forecastCost    `json:"cost,omitempty"`       // nil without a price
-	Outlook   pipeline.Outlook `json:"outlook"`
+	expenses
+	QuotaLeft    string    `json:"quota_left,omitempty"`     // as the service says it
+	IfAuditFails *expenses `json:"if_audit_fails,omitempty"` // of the free answers, at each threshold; nil if it cannot fail
+}
+
+// expenses are what a run takes.
+type expenses struct {
+	ToAsk   int64            `json:"to_ask"`
+	Cost    *forecastCost    `json:"cost,omitempty"` // nil without a price
+	Outlook pipeline.Outlook `json:"outlook"`
 }
 
 type forecastCost struct {
 	Price money.Price  `json:"price"`
 	Spent money.Amount `json:"spent"` // for all that is to be asked
-	Saved money.Amount `json:"saved"` // by equal requests and stored answers
+	Saved money.Amount `json:"saved"` // by equal requests, stored answers and free answers
 }
 
 func costOfForecast(f pipeline.Forecast, p money.Price) *forecastCost {
 	if p.Request == 0 {
 		return nil
 	}
-	return &forecastCost{p, p.Of(f.ToAsk()), p.Of(f.Repeated + f.Answered - f.Refresh + f.Free)}
+	return &forecastCost{p, p.Of(f.ToAsk()), p.Of(f.Repeated + f.Answered - f.Paid - f.Refresh + f.Free)}
+}
+
+// plus adds costs at the same price; else the sum is nil.
+func (c *forecastCost) plus(other *forecastCost) *forecastCost {
+	if c == nil || other == nil || c.Price != other.Price {
+		return nil
+	}
+	return &forecastCost{c.Price, c.Spent.Plus(other.Spent), c.Saved.Plus(other.Saved)}
+}
+
+// expensesOf are those of a forecast for a run that starts now.
+func (f *runFlags) expensesOf(c pipeline.Forecast, now time.Time) expenses {
+	return expenses{c.ToAsk(), costOfForecast(c, f.Price), pipeline.NewOutlook(c, now)}
 }
 
 // tellForecast prints the forecast of a dry run.
 func (f *runFlags) tellForecast() error {
-	cost, outlook := costOfForecast(f.forecast, f.Price), pipeline.NewOutlook(f.forecast, f.SessionOptions, time.Now())
+	now := time.Now()
+	held, failed := f.expensesOf(f.forecast, now), f.expensesOf(f.forecast.IfAuditFails(), now)
 	if f.log.format == "json" {
-		return writeJSON(f.streams.out, forecastLine{f.forecast, f.forecast.ToAsk(), f.forecast.Quota.Remaining, cost, outlook})
+		line := forecastLine{f.forecast, held, f.forecast.Quota.Remaining, nil}
+		if f.forecast.AtRisk > 0 {
+			line.IfAuditFails = &failed
+		}
+		return writeJSON(f.streams.out, line)
 	}
 	out := f.streams.text()
-	printForecast(out, f.forecast, f.Kind, cost)
-	printOutlook(out, outlook)
+	printForecast(out, f.forecast, f.Kind, held.Cost, failed.Cost)
+	printOutlook(out, held.Outlook, failed.Outlook)
 	return nil
 }
 
@@ -49,8 +73,20 @@ func forecastLines(out io.Writer) func(name string, value any) {
 	return func(name string, value any) { fmt.Fprintf(out, "%-18s %v\n", name, value) }
 }
 
-func printForecast(out io.Writer, c pipeline.Forecast, kind client.Kind, cost *forecastCost) {
-	line := forecastLines(out)
+// audited is a value of a run whose audit of the free answers holds, and that of one whose audit fails.
+func audited(held, failed string) string {
+	switch {
+	case held == failed:
+		return held
+	case held == "":
+		return failed + " if the audit fails"
+	}
+	return held + " if the audit holds, " + failed + " if it fails"
+}
+
+// printForecast prints the counts and the costs; the latter are nil without a price.
+func printForecast(out io.Writer, c pipeline.Forecast, kind client.Kind, held, failed *forecastCost) {
+	line, most := forecastLines(out), c.IfAuditFails()
 	line("records", c.Records)
 	line("invalid", c.Invalid)
 	line("distinct requests", c.Distinct)
@@ -59,45 +95,66 @@ func printForecast(out io.Writer, c pipeline.Forecast, kind client.Kind, cost *f
 		line("of these asked again", c.Refresh)
 	}
 	if c.Free > 0 {
-		line("free by the model", c.Free)
+		line("free by the model", audited(fmt.Sprint(c.Free), fmt.Sprint(most.Free)))
 	}
-	line("to be asked", c.ToAsk())
+	line("to be asked", audited(fmt.Sprint(c.ToAsk()), fmt.Sprint(most.ToAsk())))
 	if c.Audit > 0 {
 		line("of these audited", c.Audit)
 	}
 	if kind == client.Website {
 		line("dedupe site saves", c.Saved)
 	}
-	if cost != nil {
-		line("cost", cost.Price.Text(cost.Spent))
-		line("saved", cost.Price.Text(cost.Saved)+" by equal requests and stored answers")
+	if held != nil && failed != nil {
+		line("cost", audited(held.Price.Text(held.Spent), failed.Price.Text(failed.Spent)))
+		by := " by equal requests and stored answers"
+		if c.Free > 0 {
+			by = " by equal requests, stored answers and free answers"
+		}
+		line("saved", audited(held.Price.Text(held.Saved)+by, failed.Price.Text(failed.Saved)+by))
 	}
 	if c.Quota.Remaining != "" {
 		line("quota left", c.Quota.Remaining)
 	}
-	if left, ok := c.Quota.Requests(); ok && left < c.ToAsk() {
-		line("quota missing", c.ToAsk()-left)
+	if left, ok := c.Quota.Requests(); ok && left < most.ToAsk() {
+		missing := ""
+		if left < c.ToAsk() {
+			missing = fmt.Sprint(c.ToAsk() - left)
+		}
+		line("quota missing", audited(missing, fmt.Sprint(most.ToAsk()-left)))
 	}
 }
 
 // stops says in words what ends a run early.
 var stops = map[record.Cause]string{
-	record.QuotaExhausted: "the quota is used up", record.Budget: "a limit of the requests is reached", record.Deadline: "the deadline comes",
+	record.QuotaExhausted: "the quota is used up", record.Budget: "the budget is spent", record.Deadline: "the deadline comes",
 }
 
-// printOutlook prints when the run would end, and what would end it.
-func printOutlook(out io.Writer, o pipeline.Outlook) {
+// printOutlook prints when the run would end, and what would end it, if the audit of the free answers holds or fails.
+func printOutlook(out io.Writer, held, failed pipeline.Outlook) {
 	line := forecastLines(out)
-	if o.Stop != "" {
-		line("stops early", fmt.Sprintf("%s after %d requests", stops[o.Stop], o.Requests))
+	if failed.Stop != "" {
+		line("stops early", audited(stopText(held), stopText(failed)))
 	}
-	if o.Ends == nil || o.Requests == 0 {
+	if failed.Ends == nil || failed.Requests == 0 {
 		return
 	}
-	rate := perSecond(o.Rate)
-	if o.Learned {
+	rate := perSecond(failed.Rate)
+	if failed.Learned {
 		rate += ", learned by an earlier run"
 	}
+	line("time at the rate", audited(timeText(held), timeText(failed))+" ("+rate+")")
+}
+
+// stopText is what ends a run early; "" for a run that becomes complete.
+func stopText(o pipeline.Outlook) string {
+	if o.Stop == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s after %d requests", stops[o.Stop], o.Requests)
+}
+
+// timeText is the time that a run takes.
+func timeText(o pipeline.Outlook) string {
 	took := time.Duration(float64(o.Requests) / o.Rate * float64(time.Second))
-	line("time at the rate", fmt.Sprintf("%v, until %s (%s)", took.Round(time.Second), o.Ends.Local().Format("Jan 2 15:04"), rate))
+	return fmt.Sprintf("%v, until %s", took.Round(time.Second), o.Ends.Local().Format("Jan 2 15:04"))
 }

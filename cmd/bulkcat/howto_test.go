@@ -53,7 +53,7 @@ func TestDocumentHowto(t *testing.T) {
 	for name, section := range sections(t) {
 		t.Run(name, func(t *testing.T) {
 			s := *parent
-			s.T, s.folder, s.env = t, t.TempDir(), slices.Clone(parent.env)
+			s.T, s.folder, s.env = t, t.TempDir(), append(slices.Clone(parent.env), "XDG_STATE_HOME="+t.TempDir())
 			s.addFiles("testdata/documents", "samples")
 			for name, text := range files {
 				if err := os.WriteFile(filepath.Join(s.folder, name), []byte(text), 0o666); err != nil {

@@ -64,17 +64,17 @@ func importsOf(t *testing.T, pattern string) map[string][]string {
 }
 
 // TestImportsOfPipelineAreATree checks that each package of pipeline imports only packages of pipeline that come before it
-// in this list. Only programs import package pipeline itself, which is the last.
+// in this list. Of these packages, only those that write a run again import package pipeline itself.
 func TestImportsOfPipelineAreATree(t *testing.T) {
 	order := []string{
-		"storage", "storage/storagetest", "storage/storagetest/s3faults", "backup", "places", "stores", "refresh", "spill", "cascade", "jobs", "notify", "telemetry", "telemetry/telemetrytest", // know nothing of a run
-		"record", "lineage", "figures", "live", "progress", "output", "flow", // of a run
-		"outputs", "verify", "finish", "report", "diff", "expect", // read outputs back
+		"storage", "storage/storagetest", "storage/storagetest/s3faults", "places", "stores", "refresh", "spill", "cascade", "jobs", "notify", // know nothing of a run
+		"record", "figures", "live", "progress", "output", "flow", // of a run
+		"outputs", "report", "diff", "expect", // read outputs back
 	}
 	for i, path := range order {
 		order[i] = "pipeline/" + path
 	}
-	order = append(order, "pipeline")
+	order = append(order, "pipeline", "pipeline/verify", "pipeline/finish")
 	for path, imports := range importsOf(t, "pipeline/...") {
 		place := slices.Index(order, path)
 		if place < 0 {

@@ -15,6 +15,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/jobs"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -37,12 +38,12 @@ func newRun(s streams) *cobra.Command {
 or "product"), input (a file, or a list of files) and the names of flags; the table
 [defaults] has keys for all jobs. A key does what the flag does; flags of the environment
 hold where the file has no key. Paths are relative to the current folder. A job file has no
-secrets: set BULKCAT_API_KEY and BULKCAT_NOTIFY, or name files with api-key-file,
-header-file and notify-url-file.
+secrets: set BULKCAT_API_KEY and BULKCAT_NOTIFY, or name files with api-key-file and
+header-file.
 
 All jobs are checked before the first begins. A job that ends early or fails does not keep
 the others from running; an interruption ends all. finish-by counts from the start of the
-first job. The exit status is the worst of all jobs: from the best, 0, 3, 75, 1, 2, 130, 143.`,
+first job. The exit status is the worst of all jobs: from the best, 0, 3, 4, 5, 75, 1, 2, 130, 143.`,
 		Example: `  bulkcat run jobs.toml
   bulkcat run jobs.toml --dry-run   # what would all jobs ask?
 
@@ -184,7 +185,7 @@ func (e *jobsError) Error() string { return fmt.Sprintf("a job ended with status
 
 // fromBest are the exit statuses from the best to the worst. A failure is worse than a run that can be
 // continued: starting the jobs again does not help.
-var fromBest = []int{exitComplete, exitUnanswered, exitBroken, exitStopped, exitFailed, exitUsage, exitInterrupted, exitTerminated}
+var fromBest = []int{exitComplete, exitUnanswered, exitBroken, exitSpent, exitStopped, exitFailed, exitUsage, exitInterrupted, exitTerminated}
 
 // worse gives the worse of two exit statuses.
 func worse(a, b int) int {
@@ -226,7 +227,7 @@ func (j *job) run(ctx context.Context, s streams, of int) int {
 	case !j.flags.log.quiet:
 		fmt.Fprintln(s.err, headline)
 	}
-	j.cmd.SetContext(ctx)
+	j.cmd.SetContext(storage.With(ctx, storage.New()))
 	err := j.cmd.RunE(j.cmd, j.flags.input.Paths)
 	if !isReported(err) {
 		s.err.Fail(fmt.Errorf("job %d of %d: %w", j.number, of, err), slog.Bool("misconfigured", isMisconfigured(err)))
@@ -236,16 +237,14 @@ func (j *job) run(ctx context.Context, s streams, of int) int {
 
 // printForecasts prints the sum of all forecasts.
 func printForecasts(s streams, jobs []*job) {
-	sum := pipeline.Forecast{Quota: jobs[len(jobs)-1].flags.forecast.Quota}
-	kind, cost := client.Product, costOfForecast(pipeline.Forecast{}, jobs[0].flags.Price)
+	first := jobs[0].flags
+	sum, kind := pipeline.Forecast{Quota: jobs[len(jobs)-1].flags.forecast.Quota}, client.Product
+	held, failed := costOfForecast(pipeline.Forecast{}, first.Price), costOfForecast(pipeline.Forecast{}, first.Price)
 	for _, j := range jobs {
-		sum.Add(j.flags.forecast)
-		if c := costOfForecast(j.flags.forecast, j.flags.Price); c == nil || cost == nil || c.Price != cost.Price {
-			cost = nil // prices differ
-		} else {
-			cost.Spent, cost.Saved = cost.Spent.Plus(c.Spent), cost.Saved.Plus(c.Saved)
-		}
-		if j.flags.Service.Name != jobs[0].flags.Service.Name {
+		f := j.flags.forecast
+		sum.Add(f)
+		held, failed = held.plus(costOfForecast(f, j.flags.Price)), failed.plus(costOfForecast(f.IfAuditFails(), j.flags.Price))
+		if j.flags.Service.Name != first.Service.Name {
 			sum.Quota = client.Usage{}
 		}
 		if j.flags.Kind == client.Website {
@@ -253,5 +252,5 @@ func printForecasts(s streams, jobs []*job) {
 		}
 	}
 	fmt.Fprintln(s.text(), "all jobs")
-	printForecast(s.text(), sum, kind, cost)
+	printForecast(s.text(), sum, kind, held, failed)
 }

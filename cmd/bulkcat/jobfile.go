@@ -96,7 +96,7 @@ func secretAdvice(key string, value any) string {
 	}
 	switch {
 	case name == "notify":
-		return "set BULKCAT_NOTIFY, or name a file with notify-url-file"
+		return "set BULKCAT_NOTIFY"
 	case name == "notify-secret":
 		return "set " + notifySecret
 	case name == "header":

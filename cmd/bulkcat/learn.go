@@ -12,10 +12,8 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strconv"
-	"strings"
 	"text/tabwriter"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -39,8 +37,7 @@ type learnFlags struct {
 	source         string // of the answers in the store
 	kind           string
 	classification string
-	tree           string // NAME=FILE or FILE
-	editions       customFlags
+	taxonomies     customFlags // one taxonomy at most, and no models
 	limit          int64
 	fetch          fetchFlags
 	output         string
@@ -61,7 +58,7 @@ different inputs must have a label, a category of the taxonomy; several allowed 
 '|' between. The model is on this machine alone, and the same inputs give the same file of
 at most 2 MB.
 
-With --store the labels are the answers that a hosted service has given: the first category
+With --store the labels are the answers that a hosted service has given: the best category
 of each. See whether the terms of that service permit it.
 
 The report is of a cross-validation: each input is answered by a model of other inputs.
@@ -71,7 +68,7 @@ listed with their lines; --suspects also lists the labels that are probably wron
   bulkcat product catalog.csv -o catalog.parquet --model shop.model
   bulkcat learn labelled.csv --input-column title --label-column category -o shop.model --taxonomy shop.csv
   bulkcat learn companies.csv --input-column url --label-column code --classification naics -o naics.model
-  bulkcat learn --store bulkcat.answers --classification product_taxonomy -o vendor.model`,
+  bulkcat learn --store answers.db --classification product_taxonomy -o vendor.model`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.input.Paths = args
@@ -80,7 +77,7 @@ listed with their lines; --suspects also lists the labels that are probably wron
 	}
 	addGroup(cmd, "Input", func(flags *pflag.FlagSet) {
 		f.input.bindLabelled(flags, &f.labelColumn)
-		flags.StringVar(&f.store, "store", "", "learn from the answers of a hosted service in the store `DIR`, such as bulkcat.answers, in place of files")
+		flags.StringVar(&f.store, "store", "", "learn from the answers of a hosted service in the store `FILE` in place of files")
 		flags.StringVar(&f.source, "source", "", "the `URL` of that service, if the store has answers of several")
 		flags.Int64Var(&f.limit, "limit", 0, "read only the first `N` records; of a store N answers, chosen by a hash of their inputs (default 100000)")
 	})
@@ -93,8 +90,8 @@ listed with their lines; --suspects also lists the labels that are probably wron
 	addGroup(cmd, "Service", func(flags *pflag.FlagSet) {
 		flags.StringVar(&f.kind, "kind", "", "website or product (default: by the classification; product without one)")
 		flags.StringVar(&f.classification, "classification", "", "the `name` of the classification (default "+client.TaxonomyV3+" or "+client.ProductTaxonomy+")")
-		flags.StringVar(&f.tree, "taxonomy", "", "the labels are categories of your own product taxonomy in `FILE`, which the model keeps; NAME=FILE gives its classification a name, "+client.CustomPrefix+"...")
-		f.editions.bindEdition(flags)
+		flags.StringArrayVar(&f.taxonomies.given, "taxonomy", nil, "the labels are categories of the custom product taxonomy in `FILE`, which the model keeps, and whose classification is "+client.CustomPrefix+" and the name of the file; NAME=FILE gives the classification a name")
+		f.taxonomies.bindEdition(flags)
 		f.fetch.bind(flags)
 	})
 	addGroup(cmd, "Run", f.log.bind)
@@ -150,11 +147,17 @@ func (f *learnFlags) run(ctx context.Context) error {
 // check finds the kind, and sets the default classification.
 func (f *learnFlags) check() (client.Kind, error) {
 	e := evalFlags{input: f.input, labelColumn: f.labelColumn, kind: f.kind, classification: f.classification, limit: f.limit, log: f.log}
-	if f.tree != "" {
+	if len(f.taxonomies.given) > 1 {
+		return "", fmt.Errorf("--taxonomy: a model is of one taxonomy: leave out %s", f.taxonomies.given[1])
+	}
+	if err := f.taxonomies.load(f.log.logger(f.streams.err)); err != nil {
+		return "", err
+	}
+	for _, custom := range f.taxonomies.loaded {
 		if e.classification == "" {
-			e.classification = treeName(f.tree)
-		} else if e.classification != treeName(f.tree) {
-			return "", fmt.Errorf("--classification: %s is not the name of the taxonomy %s: leave it out", f.classification, treeName(f.tree))
+			e.classification = custom.Name
+		} else if e.classification != custom.Name {
+			return "", fmt.Errorf("--classification: %s is not the name of the taxonomy %s: leave it out", f.classification, custom.Name)
 		}
 	}
 	kind, err := e.checkSource(f.store)
@@ -193,7 +196,7 @@ func (f *learnFlags) stored(kind client.Kind, log *slog.Logger) (*pipeline.Store
 		return nil, nil
 	}
 	labels, err := pipeline.ReadLabels(pipeline.StoredAnswers{
-		Dir: f.store, Source: f.source, Kind: kind, Classification: f.classification, Most: f.limit, Log: log,
+		Path: f.store, Source: f.source, Kind: kind, Classification: f.classification, Most: f.limit, Log: log,
 	})
 	if err != nil {
 		return nil, err
@@ -202,53 +205,25 @@ func (f *learnFlags) stored(kind client.Kind, log *slog.Logger) (*pipeline.Store
 	return labels, nil
 }
 
-// treeName is the name of the classification by a custom taxonomy: NAME of NAME=FILE, or else of the file.
-func treeName(given string) string {
-	if name, file, ok := strings.Cut(given, "="); ok && file != "" {
-		return name
-	}
-	stem := strings.TrimSuffix(filepath.Base(given), filepath.Ext(given))
-	return client.CustomPrefix + strings.Map(func(r rune) rune {
-		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) || r == '-' {
-			return r
-		}
-		return '_'
-	}, stem)
-}
-
 // taxonomy returns the taxonomy of the labels: of a published one the edition that was chosen, or that has most of the
 // stored labels.
 func (f *learnFlags) taxonomy(stored *pipeline.StoredLabels) (*taxonomy.Custom, error) {
-	if err := f.editions.loadEditions(); err != nil {
-		return nil, err
-	}
-	for _, e := range f.editions.editions {
-		if f.tree != "" || e.Name != f.classification {
+	for _, e := range f.taxonomies.editions {
+		if len(f.taxonomies.loaded) > 0 || e.Name != f.classification {
 			return nil, fmt.Errorf("--edition: %s is an edition of %s, and the labels are of %s", e.Version, e.Name, f.classification)
 		}
 	}
-	if f.tree == "" {
-		edition, ok := f.editions.editions.Of(f.classification)
-		if !ok {
-			return nil, fmt.Errorf("the embedded service does not have the classification %s: name a file of its categories with --taxonomy", f.classification)
-		}
-		if stored != nil && f.editions.versions == nil {
-			edition, _ = stored.Edition(f.classification)
-		}
-		return &taxonomy.Custom{Taxonomy: *edition.Load()}, nil
+	if len(f.taxonomies.loaded) > 0 {
+		return f.taxonomies.loaded[0], nil
 	}
-	custom, err := loadCustom(f.classification, f.treeFile())
-	if err != nil {
-		return nil, fmt.Errorf("--taxonomy: %w", err)
+	edition, ok := f.taxonomies.editions.Of(f.classification)
+	if !ok {
+		return nil, fmt.Errorf("the embedded service does not have the classification %s: name a file of its categories with --taxonomy", f.classification)
 	}
-	return custom, nil
-}
-
-func (f *learnFlags) treeFile() string {
-	if _, file, ok := strings.Cut(f.tree, "="); ok && file != "" {
-		return file
+	if stored != nil && f.taxonomies.versions == nil {
+		edition, _ = stored.Edition(f.classification)
 	}
-	return f.tree
+	return &taxonomy.Custom{Taxonomy: *edition.Load()}, nil
 }
 
 // checkOutputs checks that the model and the suspects can be written, and are no inputs.
@@ -265,6 +240,9 @@ func (f *learnFlags) checkOutputs(custom *taxonomy.Custom) error {
 		if filepath.Clean(f.suspects) == filepath.Clean(f.output) {
 			return &usageError{errors.New("--suspects: is the file of the model: name another")}
 		}
+	}
+	if err := errors.Join(checkExtension("--output", f.output, ".model"), checkExtension("--suspects", f.suspects, ".csv")); err != nil {
+		return err
 	}
 	read := f.input.Paths
 	if custom.File != "" {

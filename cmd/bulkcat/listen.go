@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -16,21 +15,11 @@ import (
 // listenFlags say where a run or a service shows its page.
 type listenFlags struct {
 	addr   string
-	hosts  []string
 	server *live.Server // nil without a page
 }
 
 func (f *listenFlags) bind(flags *pflag.FlagSet) {
-	flags.StringVar(&f.addr, "listen", "", "serve a page about the run or the service, /metrics (Prometheus), /status.json and /healthz on `HOST:PORT`, such as 127.0.0.1:9464; port 0 takes a free one. The page needs no key, and that of a run has inputs of the list: do not expose it to the internet")
-	flags.StringArrayVar(&f.hosts, "listen-host", nil, "serve the page also under the `NAME` of a host; other names than localhost and that of --listen are refused, because a foreign page could read this one under a name of its own; may be given several times")
-}
-
-// check refuses a name of a page that is not served.
-func (f *listenFlags) check() error {
-	if f.addr == "" && len(f.hosts) > 0 {
-		return errors.New("--listen-host has no effect without --listen: name the address of the page, such as --listen 127.0.0.1:9464")
-	}
-	return nil
+	flags.StringVar(&f.addr, "listen", "", "serve a page about the run or the service, /metrics (Prometheus), /status.json and /healthz on `HOST:PORT`, such as 127.0.0.1:9464; port 0 takes a free one. Other names than HOST and localhost are refused, because a foreign page could read this one under a name of its own. The page needs no key, and that of a run has inputs of the list: do not expose it to the internet")
 }
 
 // open begins to listen. What is shown, a run or a service, is named in a message.
@@ -38,7 +27,7 @@ func (f *listenFlags) open(c *terminal.Console, what string) (err error) {
 	if f.addr == "" {
 		return nil
 	}
-	if f.server, err = live.Listen(f.addr, f.hosts...); err != nil {
+	if f.server, err = live.Listen(f.addr); err != nil {
 		return &usageError{fmt.Errorf("--listen: %w", err)}
 	}
 	fmt.Fprintf(c, "the %s is shown at %s\n", what, f.server.URL())

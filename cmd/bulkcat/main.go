@@ -72,6 +72,7 @@ const (
 	exitUsage       = 2
 	exitUnanswered  = 3
 	exitBroken      = 4
+	exitSpent       = 5
 	exitStopped     = 75 // EX_TEMPFAIL of sysexits.h: try again later
 	exitInterrupted = 130
 	exitTerminated  = 143
@@ -131,6 +132,8 @@ func exitStatus(err error, signal os.Signal) int {
 		return exitUnanswered
 	case errors.As(err, &ended), errors.As(err, &stop) && stop.Cause == record.Interrupted:
 		return exitStatusOf(signal)
+	case errors.As(err, &stop) && stop.Cause == record.Budget:
+		return exitSpent
 	case errors.As(err, &stop), errors.Is(err, errPending):
 		return exitStopped
 	}

@@ -62,7 +62,7 @@ type moneyFlags struct {
 
 func (f *moneyFlags) bind(flags *pflag.FlagSet) {
 	f.price.bind(flags)
-	flags.Var((*amountValue)(&f.maxCost), "max-cost", "stop, resumable, before the requests cost more, by --price; each attempt counts; 0 for no bound")
+	flags.Var((*amountValue)(&f.maxCost), "max-cost", "stop before the requests of all starts of the run cost more, by --price; each attempt counts; 0 for no bound")
 	flags.Var((*amountValue)(&f.refreshCost), "refresh-cost", "ask again for stored answers, as --refresh-budget does, for so much money")
 }
 
@@ -78,23 +78,15 @@ func (f *runFlags) applyMoney(hosted bool) (err error) {
 	if f.Price.Request == 0 && (m.maxCost > 0 || m.refreshCost > 0) {
 		return errors.New("--max-cost, --refresh-cost: say what a request costs with --price")
 	}
-	for _, bound := range []struct {
-		flag, other string
-		amount      money.Amount
-		requests    *int64
-	}{
-		{"--max-cost", "--max-requests", m.maxCost, &f.Limits.MaxRequests},
-		{"--refresh-cost", "--refresh-budget", m.refreshCost, &f.Store.RefreshBudget},
-	} {
-		switch requests := f.Price.Requests(bound.amount); {
-		case bound.amount == 0:
-		case requests == 0:
-			return fmt.Errorf("%s: %s does not pay for one request", bound.flag, f.Price.Text(bound.amount))
-		case *bound.requests > 0:
-			return fmt.Errorf("%s: give this or %s", bound.flag, bound.other)
-		default:
-			*bound.requests = requests
-		}
+	f.MaxCost = m.maxCost
+	switch requests := f.Price.Requests(m.refreshCost); {
+	case m.refreshCost == 0:
+	case requests == 0:
+		return fmt.Errorf("--refresh-cost: %s does not pay for one request", f.Price.Text(m.refreshCost))
+	case f.Store.RefreshBudget > 0:
+		return errors.New("--refresh-cost: give this or --refresh-budget")
+	default:
+		f.Store.RefreshBudget = requests
 	}
 	return nil
 }

@@ -11,28 +11,23 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/lineage"
 	"github.com/bulkcat/bulkcat/pipeline/notify"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // notifyFlags say when and where a message about a run is posted, and which command runs at its end.
 type notifyFlags struct {
-	url     string
-	urlFile string
-	on      string
-	format  notify.Format
-	onEnd   string
-	lineage string // a URL or a file
+	url    string
+	on     string
+	format notify.Format
+	onEnd  string
 }
 
 func (f *notifyFlags) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&f.url, "notify", "", "post a message to this `URL` when the run ends; set BULKCAT_NOTIFY instead if the URL is a secret")
-	flags.StringVar(&f.urlFile, "notify-url-file", "", "read the URL of --notify from `FILE`")
 	bindList(flags, &f.on, "notify-on", "end,stop", "when to post: end, stop (ended early, resumable), outage, quota=80% (of the quota at the start is used), or several with a comma between")
 	flags.StringVar((*string)(&f.format), "notify-format", string(notify.JSON), "of messages: json or slack")
-	flags.StringVar(&f.lineage, "lineage", "", "tell a catalogue what the run reads and writes: post events of OpenLineage to a `URL`, or append them to a file")
-	flags.StringVar(&f.onEnd, "on-end", "", "run `CMD` in the shell when the run ends, with BULKCAT_RUN_STATUS, BULKCAT_RUN_OUTPUT, BULKCAT_RUN_RECORDS and more in its environment, but without the variables of flags and keys")
+	flags.StringVar(&f.onEnd, "on-end", "", "run `CMD` in the shell when the run ends, with BULKCAT_RUN_STATUS, BULKCAT_RUN_OUTPUT, BULKCAT_RUN_RECORDS and more in its environment, but without the variables of flags and keys; it is killed after an hour")
 }
 
 // notifySecret is the variable with the secret that signs messages.
@@ -42,7 +37,6 @@ const notifySecret = "BULKCAT_NOTIFY_SECRET"
 type notices struct {
 	flags    *runFlags
 	notifier *notify.Notifier // nil without --notify
-	lineage  *lineage.Emitter // nil without --lineage
 	started  time.Time
 }
 
@@ -52,7 +46,7 @@ func (f *runFlags) notified(ctx context.Context, run func() error) error {
 	if err != nil {
 		return &usageError{err}
 	}
-	if f.dryRun || n.notifier == nil && n.lineage == nil && f.notify.onEnd == "" {
+	if f.dryRun || n.notifier == nil && f.notify.onEnd == "" {
 		return flagged(run())
 	}
 	f.notices = n
@@ -72,11 +66,8 @@ func (f *runFlags) openNotices(ctx context.Context) (*notices, error) {
 	if format := f.notify.format; format != notify.JSON && format != notify.Slack {
 		return nil, fmt.Errorf("--notify-format: %q must be %s or %s", format, notify.JSON, notify.Slack)
 	}
-	if n.lineage, err = f.openLineage(ctx); err != nil {
-		return nil, err
-	}
-	if err := f.notify.readURL(ctx); f.notify.url == "" || err != nil {
-		return n, err
+	if f.notify.url == "" {
+		return n, nil
 	}
 	options := notify.Options{
 		URL: f.notify.url, On: on, Format: f.notify.format, Secret: os.Getenv(notifySecret),
@@ -91,18 +82,10 @@ func (f *runFlags) openNotices(ctx context.Context) (*notices, error) {
 	return n, nil
 }
 
-// readURL reads the URL from the file, if there is one.
-func (f *notifyFlags) readURL(ctx context.Context) (err error) {
-	if f.urlFile != "" {
-		f.url, err = readLine(ctx, "--notify-url-file", f.urlFile, "the URL")
-	}
-	return err
-}
-
 // hide removes the secrets from a text that the run has read from files and the environment. The client of the service
 // has hidden the secrets of responses before.
 func (f *runFlags) hide(text string) string {
-	for _, secret := range []string{f.service.key, f.notify.url, os.Getenv(notifySecret), os.Getenv(lineageSecret)} {
+	for _, secret := range []string{f.service.key, f.notify.url, os.Getenv(notifySecret)} {
 		if secret != "" {
 			text = strings.ReplaceAll(text, secret, "[secret]")
 		}
@@ -113,21 +96,19 @@ func (f *runFlags) hide(text string) string {
 // end posts the message about the end, and then runs the command, which may take long.
 func (n *notices) end(ctx context.Context, err error, status int) {
 	occasion, facts := notify.End, n.facts()
-	if status == exitStopped || status == exitInterrupted || status == exitTerminated {
+	if status == exitStopped || status == exitSpent || status == exitInterrupted || status == exitTerminated {
 		occasion = notify.Stop
 	}
 	facts.Status, facts.Ending = &status, string(endingOf(err))
 	if !isReported(err) && !isBroken(err) {
 		facts.Error = n.flags.hide(err.Error())
 	}
-	n.flags.endLineage(n.lineage, err)
-	delivery, cancel := context.WithTimeout(ctx, notify.Limit)
 	if n.notifier != nil {
+		delivery, cancel := context.WithTimeout(ctx, notify.Limit)
 		n.notifier.Post(occasion, facts)
 		n.notifier.Close(delivery)
+		cancel()
 	}
-	n.lineage.Close(delivery)
-	cancel()
 	if line := n.flags.notify.onEnd; line != "" {
 		n.flags.endings.command.Store(true)
 		command := notify.Command{Line: line, Output: n.flags.streams.err}
@@ -179,17 +160,8 @@ func (n *notices) watch(session *pipeline.Session) (ended func()) {
 	if n == nil {
 		return func() {}
 	}
-	noticed := n.notifier.Watch(func() notify.Snapshot {
+	return n.notifier.Watch(func() notify.Snapshot {
 		p := session.Progress()
 		return notify.Snapshot{Outages: p.Counts.Outages, Metered: p.Metered, Quota: p.Quota, Facts: n.facts()}
 	})
-	if n.lineage != nil {
-		account := session.Account()
-		n.flags.lineageID = lineage.RunID(&account)
-	}
-	told := n.lineage.Watch(n.flags.lineageFacts)
-	return func() {
-		told()
-		noticed()
-	}
 }

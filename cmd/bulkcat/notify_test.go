@@ -104,11 +104,11 @@ func (r *notifiedRun) ended(t *testing.T) string {
 // TestOneEventForEachEnding wants one event, and one run of the command, for each ending.
 func TestOneEventForEachEnding(t *testing.T) {
 	hearHangups()
-	quota := httptest.NewServer(embedded.New(embedded.Options{Keys: map[string]embedded.Quota{testKey: 5}}))
+	quota := httptest.NewServer(embedded.New(embedded.Options{Grants: []embedded.Grant{{Key: testKey, Quota: 5}}}))
 	t.Cleanup(quota.Close)
 	free := httptest.NewServer(unlimited())
 	t.Cleanup(free.Close)
-	stranger := httptest.NewServer(embedded.New(embedded.Options{Keys: map[string]embedded.Quota{"another-key-0123456789": embedded.Unlimited}}))
+	stranger := httptest.NewServer(embedded.New(embedded.Options{Grants: []embedded.Grant{{Key: "another-key-0123456789", Quota: embedded.Unlimited}}}))
 	t.Cleanup(stranger.Close)
 	product := func(args ...string) []string {
 		return append([]string{"product", "in.txt", "-o", "out.csv", "--quiet", "--workers", "1"}, args...)
@@ -122,7 +122,7 @@ func TestOneEventForEachEnding(t *testing.T) {
 		"complete":     {service: free.URL, args: product(), want: "end 0 complete 20 out.csv"},
 		"invalid":      {service: free.URL, args: []string{"website", "odd.txt", "-o", "out.csv", "--quiet", "--rate", "0"}, want: "end 3 complete 2 out.csv"},
 		"quota":        {service: quota.URL, args: product(), want: "stop 75 quota 5 out.csv"},
-		"budget":       {service: free.URL, args: product("--max-requests", "3"), want: "stop 75 budget 3 out.csv"},
+		"budget":       {service: free.URL, args: product("--max-requests", "3"), want: "stop 5 budget 3 out.csv"},
 		"wrong key":    {service: stranger.URL, args: product(), want: "end 1 failed 0 out.csv"},
 		"no key":       {service: free.URL, args: product("--api-key-file", "nowhere"), want: "end 2 failed 0 out.csv"},
 		"no input":     {service: free.URL, args: []string{"product", "nowhere.txt", "-o", "out.csv"}, want: "end 1 failed 0 out.csv"},
@@ -204,7 +204,7 @@ func TestDeadReceiverDecidesNothing(t *testing.T) {
 	}
 }
 
-// TestNotifyOverTLS trusts the authority of --ca-file, and reads the URL from a file.
+// TestNotifyOverTLS trusts the authority of --ca-file.
 func TestNotifyOverTLS(t *testing.T) {
 	hook := &hook{t: t}
 	hook.Server = httptest.NewTLSServer(hook)
@@ -213,12 +213,10 @@ func TestNotifyOverTLS(t *testing.T) {
 	defer free.Close()
 	dir := t.TempDir()
 	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: hook.Certificate().Raw})
-	for name, text := range map[string]string{"ca.pem": string(authority), "url": hook.URL + "/h1dden\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.WriteFile(filepath.Join(dir, "ca.pem"), authority, 0o666); err != nil {
+		t.Fatal(err)
 	}
-	r := startNotified(t, "http://unused.invalid", free.URL, "product", "in.txt", "-o", "out.csv", "--ca-file", filepath.Join(dir, "ca.pem"), "--notify-url-file", filepath.Join(dir, "url"))
+	r := startNotified(t, hook.URL+"/h1dden", free.URL, "product", "in.txt", "-o", "out.csv", "--ca-file", filepath.Join(dir, "ca.pem"))
 	checkEnding(t, r, hook, r.Status(), "end 0 complete 20 out.csv")
 }
 
@@ -226,7 +224,7 @@ func TestNotifyOverTLS(t *testing.T) {
 func TestEventsOfARun(t *testing.T) {
 	hook := newHook(t)
 	var asked atomic.Int64
-	quota := embedded.New(embedded.Options{Keys: map[string]embedded.Quota{testKey: 25}})
+	quota := embedded.New(embedded.Options{Grants: []embedded.Grant{{Key: testKey, Quota: 25}}})
 	out := make(chan struct{}) // closed when the outage has been told
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if asked.Add(1) > 10 {

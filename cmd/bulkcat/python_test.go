@@ -84,8 +84,10 @@ func (o pythonOption) entry() string {
 	return fmt.Sprintf("    %q: (%q, %s),\n", o.name, o.kind, strconv.QuoteToASCII(o.meaning))
 }
 
-// pythonOptionsOf are the flags of a command, except for some, and the key if the command asks a hosted service.
+// pythonOptionsOf are the flags of a command, except for some and those of the log, which the package reads, and the key if the
+// command asks a hosted service.
 func pythonOptionsOf(cmd *cobra.Command, except ...string) (options []pythonOption) {
+	except = append(except, "log-format", "quiet", "debug")
 	for _, g := range groups(cmd) {
 		g.flags.VisitAll(func(f *pflag.Flag) {
 			if f.Name == "api-key-file" {

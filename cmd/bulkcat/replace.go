@@ -20,15 +20,15 @@ func (f *replaceFlag) bind(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.overwrite, "overwrite", false, "replace a file that exists")
 }
 
-// check returns a usage error if path cannot have a new file: its folder is missing, cannot be written or is a store, or
-// the path has a file that must not be replaced. That is one for which isOwn, which gets the content, is false, and in any
+// check returns a usage error if path cannot have a new file: its folder is missing or cannot be written, or
+// the path is a store or has a file that must not be replaced. That is one for which isOwn, which gets the content, is false, and in any
 // case a pipe, a device or a folder. isOwn may be nil: then no file is replaced. The path may be "" or "-" for none.
 func (f *replaceFlag) check(flag, path string, isOwn func([]byte) bool) error {
 	if path == "" || path == "-" {
 		return nil
 	}
-	if answers.IsStore(filepath.Dir(path)) {
-		return &usageError{fmt.Errorf("%s: %s is in a store: choose another folder", flag, path)}
+	if answers.IsStore(path) {
+		return &usageError{fmt.Errorf("%s: %s is a store: choose another name", flag, path)}
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return &usageError{fmt.Errorf("%s: %s is no regular file: choose another name, or - for standard output", flag, path)}

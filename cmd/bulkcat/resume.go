@@ -1,12 +1,20 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
+
+// otherwise says what has to be changed in the command line of a run that a bound of all its starts has stopped.
+var otherwise = map[record.Cause]string{
+	record.Budget:   "   # with a larger --max-requests or --max-cost",
+	record.Deadline: "   # with another --finish-by, or without",
+}
 
 // resumeCommand is the command line that goes on after an error; "" if the same command gets no
 // further.
@@ -31,6 +39,9 @@ func resumeCommand(session *pipeline.Session, err error) string {
 	}
 	if resumption.Cut {
 		command += "   # the pipe had not ended: the file holds the part that was read"
+	}
+	if stop, stopped := errors.AsType[*pipeline.StopError](err); stopped {
+		command += otherwise[stop.Cause]
 	}
 	if strings.Contains(command, "/dev/fd/") {
 		command += "   # with <(...) again in the place of /dev/fd/N"

@@ -22,8 +22,10 @@ const exitStatuses = `Exit status:
   2    wrong usage
   3    complete, but some records have no answer (rejected, failed or invalid)
   4    complete, but an expectation is not met (--expect), or held back for that reason
-  75   stopped early and resumable (quota, budget, deadline or outage), or --partial left
-       records pending
+  5    stopped because the run has spent its budget (--max-requests, --max-cost): resumable
+       with a larger budget
+  75   stopped early and resumable (quota, deadline or outage), or --partial left records
+       pending
   130  interrupted and resumable
   143  terminated, or the terminal was closed, and resumable
 `
@@ -54,7 +56,7 @@ func execute(ctx context.Context, args []string, s streams) error {
 		running = true
 		return nil
 	}
-	err := flagged(root.ExecuteContext(ctx))
+	err := flagged(root.ExecuteContext(storage.With(ctx, storage.New())))
 	if err != nil && !running { // the command line is wrong
 		return &usageError{fmt.Errorf("%w\nRun 'bulkcat --help' for usage", err)}
 	}
@@ -218,10 +220,10 @@ func (s streams) print(result interface{ WriteText(io.Writer) error }, asJSON bo
 	return result.WriteText(s.text())
 }
 
-// takeParameters removes the parameters from the paths that are URLs: see storage.TakeParameters.
-func takeParameters(paths ...*string) (err error) {
+// takeParameters removes the parameters from the paths that are URLs: see storage.Objects.TakeParameters.
+func takeParameters(ctx context.Context, paths ...*string) (err error) {
 	for _, path := range paths {
-		if *path, err = storage.TakeParameters(*path); err != nil {
+		if *path, err = storage.From(ctx).TakeParameters(*path); err != nil {
 			return &usageError{err}
 		}
 	}

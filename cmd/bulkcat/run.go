@@ -18,11 +18,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/page"
 	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/backup"
-	"github.com/bulkcat/bulkcat/pipeline/lineage"
-	"github.com/bulkcat/bulkcat/pipeline/live"
 	"github.com/bulkcat/bulkcat/pipeline/record"
-	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -42,7 +38,6 @@ type runFlags struct {
 	notices        *notices                         // nil without messages and without a command
 	session        atomic.Pointer[pipeline.Session] // nil before it is open
 	account        *record.Account                  // nil before the end
-	lineageID      string                           // of the run, for --lineage; "" before the run asks
 	endings        endings
 	started        time.Time
 	forecast       pipeline.Forecast // of a dry run
@@ -120,7 +115,6 @@ func (f *runFlags) bindRun(flags *pflag.FlagSet) {
 	flags.StringVar(&f.shard, "shard", "", "ask only for the `K/N`th part of the input, such as 3/16, into a folder of its own in the output folder; auto takes the place of a task in its array (Slurm, Kubernetes, AWS Batch, Cloud Run) from the environment; see bulkcat finish")
 	flags.BoolVar(&f.Strict, "strict", false, "stop at the first invalid record")
 	flags.BoolVar(&f.KeepGoing, "keep-going", false, "go on even if the service rejects every input, because the inputs are wrong and not the settings, or has never answered")
-	flags.BoolVar(&f.NoSpool, "no-spool", false, "keep no copy of standard input beside the output during the run")
 	flags.BoolVar(&f.partial, "partial", false, "ask nothing: write the answers so far, and the other records as pending")
 	flags.BoolVar(&f.Offline, "offline", false, "ask nothing: write the answers of a finished run again, in another format or with other columns")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "read the input and say what a run would ask and save, without asking")
@@ -144,14 +138,10 @@ func (f *runFlags) complete() error {
 	f.Offline = f.Offline || f.partial
 	f.Output.Stdout = f.streams.out
 	f.Limits.KeepReserve, f.Limits.MaxWait = f.Limits.Reserve >= 0, max(f.Retry.MaxWait, 1)
-	f.FinishBy = f.finishBy.time(f.started)
-	f.Store.BackupEvery = max(f.Store.BackupEvery, 1) // 0 stands for the default
+	f.FinishBy = f.finishBy.of(f.started)
 	f.Program = version()
 	f.Reads = append(f.service.files(), f.freeModel)
 	f.Writes = []string{f.profiling.cpu, f.profiling.memory, f.profiling.trace, f.report}
-	if lineage.IsFile(f.notify.lineage) {
-		f.Writes = append(f.Writes, f.notify.lineage)
-	}
 	var err error
 	if f.Input, err = f.input.options(f.streams.in); err != nil {
 		return err
@@ -163,7 +153,7 @@ func (f *runFlags) complete() error {
 	if f.Shard, err = parseShard(f.shard); err != nil {
 		return fmt.Errorf("--shard: %w", err)
 	}
-	err = errors.Join(flagged(f.Check()), atLeast("--part-rows", f.Output.PartRows, 1), f.checkReport(), f.checkPace(), f.listen.check(), f.log.check())
+	err = errors.Join(flagged(f.Check()), atLeast("--part-rows", f.Output.PartRows, 1), f.checkReport(), f.checkPace(), f.log.check())
 	f.Grace = max(f.Grace, 1) // 0 stands for the default
 	return err
 }
@@ -202,20 +192,12 @@ func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, f.listen.close()) }()
-	exporter, err := f.openTelemetry(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { f.endTelemetry(ctx, exporter, err) }()
-	f.Watch, f.Details = f.watch, f.listen.server != nil || exporter.SendsMetrics()
+	f.Watch, f.Details = f.watch, f.listen.server != nil
 	session, err := pipeline.Open(ctx, f.SessionOptions)
 	if err != nil {
 		return err
 	}
 	f.session.Store(session)
-	if exporter.SendsMetrics() {
-		exporter.Gather(live.NewRun(session.Status).Metrics())
-	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 	profiled, err := f.profiling.start()
 	if err != nil {
@@ -318,7 +300,7 @@ func (f *runFlags) watch(session *pipeline.Session) (ended func()) {
 // inputFlags are the options of the reader.
 type inputFlags struct {
 	reader.Options
-	delimiter string
+	dialect string
 }
 
 func (f *inputFlags) bind(flags *pflag.FlagSet) {
@@ -343,9 +325,7 @@ func (f *inputFlags) bindLabelled(flags *pflag.FlagSet, labelColumn *string) {
 func (f *inputFlags) bindFormat(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Format, "input-format", "", reader.FormatNames()+" (default: by name and content)")
 	flags.StringVar(&f.Sheet, "sheet", "", "the `SHEET` of an Excel file (default: the first)")
-	flags.StringVar(&f.delimiter, "delimiter", "", "of CSV columns: one character, or tab (default: one of , ; tab | by the content)")
-	flags.BoolVar(&f.NoHeader, "no-header", false, "the CSV has no header: its columns are 1, 2, ...")
-	flags.BoolVar(&f.StrictCSV, "strict-csv", false, "read CSV strictly by RFC 4180: stray quotes and rows of another length than the header are invalid; guess no encoding")
+	flags.StringVar(&f.dialect, "dialect", "", "of CSV and text, with a comma between: delimiter=C, quote=C, escape=C, comment=TEXT (none: there is none), header=LINE or header=none (the columns are 1, 2, ...), strict (RFC 4180 and no guesses), as in delimiter=tab,quote=none,header=3 (default: by the content)")
 	flags.StringVar(&f.Encoding, "encoding", "", "utf-8, utf-16, windows-1252, windows-1251, iso-8859-2, shift_jis, gbk or another label of the WHATWG Encoding Standard (default: by the byte order mark, or else by the content)")
 }
 
@@ -357,34 +337,16 @@ func (f *inputFlags) options(stdin io.Reader) (o reader.Options, err error) {
 	if o.Join == "" {
 		return o, errors.New("--join: the text between the values must not be empty")
 	}
-	o.Delimiter, err = parseDelimiter(f.delimiter)
-	return o, err
-}
-
-func parseDelimiter(text string) (rune, error) {
-	switch text {
-	case "":
-		return 0, nil
-	case "tab", `\t`:
-		return '\t', nil
+	if o.Dialect, err = reader.ParseDialect(f.dialect); err != nil {
+		return o, fmt.Errorf("--dialect: %w", err)
 	}
-	if runes := []rune(text); len(runes) == 1 && !strings.ContainsAny(text, "\"\r\n\ufffd") {
-		return runes[0], nil
-	}
-	return 0, fmt.Errorf("--delimiter: %q must be one character, or tab", text)
+	return o, nil
 }
 
 // bindStore binds the flags that say where answers are stored, and which stored answers count.
 func (f *runFlags) bindStore(flags *pflag.FlagSet) {
-	flags.StringVar(&f.Store.Dir, "store", "", "keep answers in `DIR`, which runs may share one after the other (default "+stores.Name+" beside the output; with -o - and a hosted service, in the state folder of the user)")
+	flags.StringVar(&f.Store.Path, "store", "", "keep answers in `FILE`, which any number of runs share (default $XDG_STATE_HOME/bulkcat/answers.db, for all runs of the user)")
 	flags.Var((*ageValue)(&f.Store.MaxAge), "max-age", "ask again for answers older than this, such as 30d or 12h; 0 for any age")
-	flags.Int64Var(&f.Store.RefreshBudget, "refresh-budget", 0, "ask again for `N` stored answers of the input, those that are most likely to have changed")
+	flags.Int64Var(&f.Store.RefreshBudget, "refresh-budget", 0, "ask again for the `N` oldest stored answers of the input")
 	flags.BoolVar(&f.Store.RetryRejected, "retry-rejected", false, "ask again for inputs that the service rejected")
-	bindBackup(flags, &f.Store.Backup, &f.Store.BackupEvery)
-}
-
-// bindBackup binds the flags that say where the store is copied to.
-func bindBackup(flags *pflag.FlagSet, place *string, every *time.Duration) {
-	flags.StringVar(place, "store-backup", "", "copy the store to `URL`, such as s3://bucket/backup, or to a folder while it changes, and begin from this copy if there is no store")
-	flags.DurationVar(every, "store-backup-every", backup.DefaultEvery, "the time between copies: a lost machine loses the answers of this time")
 }

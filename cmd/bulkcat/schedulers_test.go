@@ -30,7 +30,7 @@ func newScheduled(t *testing.T) *scheduled {
 	s := &scheduled{t: t, dir: t.TempDir()}
 	writeTitles(t, filepath.Join(s.dir, "in.txt"), 20)
 	s.write("jobs.toml", "[defaults]\nkind = \"product\"\ninput = \"in.txt\"\nworkers = 1\n[[job]]\noutput = \"out.csv\"\n")
-	quota := embedded.New(embedded.Options{Keys: map[string]embedded.Quota{testKey: 5}})
+	quota := embedded.New(embedded.Options{Grants: []embedded.Grant{{Key: testKey, Quota: 5}}})
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.has("granted") {
 			unlimited().ServeHTTP(w, r)
@@ -100,6 +100,12 @@ func TestShellRecipe(t *testing.T) {
 	if out, status := s.run([]string{path, "BULKCAT_API_KEY=no-such-key-0123456789"}, script, "jobs.toml"); status != exitFailed || strings.Contains(out, "sleeps") {
 		t.Errorf("exit status %d with a wrong key\n%s", status, out)
 	}
+	s.write("spent.toml", "[[job]]\nkind = \"product\"\ninput = \"in.txt\"\noutput = \"spent.csv\"\nstore = \"spent\"\nmax-requests = 2\n")
+	for range 2 {
+		if out, status := s.run([]string{key, path}, script, "spent.toml"); status != exitSpent || strings.Contains(out, "sleeps") {
+			t.Errorf("exit status %d with a spent budget\n%s", status, out)
+		}
+	}
 	s.write("missing.toml", "[[job]]\nkind = \"product\"\ninput = \"missing.txt\"\noutput = \"new.csv\"\n")
 	if out, status := s.run([]string{key, path}, script, "missing.toml"); status != exitFailed || strings.Contains(out, "sleeps") {
 		t.Errorf("exit status %d after 1\n%s", status, out)
@@ -148,7 +154,7 @@ func TestSystemdRecipe(t *testing.T) {
 	if command == nil {
 		t.Fatal("the service does not run the job file")
 	}
-	for _, line := range []string{fmt.Sprintf("SuccessExitStatus=%d %d", exitUnanswered, exitTerminated), "Restart=on-failure", fmt.Sprintf("RestartPreventExitStatus=%d %d %d", exitFailed, exitUsage, exitBroken)} {
+	for _, line := range []string{fmt.Sprintf("SuccessExitStatus=%d %d", exitUnanswered, exitTerminated), "Restart=on-failure", fmt.Sprintf("RestartPreventExitStatus=%d %d %d %d", exitFailed, exitUsage, exitBroken, exitSpent)} {
 		if !strings.Contains(unit, "\n"+line+"\n") {
 			t.Errorf("the service lacks %s", line)
 		}
@@ -189,6 +195,30 @@ func TestServiceUnits(t *testing.T) {
 		s := newScheduled(t)
 		if out, status := s.run(nil, "sh", "-c", "bulkcat "+command[1]+" --help"); status != exitComplete {
 			t.Errorf("%s: exit status %d\n%s", name, status, out)
+		}
+	}
+}
+
+// TestUnitsHaveFoldersOfTheirOwn: with DynamicUser, systemd gives a folder to the unit that started last.
+func TestUnitsHaveFoldersOfTheirOwn(t *testing.T) {
+	units, err := filepath.Glob(schedulers + "/*.service")
+	if err != nil || len(units) < 3 {
+		t.Fatalf("units %q, %v", units, err)
+	}
+	for _, path := range units {
+		unit, name := read(t, path), strings.TrimSuffix(filepath.Base(path), ".service")
+		for _, folder := range regexp.MustCompile(`(?m)^(?:State|Runtime)Directory=(.*)$`).FindAllStringSubmatch(unit, -1) {
+			if folder[1] != name {
+				t.Errorf("%s has the folder %s", name, folder[1])
+			}
+		}
+		for _, used := range regexp.MustCompile(`(?:%S|/var/lib)/([^/\s]+)`).FindAllStringSubmatch(unit, -1) {
+			if used[1] != name {
+				t.Errorf("%s uses the folder %s", name, used[1])
+			}
+		}
+		if serves := strings.Contains(unit, "bulkcat serve "); serves != strings.Contains(unit, "\nExecReload=kill -HUP $MAINPID\n") {
+			t.Errorf("%s: serves %v, which is to be read again at a reload", name, serves)
 		}
 	}
 }

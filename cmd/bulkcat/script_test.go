@@ -28,6 +28,9 @@ func TestMain(m *testing.M) {
 	// With the race detector, a process sleeps for a second before it exits, and the tests
 	// start hundreds. Any other settings of it hold.
 	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
+	if strings.Contains(filepath.Base(os.Args[0]), ".test") { // not one of the processes that the tests start
+		os.Setenv("XDG_STATE_HOME", filepath.Join(os.TempDir(), "bulkcat-tests-"+strconv.Itoa(os.Getpid()))) // not the user's
+	}
 	testscript.Main(m, map[string]func(){"bulkcat": main})
 }
 
@@ -56,6 +59,8 @@ func TestMain(m *testing.M) {
 //	odd REMAINING           starts a service whose responses break the interface; REMAINING, in
 //	                        JSON, is left of its account
 //	! tells DIR TEXT...     wants none of the texts in any file below DIR
+//	stored STORE FILE       adds answers to a store, those of the lines of FILE: the columns of the
+//	                        table answers as JSON, with source for service
 //
 // The scripts start a thousand processes, which take five times as long with the race detector. With it, they run a
 // program without; the other tests of processes run this program, with it.
@@ -81,6 +86,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("KEY", testKey)
 			env.Setenv("BULKCAT_FETCH", "never") // no test uses the network
 			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, ".tmp", "state"))
+			env.Setenv("STORE", filepath.Join(env.WorkDir, ".tmp", "state", "bulkcat", "answers.db"))
 			env.Setenv("ADDR", freeAddress(t))
 			env.Setenv("GATEWAY", freeAddress(t))
 			env.Setenv("GORACE", os.Getenv("GORACE"))
@@ -101,6 +107,8 @@ func TestScripts(t *testing.T) {
 			"indiscreet": cmdIndiscreet,
 			"tells":      cmdTells,
 			"odd":        cmdOdd,
+			"replies":    cmdReplies,
+			"stored":     cmdStored,
 		},
 	})
 }
@@ -133,7 +141,7 @@ const testKey = "key-of-the-tests-0123456789"
 
 // unlimited is shared by all tests, because its engines take seconds to build.
 var unlimited = sync.OnceValue(func() *embedded.Service {
-	return embedded.New(embedded.Options{Keys: map[string]embedded.Quota{testKey: embedded.Unlimited}})
+	return embedded.New(embedded.Options{Grants: []embedded.Grant{{Key: testKey, Quota: embedded.Unlimited}}})
 })
 
 // heldService is the embedded service behind a gate, with an audit.
@@ -210,7 +218,7 @@ func cmdService(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	handler := unlimited()
 	if quota != embedded.Unlimited {
-		handler = embedded.New(embedded.Options{Keys: map[string]embedded.Quota{testKey: quota}})
+		handler = embedded.New(embedded.Options{Grants: []embedded.Grant{{Key: testKey, Quota: quota}}})
 	}
 	if last, ok := services.LoadAndDelete(ts.Name()); ok { // the next has the same address, and so the same stored answers
 		last.(*heldService).CloseClientConnections()
@@ -319,13 +327,13 @@ func cmdAsked(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func cmdListening(ts *testscript.TestScript, _ bool, args []string) {
-	for {
+	for began := time.Now(); ; {
 		conn, err := net.Dial("tcp", args[0])
 		if err == nil {
 			conn.Close()
 			return
 		}
-		if !errors.Is(err, syscall.ECONNREFUSED) {
+		if !errors.Is(err, syscall.ECONNREFUSED) || time.Since(began) > time.Minute { // the server has failed
 			ts.Fatalf("%v", err)
 		}
 	}

@@ -9,12 +9,12 @@ import (
 	"net"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/net/netutil"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/pipeline/places"
 )
@@ -46,16 +46,20 @@ a key and its limits; all but the key is optional:
   KEY quota=100000 rate=50/s burst=100 plan=team name=alice
 
 Logs and metrics show the name, never the key. With --state a restart keeps the used quota.
+On SIGHUP the file is read again: a key whose line is gone is refused from then on.
 
-With --upstream and --store it is a gateway: it answers from the store, and asks the hosted
-service for the rest, with the key in BULKCAT_API_KEY. The quotas of the keys count paid
-answers, and priority=2 gives a key twice the share of others.
+With --upstream it is a gateway: it answers from the store, and asks the hosted service for
+the rest, with the key in BULKCAT_API_KEY. The quotas of the keys count paid answers, and the
+store keeps what they have used.
+
+Requests that have to wait are answered in turn by key; priority=2 gives a key twice the share
+of others.
 
 /healthz, /metrics (Prometheus) and /openapi.json need no key: do not expose them to the
 internet.`,
-		Example: `  bulkcat serve --api-key-file keys.txt --state used.ledger --access-log
+		Example: `  bulkcat serve --api-key-file keys.txt --state used.db --access-log
   BULKCAT_BASE_URL=http://127.0.0.1:8080 BULKCAT_API_KEY=... bulkcat usage
-  BULKCAT_API_KEY=... bulkcat serve --upstream https://api.example.com --store answers/ --api-key-file keys.txt`,
+  BULKCAT_API_KEY=... bulkcat serve --upstream https://api.example.com --store answers.db --api-key-file keys.txt`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !cmd.Flags().Changed("max-in-flight") && f.gateway.upstream != "" {
@@ -75,14 +79,14 @@ internet.`,
 func (f *serveFlags) bindService(flags *pflag.FlagSet) {
 	flags.StringVar(&f.addr, "addr", "127.0.0.1:8080", "listen on `HOST:PORT`; port 0 takes a free one")
 	flags.StringVar(&f.apiKeyFile, "api-key-file", "", "`FILE` of accepted API keys, one a line, with quota= or cost= (both also of a /day, /week or /month), zone=, rate=, burst=, priority=, plan= and name= after it")
-	flags.StringVar(&f.state, "state", "", "keep the used quota of the keys in `FILE`; a crash loses at most one second of usage, and none of a gateway. Without FILE a restart loses all; a gateway has the default used.ledger in its store")
+	flags.StringVar(&f.state, "state", "", "keep the used quota of the keys in `FILE`; a crash loses at most one second of usage. Without FILE a restart loses all. A gateway keeps it in its store, and loses none")
 	f.fetch.bind(flags)
 	f.taxonomies.bind(flags)
 	f.taxonomies.bindEdition(flags)
 }
 
 func (f *serveFlags) bindLimits(flags *pflag.FlagSet) {
-	flags.IntVar(&f.maxInFlight, "max-in-flight", 1024, "answer `N` requests at once; further requests get 503. A gateway, whose requests mostly wait, answers 16384")
+	flags.IntVar(&f.maxInFlight, "max-in-flight", 1024, "answer `N` categorizations at once, of a key four fifths at most; further requests wait for 10 s, the keys in turn, and then get 503. A gateway, whose requests mostly wait, answers 16384")
 	flags.IntVar(&f.maxConns, "max-connections", 8192, "keep `N` connections open; further connections wait")
 	flags.DurationVar(&f.grace, "grace", 20*time.Second, "time for requests in flight after the service is stopped")
 }
@@ -93,7 +97,7 @@ func (f *serveFlags) bindRun(flags *pflag.FlagSet) {
 }
 
 func (f *serveFlags) check() error {
-	return errors.Join(atLeast("--max-in-flight", f.maxInFlight, 1), atLeast("--max-connections", f.maxConns, 1), f.gateway.check(f.taxonomies), f.listen.check(), f.log.check())
+	return errors.Join(atLeast("--max-in-flight", f.maxInFlight, 1), atLeast("--max-connections", f.maxConns, 1), f.gateway.check(f.taxonomies, f.state), f.log.check())
 }
 
 // serve listens until the context ends, then lets requests in flight finish.
@@ -102,6 +106,8 @@ func (f *serveFlags) serve(ctx context.Context, s streams) (err error) {
 		return &usageError{err}
 	}
 	outlivePipes()
+	reloads, leave := hearReloads(s)
+	defer leave()
 	grants, err := f.grants(ctx)
 	if err != nil {
 		return &usageError{err}
@@ -124,42 +130,41 @@ func (f *serveFlags) serve(ctx context.Context, s streams) (err error) {
 	}
 	defer func() { err = errors.Join(err, f.listen.close()) }()
 	defer f.listen.serve("bulkcat serve "+listener.Addr().String(), &options)()
-	defer sendMetrics(&options, log)()
 	limited := netutil.LimitListener(listener, f.maxConns)
 	if f.gateway.upstream != "" {
-		return f.serveGateway(ctx, s, limited, options, grants, log)
+		return f.serveGateway(ctx, s, limited, options, grants, reloads, log)
 	}
-	ledger, err := f.ledger(log)
+	ledger, closeState, err := f.openState(log)
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, closeState()) }()
 	service := embedded.New(embedded.Options{Grants: grants, Ledger: ledger, Fetch: f.fetch.fetcher(log), Custom: f.taxonomies.taxonomies(), Editions: f.taxonomies.editions, Models: f.taxonomies.models.loaded, Logger: log})
+	defer f.keepKeys(ctx, reloads, service.SetGrants, log)()
 	fmt.Fprintf(s.err, "bulkcat serves http://%s until it is interrupted\n", listener.Addr())
-	err = service.Serve(ctx, limited, options, f.grace)
-	if ledger != nil {
-		err = errors.Join(err, ledger.Close())
-	}
-	return err
+	return service.Serve(ctx, limited, options, f.grace)
 }
 
-// ledger opens the file of used quota; nil if there is none.
-func (f *serveFlags) ledger(log *slog.Logger) (*embedded.Ledger, error) {
+// openState opens the file of used quota; the ledger is nil if there is none.
+func (f *serveFlags) openState(log *slog.Logger) (ledger *embedded.Ledger, end func() error, err error) {
 	if f.state == "" {
-		return nil, nil
+		return nil, func() error { return nil }, nil
 	}
-	written := []string{f.state, f.state + ".lock"}
-	if err := places.Protect(written, append(f.taxonomies.files(), f.apiKeyFile)); err != nil {
-		return nil, &usageError{fmt.Errorf("--state: %w", err)}
+	if err := places.Protect(answers.Files(f.state), append(f.taxonomies.files(), f.apiKeyFile)); err != nil {
+		return nil, nil, &usageError{fmt.Errorf("--state: %w", err)}
 	}
-	ledger, err := embedded.OpenLedger(vfs.Default, f.state)
+	notes, err := answers.OpenNotes(answers.Options{Path: f.state, Log: log})
 	if err != nil {
-		return nil, fmt.Errorf("--state: %w", err)
+		return nil, nil, stateError(err)
 	}
-	if n := ledger.Damaged(); n > 0 {
-		log.Warn("records of used quota are damaged; the keys have the quota of the intact records", "file", f.state, "damaged", n)
+	if ledger, err = embedded.OpenLedger(notes); err != nil {
+		return nil, nil, stateError(errors.Join(err, notes.Close()))
 	}
-	return ledger, nil
+	return ledger, notes.Close, nil
 }
+
+// stateError names the flag, for an error of a store that would otherwise name --store.
+func stateError(err error) error { return &advisedError{fmt.Errorf("--state: %w", err), ""} }
 
 func (f *serveFlags) grants(ctx context.Context) ([]embedded.Grant, error) {
 	if f.apiKeyFile == "" {

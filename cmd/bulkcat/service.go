@@ -58,12 +58,14 @@ func (f *serviceFlags) bindRequests(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.headers, "header", nil, "send another header, `'Name: value'`, with every request; may be given several times")
 	flags.StringVar(&f.headerFile, "header-file", "", "more headers from `FILE`, one on a line: for secrets, which are never printed")
 	flags.StringVar(&f.caFile, "ca-file", "", "trust the certificate authorities in `FILE` (PEM) in addition to the system's")
-	flags.StringVar(&f.WebsiteParam, "website-param", "url", "`name` of the website operation's input")
-	flags.StringVar(&f.ProductParam, "product-param", "query", "`name` of the product operation's input")
+	flags.Var(paramValue{&f.WebsiteParam, &f.ProductParam}, "param", "`NAME` of the parameter that has the input (default url for websites, query for products), or website=NAME,product=NAME")
 	flags.StringVar((*string)(&f.ParamIn), "param-in", "query", "`place` of the parameters: query, form or json")
 	flags.StringVar(&f.Member, "member", "", "the `PATH` of the entries in an answer, such as data.{classification}, or . for an answer that is the list (default {classification})")
-	flags.DurationVar(&f.Timeout, "timeout", 30*time.Second, "for one request, with its answer")
+	flags.DurationVar(&f.Timeout, "timeout", 30*time.Second, "for one request, with its answer; the default grows to 2m while the service is slower")
 }
+
+// mostTimeout bounds the growth of a timeout that is not given.
+const mostTimeout = 2 * time.Minute
 
 const embeddedNotice = "The embedded service answers, on this machine.\nTo use a hosted one, set BULKCAT_BASE_URL and BULKCAT_API_KEY."
 
@@ -107,6 +109,9 @@ func (f *serviceFlags) options(ctx context.Context, connections int) (client.Opt
 		return client.Options{}, fmt.Errorf("--timeout: %v must be more than 0", f.Timeout)
 	}
 	options := f.Options
+	if f.flags != nil && !f.flags.Changed("timeout") {
+		options.MostTimeout = max(f.Timeout, mostTimeout)
+	}
 	options.CustomMember = f.profile.CustomMember
 	options.Connections = client.MaxConnections(cmp.Or(connections, limits.DefaultInFlight))
 	options.UserAgent = "bulkcat/" + version()
@@ -152,8 +157,6 @@ func (f *serviceFlags) readProfile(ctx context.Context, log *slog.Logger) error 
 		found string
 	}{
 		{"base-url", &f.BaseURL, f.profile.BaseURL},
-		{"website-param", &f.WebsiteParam, f.profile.WebsiteParam},
-		{"product-param", &f.ProductParam, f.profile.ProductParam},
 		{"member", &f.Member, f.profile.Member},
 		{"param-in", (*string)(&f.ParamIn), string(f.profile.ParamIn)},
 	} {
@@ -161,6 +164,8 @@ func (f *serviceFlags) readProfile(ctx context.Context, log *slog.Logger) error 
 			*setting.value = setting.found
 		}
 	}
+	f.WebsiteParam = cmp.Or(f.WebsiteParam, f.profile.WebsiteParam)
+	f.ProductParam = cmp.Or(f.ProductParam, f.profile.ProductParam)
 	if strings.TrimRight(f.BaseURL, "/") != f.profile.BaseURL {
 		log.Warn("the profile is of another service than --base-url", "profile", f.profile.BaseURL)
 	}

@@ -1,7 +1,12 @@
 package main
 
 import (
+	"bytes"
+	"errors"
+	"flag"
 	"fmt"
+	"io/fs"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,12 +14,17 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
-	"github.com/bulkcat/bulkcat/client/normalize"
+	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/scripts/process"
 )
+
+// store is the store of the user, in a folderOfRuns.
+const store = "state/bulkcat/answers.db"
 
 // folderOfRuns is a folder in which bulkcat runs over in.txt.
 type folderOfRuns struct {
@@ -30,26 +40,14 @@ func newFolderOfRuns(t *testing.T, titles int) *folderOfRuns {
 }
 
 func (f *folderOfRuns) command(args ...string) *exec.Cmd {
-	return bulkcatCommand(f.t, f.dir, f.service.URL, append([]string{"product", "in.txt"}, args...)...)
+	c := bulkcatCommand(f.t, f.dir, f.service.URL, append([]string{"product", "in.txt"}, args...)...)
+	c.Env = append(c.Env, "XDG_STATE_HOME="+filepath.Join(f.dir, "state"))
+	return c
 }
 
 func (f *folderOfRuns) start(args ...string) *process.Process {
 	f.t.Helper()
 	return start(f.t, f.command(args...))
-}
-
-// await waits until a file is there.
-func (f *folderOfRuns) await(name string) {
-	f.t.Helper()
-	tick, limit := time.NewTicker(time.Millisecond), time.After(30*time.Second)
-	defer tick.Stop()
-	for !f.there(name) {
-		select {
-		case <-tick.C:
-		case <-limit:
-			f.t.Fatalf("%s does not come", name)
-		}
-	}
 }
 
 func (f *folderOfRuns) there(name string) bool {
@@ -63,42 +61,172 @@ func (s *heldService) count() int {
 	return s.asked
 }
 
-// TestTwoRunsShareAFolder starts a second run, with another output, while the first run asks. Both work, and a third
-// run has the answers of both.
-func TestTwoRunsShareAFolder(t *testing.T) {
+// TestRunsShareAStore starts a second run, with another output, while the first run asks: each request is made once. A
+// third run asks nothing.
+func TestRunsShareAStore(t *testing.T) {
 	t.Parallel()
 	f := newFolderOfRuns(t, 40)
 	first := f.start("-o", "first.csv", "--limit", "20")
 	<-f.service.holding
 	second := f.start("-o", "second.csv")
-	f.await("bulkcat.answers.2/OWNER")
 	close(f.service.release)
 	wantStatus(t, first, exitComplete)
 	wantStatus(t, second, exitComplete)
-	if told := second.Log(); !strings.Contains(told, "another run holds the store of this folder") || !strings.Contains(told, "bulkcat.answers.2: 0 answers") {
+	if told := second.Log(); !strings.Contains(told, "answers.db: 20 answers") {
 		t.Errorf("the second says\n%s", told)
 	}
-	for name, want := range map[string]string{"first.csv": "bulkcat.answers", "second.csv": "bulkcat.answers.2"} {
+	if asked := f.service.count(); asked != 40 {
+		t.Errorf("%d requests were made", asked)
+	}
+	for _, name := range []string{"first.csv", "second.csv"} {
 		account, err := record.ReadAccount(t.Context(), filepath.Join(f.dir, name+".run.json"))
-		if err != nil || account.Store != want || !account.Overlapped {
+		if err != nil || account.Store != filepath.Join(f.dir, store) {
 			t.Errorf("the account of %s: %+v, %v", name, account, err)
 		}
 	}
-	asked := f.service.count()
 	third := f.start("-o", "third.csv")
 	wantStatus(t, third, exitComplete)
-	if told := third.Log(); !strings.Contains(told, "bulkcat.answers: 40 answers") {
+	if told := third.Log(); !strings.Contains(told, "answers.db: 40 answers") || f.service.count() != 40 {
 		t.Errorf("the third says\n%s", told)
 	}
-	if again := f.service.count() - asked; again > 0 || asked > 60 {
-		t.Errorf("the two made %d requests, the third %d", asked, again)
+}
+
+var (
+	sharers     = flag.Int("sharers", 6, "processes of TestProcessesShareAStore")
+	shareInputs = flag.Int("share-inputs", 200, "inputs of each process of TestProcessesShareAStore")
+)
+
+// TestProcessesShareAStore has runs over lists that overlap, and the clients of a gateway, ask at the same time. A third of
+// the runs is killed, and started again. Each input is asked once, but for the requests that were in flight at a kill, or had
+// been answered within the last moments before, and the outputs are those of runs that nothing disturbs. `make crash` has more
+// of both.
+func TestProcessesShareAStore(t *testing.T) {
+	t.Parallel()
+	const workers = 16
+	dir := t.TempDir()
+	service, err := clienttest.NewEndpoint(clienttest.New(clienttest.Options{Latency: 20 * time.Millisecond}))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if f.there("bulkcat.answers.2") {
-		t.Error("the second store is still there")
+	defer service.Close()
+	command := func(state string, args ...string) *exec.Cmd {
+		c := bulkcatCommand(t, dir, service.URL(), args...)
+		c.Env = append(c.Env, "XDG_STATE_HOME="+filepath.Join(dir, state))
+		return c
 	}
-	if account, err := record.ReadAccount(t.Context(), filepath.Join(f.dir, "third.csv.run.json")); err != nil || account.Overlapped {
-		t.Errorf("the account of the third: %+v, %v", account, err)
+	run := func(state string, list int, output string) *exec.Cmd {
+		return command(state, "product", fmt.Sprintf("in-%d.txt", list), "-o", output, "--workers", fmt.Sprint(workers), "--quiet")
 	}
+	for list := range *sharers {
+		var titles strings.Builder
+		for i := range *shareInputs {
+			fmt.Fprintf(&titles, "Garden hose, %d m\n", list**shareInputs/4+i)
+		}
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("in-%d.txt", list)), []byte(titles.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	inputs := (*sharers-1)**shareInputs/4 + *shareInputs
+
+	addr, err := process.FreeAddr()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "keys"), []byte("colleague\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	gateway := start(t, command("shared", "serve", "--upstream", service.URL(), "--addr", addr, "--api-key-file", "keys"))
+	if err := gateway.Ready(process.Listening(addr)); err != nil {
+		t.Fatal(err)
+	}
+	colleagues, err := client.New(client.Options{BaseURL: "http://" + addr, APIKey: "colleague"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer colleagues.Close()
+
+	kills := 0
+	var processes errgroup.Group
+	for i := range 4 {
+		processes.Go(func() error {
+			for n := i; n < inputs; n += 16 { // a quarter of all
+				answer, err := colleagues.Categorize(t.Context(), client.Request{Kind: client.Product, Classification: client.ProductTaxonomy, Input: fmt.Sprintf("Garden hose, %d m", n)})
+				if err != nil {
+					return err
+				}
+				answer.Release()
+			}
+			return nil
+		})
+	}
+	for list := range *sharers {
+		moments := rand.New(rand.NewPCG(7, uint64(list)))
+		killed := list%3 == 0
+		if killed {
+			kills += 2
+		}
+		processes.Go(func() error {
+			for attempt := 0; ; attempt++ {
+				p, err := process.Start(t.Context(), run("shared", list, fmt.Sprintf("out-%d.csv", list)), filepath.Join(dir, fmt.Sprintf("log-%d", list)))
+				if err != nil {
+					return err
+				}
+				if killed && attempt < 2 {
+					select {
+					case <-p.Ended():
+					case <-time.After(time.Duration(200+moments.IntN(600+*shareInputs)) * time.Millisecond):
+						p.Kill()
+						continue
+					}
+				}
+				if status := p.Status(); status != exitComplete {
+					return fmt.Errorf("list %d: exit status %d\n%s", list, status, p.Log())
+				}
+				return nil
+			}
+		})
+	}
+	if err := processes.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if err := gateway.Stop(os.Interrupt); err != nil {
+		t.Error(err)
+	}
+	audit := service.Audit()
+	t.Logf("%d inputs, %d answers, %d of them again after %d kills", inputs, audit.Answers, audit.Twice(), kills)
+	if len(audit.Inputs) != inputs || audit.Twice() > kills*8*workers {
+		t.Errorf("%d of %d inputs were asked, %d times again", len(audit.Inputs), inputs, audit.Twice())
+	}
+	for list := range *sharers {
+		wantStatus(t, start(t, run("alone", list, fmt.Sprintf("alone-%d.csv", list))), exitComplete)
+		want, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("alone-%d.csv", list)))
+		got, gotErr := os.ReadFile(filepath.Join(dir, fmt.Sprintf("out-%d.csv", list)))
+		if err != nil || gotErr != nil || !bytes.Equal(got, want) {
+			t.Errorf("list %d: %d bytes, want %d; %v, %v", list, len(got), len(want), err, gotErr)
+		}
+	}
+}
+
+// TestAKilledRunHoldsNothing kills a run while its requests are in flight: a second run, which waits for the answers to
+// some of these, asks them.
+func TestAKilledRunHoldsNothing(t *testing.T) {
+	t.Parallel()
+	f := newFolderOfRuns(t, 20)
+	first := f.command("-o", "first.csv", "--limit", "10")
+	if err := first.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-f.service.holding
+	second := f.start("-o", "second.csv")
+	time.Sleep(300 * time.Millisecond)
+	if err := first.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if got := statusOf(first.Wait()); got != -1 {
+		t.Errorf("exit status %d of a killed process", got)
+	}
+	close(f.service.release)
+	wantStatus(t, second, exitComplete)
 }
 
 // TestDeadRunsBlockNoRun kills a run but does not wait for it, so that the process stays a zombie, and leaves lock
@@ -120,7 +248,6 @@ func TestDeadRunsBlockNoRun(t *testing.T) {
 	close(f.service.release)
 	for name, text := range map[string]string{
 		".out.csv.lock": fmt.Sprintf("%d\n", os.Getpid()),
-		"store/OWNER":   fmt.Sprintf("%d\n", os.Getpid()),
 		fmt.Sprintf(".out.csv.tmp-%d-0123456789abcdef", os.Getpid()): "draft",
 	} {
 		if err := os.WriteFile(filepath.Join(f.dir, name), []byte(text), 0o666); err != nil {
@@ -140,13 +267,15 @@ func TestStoreRemovedDuringARun(t *testing.T) {
 	f := newFolderOfRuns(t, 2000)
 	p := f.start("-o", "out.csv", "--workers", "4", "--rate", "0")
 	<-f.service.holding
-	if err := os.RemoveAll(filepath.Join(f.dir, "bulkcat.answers")); err != nil {
-		t.Fatal(err)
+	for _, name := range answers.Files(filepath.Join(f.dir, store)) {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
 	}
 	close(f.service.release)
 	wantStatus(t, p, exitFailed)
 	told := p.Log()
-	if strings.Count(told, "the store bulkcat.answers failed: its folder was removed or moved") != 1 || strings.Contains(told, "are kept") {
+	if strings.Count(told, "a file was removed or replaced while the store was open") != 1 {
 		t.Errorf("it says\n%s", told)
 	}
 	if asked := f.service.count(); asked >= 2000 {
@@ -154,70 +283,5 @@ func TestStoreRemovedDuringARun(t *testing.T) {
 	}
 	if f.there("out.csv") {
 		t.Error("there is an output")
-	}
-}
-
-// TestKilledInATakeOver kills runs at later and later moments, while they take over the answers of two stores. In
-// the end no answer is lost, and no request was made.
-func TestKilledInATakeOver(t *testing.T) {
-	t.Parallel()
-	const titles = 6000
-	f := newFolderOfRuns(t, titles)
-	close(f.service.release)
-	f.fill("bulkcat.answers.2", 0, titles*2/3)
-	f.fill("out.csv.answers", titles/2, titles)
-	kills := 0
-	for delay := 10 * time.Millisecond; ; delay += delay / 3 {
-		p := f.start("-o", "out.csv")
-		timer := time.AfterFunc(delay, p.Kill)
-		status := p.Status()
-		timer.Stop()
-		if status == exitComplete {
-			if !strings.Contains(p.Log(), fmt.Sprintf(" 0 made (0 retries), 0 saved by dedupe, %d by stored answers", titles)) {
-				t.Errorf("it says\n%s", p.Log())
-			}
-			break
-		}
-		if status != -1 {
-			t.Fatalf("exit status %d\n%s", status, p.Log())
-		}
-		kills++
-	}
-	t.Logf("%d kills", kills)
-	if asked := f.service.count(); asked > 0 {
-		t.Errorf("%d requests were made", asked)
-	}
-	stores, err := filepath.Glob(filepath.Join(f.dir, "*answers*"))
-	hidden, _ := filepath.Glob(filepath.Join(f.dir, ".*"))
-	if err != nil || len(stores) != 1 || len(hidden) > 0 {
-		t.Errorf("there are %v, %v, %v", stores, hidden, err)
-	}
-}
-
-// fill makes a store of the answers to some of the titles.
-func (f *folderOfRuns) fill(dir string, from, to int) {
-	f.t.Helper()
-	store, err := answers.Open(answers.Options{Dir: filepath.Join(f.dir, dir), Source: f.service.URL})
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(f.dir, "in.txt"))
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	batch := store.NewBatch()
-	for _, title := range strings.Split(string(text), "\n")[from:to] {
-		request, err := normalize.Normalizer{}.Request(client.Product, title, client.ProductTaxonomy)
-		if err != nil {
-			f.t.Fatal(err)
-		}
-		outcome := answers.Outcome{Answer: client.Answer{Body: []byte(`{"product_taxonomy":[]}`), AnsweredAt: time.Now()}}
-		batch.Add(request, outcome)
-	}
-	if err := batch.Commit(); err != nil {
-		f.t.Fatal(err)
-	}
-	if err := store.Close(); err != nil {
-		f.t.Fatal(err)
 	}
 }

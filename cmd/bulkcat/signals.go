@@ -14,6 +14,7 @@ import (
 type signals struct {
 	mu       sync.Mutex
 	handlers signalHandlers
+	hangUp   chan os.Signal
 }
 
 // signalHandlers are the functions of a run that act on signals. Each may be nil.
@@ -21,25 +22,32 @@ type signalHandlers struct {
 	stopping func() // reports the first signal
 	hurrying func() // has the run end soon, at the second
 	quitting func() // reports the third, before the process ends
+
+	reloading func() bool // acts on SIGHUP; false if SIGHUP is the first signal
 }
 
 // watch ends the context at the first SIGINT, SIGTERM or SIGHUP, so that the run stops in order. At the second
 // signal a run hurries: programs such as GNU timeout send two at once. The third signal ends the process, which is as
 // safe as a kill: committed answers stay. Commands that are no run end at the second. SIGHUP counts as the first
-// signal only: the shell and the system each send SIGHUP when a terminal closes.
+// signal only: the shell and the system each send SIGHUP when a terminal closes. A service reads its keys again at SIGHUP.
 func (s *signals) watch(parent context.Context) context.Context {
 	received := make(chan os.Signal, 1)
 	signal.Notify(received, syscall.SIGINT, syscall.SIGTERM)
-	hangUp := make(chan os.Signal, 1)
+	s.hangUp = make(chan os.Signal, 1)
 	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
-		signal.Notify(hangUp, syscall.SIGHUP)
+		signal.Notify(s.hangUp, syscall.SIGHUP)
 	}
 	ctx, cancel := context.WithCancelCause(parent)
 	go func() {
 		var first os.Signal
-		select {
-		case first = <-received:
-		case first = <-hangUp:
+		for first == nil {
+			select {
+			case first = <-received:
+			case hangUp := <-s.hangUp:
+				if !s.reload() {
+					first = hangUp
+				}
+			}
 		}
 		s.stop(func() { cancel(&signalError{first}) })
 		last := <-received
@@ -83,6 +91,9 @@ func outlivePipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 // handle sets the functions that act on the signals, until leave is called.
 func (s *signals) handle(functions signalHandlers) (leave func()) {
 	s.set(functions)
+	if functions.reloading != nil {
+		signal.Notify(s.hangUp, syscall.SIGHUP) // also after nohup
+	}
 	return func() { s.set(signalHandlers{}) }
 }
 
@@ -100,6 +111,13 @@ func (s *signals) stop(cancel func()) {
 	if s.handlers.stopping != nil {
 		s.handlers.stopping()
 	}
+}
+
+// reload reports whether SIGHUP stops nothing.
+func (s *signals) reload() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.handlers.reloading != nil && s.handlers.reloading()
 }
 
 // hurry reports whether a run hurries.

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"time"
 
@@ -11,42 +13,53 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/client/answers"
-	"github.com/bulkcat/bulkcat/client/answers/archive"
-	"github.com/bulkcat/bulkcat/pipeline/backup"
-	"github.com/bulkcat/bulkcat/pipeline/refresh"
-	"github.com/bulkcat/bulkcat/pipeline/stores"
 )
+
+// storeFlags name the store that a command uses without a run.
+type storeFlags struct {
+	streams
+	path string
+}
+
+func (f *storeFlags) bind(flags *pflag.FlagSet) { bindStorePath(flags, &f.path) }
+
+// bindStorePath binds the flag of a store that is there.
+func bindStorePath(flags *pflag.FlagSet, path *string) {
+	flags.StringVar(path, "store", "", "the `FILE` of the answers (default that of the user, $XDG_STATE_HOME/bulkcat/answers.db)")
+}
 
 // newStore makes `store`, whose commands use a store without a run.
 func newStore(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "store",
-		Short: "Show, export, import, delete and restore stored answers",
-		Example: `  bulkcat store stats bulkcat.answers
-  bulkcat store export bulkcat.answers -o answers.jsonl
-  bulkcat store import new/bulkcat.answers answers.jsonl`,
+		Short: "Count, copy, import, delete and recover stored answers",
+		Example: `  bulkcat store stats
+  bulkcat store copy /backup/answers.db
+  bulkcat store import --store project/answers.db colleague/answers.db`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newStoreStats(s), newStoreCompact(s), newStoreExport(s), newStoreImport(s), newStoreDelete(s), newStoreRestore(s))
+	cmd.AddCommand(newStoreStats(s), newStoreCompact(s), newStoreCopy(s), newStoreImport(s), newStoreDelete(s), newStoreRecover(s))
 	return cmd
 }
 
-const noStoreNamed = "no store: name its folder, such as OUTPUT.answers"
-
 func newStoreStats(s streams) *cobra.Command {
-	asJSON := false
+	f, asJSON := storeFlags{streams: s}, false
 	cmd := &cobra.Command{
-		Use:   "stats DIR",
-		Short: "Count the answers, and say how old they are and how many are out of date",
-		Args:  operands(1, 1, noStoreNamed),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return withStore(s, answers.Options{Dir: args[0], ReadOnly: true}, func(store *answers.Store) error {
-				stats, err := refresh.StatsOf(store, time.Now())
-				return errors.Join(s.print(stats, asJSON), err)
+		Use:   "stats",
+		Short: "Count the answers, and say how old they are",
+		Args:  operands(0, 0, ""),
+		RunE: func(*cobra.Command, []string) error {
+			return f.with(answers.Options{ReadOnly: true}, func(store *answers.Store) error {
+				stats, err := store.Stats(time.Now())
+				if err != nil {
+					return err
+				}
+				return s.print(stats, asJSON)
 			})
 		},
 	}
+	addGroup(cmd, "Store", f.bind)
 	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
 		flags.BoolVar(&asJSON, "json", false, "one line of JSON")
 	})
@@ -54,49 +67,139 @@ func newStoreStats(s streams) *cobra.Command {
 }
 
 func newStoreCompact(s streams) *cobra.Command {
-	return &cobra.Command{
-		Use:   "compact DIR",
-		Short: "Make the store as small as possible",
-		Args:  operands(1, 1, noStoreNamed),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withStore(s, answers.Options{Dir: args[0], MustExist: true}, func(store *answers.Store) error {
+	f := storeFlags{streams: s}
+	cmd := &cobra.Command{
+		Use:   "compact",
+		Short: "Make the store as small as possible; runs wait meanwhile",
+		Args:  operands(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.with(answers.Options{MustExist: true}, func(store *answers.Store) error {
 				return store.Compact(cmd.Context())
 			})
 		},
 	}
-}
-
-func newStoreExport(s streams) *cobra.Command {
-	path := ""
-	cmd := &cobra.Command{
-		Use:   "export DIR",
-		Short: "Write all answers as JSON lines",
-		Args:  operands(1, 1, noStoreNamed),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return withStore(s, answers.Options{Dir: args[0], ReadOnly: true}, func(store *answers.Store) error {
-				return exportTo(path, s, store)
-			})
-		},
-	}
-	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
-		flags.StringVarP(&path, "output", "o", "-", "a new `FILE`, or - for standard output")
-	})
+	addGroup(cmd, "Store", f.bind)
 	return cmd
 }
 
-// exportTo writes all answers that can be read, and keeps the file even if some cannot.
-func exportTo(path string, s streams, store *answers.Store) error {
-	return s.writeNew(path, func(out io.Writer) error {
-		n, err := archive.Export(store, out)
-		fmt.Fprintf(s.err, "exported %d answers, %d damaged\n", n, store.Damaged())
+func newStoreCopy(s streams) *cobra.Command {
+	f := storeFlags{streams: s}
+	cmd := &cobra.Command{
+		Use:   "copy FILE",
+		Short: "Copy the store as it is at one moment to a new file, also during runs",
+		Args:  operands(1, 1, "name the new file"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.with(answers.Options{ReadOnly: true}, func(store *answers.Store) error {
+				return newFile(store.Copy(cmd.Context(), args[0]))
+			})
+		},
+	}
+	addGroup(cmd, "Store", f.bind)
+	return cmd
+}
+
+// newFile makes a file that exists a usage error.
+func newFile(err error) error {
+	if errors.Is(err, fs.ErrExist) {
+		return &usageError{fmt.Errorf("%w: choose another name", err)}
+	}
+	return err
+}
+
+func newStoreImport(s streams) *cobra.Command {
+	f := storeFlags{streams: s}
+	cmd := &cobra.Command{
+		Use:   "import FILE...",
+		Short: "Add the answers of other stores, of two the newer; a missing store is made",
+		Args:  operands(1, 0, "name the stores whose answers are added"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, path := range args {
+				if err := answers.Check(path); err != nil || !answers.IsStore(path) {
+					return &usageError{fmt.Errorf("import: %v", cmp.Or(err, error(&answers.MissingError{Path: path})))} // --store names another file
+				}
+			}
+			return f.with(answers.Options{}, func(store *answers.Store) error {
+				for _, path := range args {
+					if err := f.add(cmd, store, path); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+	}
+	addGroup(cmd, "Store", f.bind)
+	return cmd
+}
+
+func (f *storeFlags) add(cmd *cobra.Command, to *answers.Store, path string) error {
+	from, err := answers.Open(answers.Options{Path: path, ReadOnly: true})
+	if err != nil {
 		return err
-	})
+	}
+	imported, err := to.Import(cmd.Context(), from)
+	fmt.Fprintf(f.err, "imported %d answers, %d were there\n", imported.Added, imported.Kept)
+	return errors.Join(err, from.Close())
+}
+
+func newStoreRecover(s streams) *cobra.Command {
+	f := storeFlags{streams: s}
+	cmd := &cobra.Command{
+		Use:   "recover FILE",
+		Short: "Copy all answers of a damaged store that can be read to a new file",
+		Args:  operands(1, 1, "name the new file"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := storePath(f.path)
+			if err != nil {
+				return err
+			}
+			n, err := answers.Recover(cmd.Context(), path, args[0])
+			if err != nil {
+				return newFile(err)
+			}
+			fmt.Fprintf(f.err, "recovered %d answers; %d cannot be read\n", n.Answers, n.Lost)
+			if n.NotesLost {
+				fmt.Fprintln(f.err, "some of what API keys have used, and runs have learned, cannot be read: such keys begin with nothing used")
+			}
+			return nil
+		},
+	}
+	addGroup(cmd, "Store", f.bind)
+	return cmd
+}
+
+// storePath is the store of a name, or that of the user.
+func storePath(name string) (string, error) {
+	if name != "" {
+		return name, nil
+	}
+	return answers.UserFile()
+}
+
+// with opens the store for one command.
+func (f *storeFlags) with(options answers.Options, do func(*answers.Store) error) (err error) {
+	if options.Path, err = storePath(f.path); err != nil {
+		return err
+	}
+	options.Log = new(logFlags).logger(f.err)
+	store, err := answers.Open(options)
+	if err != nil {
+		return err
+	}
+	err = do(store)
+	if closeErr := store.Close(); err == nil {
+		err = closeErr
+	}
+	return err
 }
 
 // writeNew writes a file that must not exist, for it may be the last good one, or standard output for "-".
-func (s streams) writeNew(path string, write func(io.Writer) error) (err error) {
+func (s streams) writeNew(path, extension string, write func(io.Writer) error) (err error) {
 	if path == "-" {
 		return write(s.out)
+	}
+	if err := checkExtension("--output", path, extension); err != nil {
+		return err
 	}
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, os.ErrExist) {
@@ -107,63 +210,4 @@ func (s streams) writeNew(path string, write func(io.Writer) error) (err error) 
 	}
 	defer func() { err = errors.Join(err, file.Sync(), file.Close()) }()
 	return write(file)
-}
-
-func newStoreImport(s streams) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "import DIR [FILE]",
-		Short: "Add exported answers, of two the newer; a missing store is made",
-		Args:  operands(1, 2, noStoreNamed),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			in, name := s.in, "standard input"
-			if len(args) == 2 && args[1] != "-" {
-				file, err := os.Open(args[1])
-				if err != nil {
-					return &usageError{fmt.Errorf("import: %w", err)}
-				}
-				defer file.Close()
-				in, name = file, args[1]
-			}
-			return withStore(s, answers.Options{Dir: args[0]}, func(store *answers.Store) error {
-				imported, err := archive.Import(cmd.Context(), store, in, name)
-				fmt.Fprintf(s.err, "imported %d answers, %d were there\n", imported.Added, imported.Kept)
-				return err
-			})
-		},
-	}
-	cmd.Flags().Bool("create", true, "does nothing: a missing store is made in any case")
-	cmd.Flags().Lookup("create").Hidden = true // of earlier versions
-	return cmd
-}
-
-func newStoreRestore(s streams) *cobra.Command {
-	return &cobra.Command{
-		Use:   "restore COPY DIR",
-		Short: "Make a store from the copy of --store-backup",
-		Args:  operands(2, 2, "name the folder or URL of the copy, and the folder of the new store"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if answers.IsStore(args[1]) {
-				return &usageError{fmt.Errorf("%s is a store already: choose another folder", args[1])}
-			}
-			restored, err := backup.Restore(cmd.Context(), args[0], args[1], new(logFlags).logger(s.err))
-			if err == nil && restored == nil {
-				err = fmt.Errorf("there is no copy of a store in %s", args[0])
-			}
-			return err
-		},
-	}
-}
-
-// withStore opens a store for one command.
-func withStore(s streams, options answers.Options, do func(*answers.Store) error) error {
-	options.Log = new(logFlags).logger(s.err)
-	store, err := stores.Visit(options)
-	if err != nil {
-		return err
-	}
-	err = do(store.Store)
-	if closeErr := store.Close(); err == nil {
-		err = closeErr
-	}
-	return err
 }

@@ -61,10 +61,13 @@ func (s *summary) print(out io.Writer) {
 	line("records", "%d%s: %s", c.Settled(), inSeveral(a.Settings.Classifications()), byStatus(c))
 	s.printBars(line, c)
 	printReasons(line, c)
+	if n := comments(a.Inputs); n > 0 {
+		line("comments", "%d lines are no records", n)
+	}
 	if c.Kept > 0 {
 		line("kept", "%d records in parts that were published before", c.Kept)
 	}
-	line("requests", "%d made (%d retries), %d saved by dedupe, %d by stored answers", c.Requests, c.Retries, c.Deduped, c.FromStore)
+	line("requests", "%d made (%d retries), %d saved", c.Requests, c.Retries, a.Saved)
 	if cost := a.Cost; cost != nil {
 		line("cost", "%s", costText(cost))
 	}
@@ -76,11 +79,6 @@ func (s *summary) print(out io.Writer) {
 	}
 	if a.Store != "" {
 		line("store", "%s: %d answers came from it", a.Store, a.Counts.FromStore)
-	}
-	if b := a.Backup; b != nil && b.Error == "" {
-		line("copy", "%s: up to date", b.Place)
-	} else if b != nil {
-		line("copy", "%s: %d bytes behind: %s", b.Place, b.Behind, b.Error)
 	}
 	if seconds := s.took().Seconds(); seconds > 0 {
 		line("rate", "%.1f records/s", float64(c.SettledNow())/seconds)
@@ -107,7 +105,7 @@ func (s *summary) print(out io.Writer) {
 	}
 }
 
-// costText is what the starts of a run cost, and what the last one has saved.
+// costText is what the starts of a run cost, and what the run has saved.
 func costText(c *money.Cost) string {
 	text := c.Price.Text(c.Spent)
 	if c.Total > c.Spent {
@@ -125,12 +123,21 @@ func drift(d record.Drift[int64]) (list []string) {
 		{d.Category, "%d entries of answers name a category that is not in the taxonomy as bulkcat knows it; they are in the rows as the service gave them: the service may have another version of the taxonomy"},
 		{d.Confidence, "%d entries of answers have no confidence from 0 to 1; they are in the rows as the service gave them"},
 		{d.Dropped, "%d entries of answers have no category; they are left out"},
+		{d.Order, "%d answers are not in the order of confidence; rank is the place in the answer, and --shape top takes the highest confidence"},
 	} {
 		if departure.count > 0 {
 			list = append(list, fmt.Sprintf(departure.text, departure.count))
 		}
 	}
 	return list
+}
+
+// comments is the number of lines of the inputs that are comments.
+func comments(inputs []record.Input) (n int64) {
+	for _, input := range inputs {
+		n += input.Comments
+	}
+	return n
 }
 
 func (s *summary) attributes() []any {

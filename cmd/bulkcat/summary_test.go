@@ -19,6 +19,7 @@ func TestDriftTold(t *testing.T) {
 		"none":       {record.Drift[int64]{}, nil},
 		"categories": {record.Drift[int64]{Category: 9776}, []string{"9776 entries of answers name a category that is not in the taxonomy as bulkcat knows it"}},
 		"others":     {record.Drift[int64]{Confidence: 2, Dropped: 1}, []string{"2 entries of answers have no confidence", "1 entries of answers have no category"}},
+		"order":      {record.Drift[int64]{Order: 5}, []string{"5 answers are not in the order of confidence"}},
 	} {
 		got := drift(tt.drift)
 		if !slices.EqualFunc(got, tt.want, strings.HasPrefix) {

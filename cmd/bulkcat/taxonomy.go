@@ -150,11 +150,11 @@ behind = or none, or write none for no link, and give it to --taxonomy. A catego
 			if err != nil {
 				return err
 			}
-			return s.writeNew(path, func(out io.Writer) error { return writeLinks(out, c, embedded.LinkTaxonomy(c)) })
+			return s.writeNew(path, ".csv", func(out io.Writer) error { return writeLinks(out, c, embedded.LinkTaxonomy(c)) })
 		},
 	}
 	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
-		flags.StringVarP(&path, "output", "o", "-", "a new `FILE`, or - for standard output")
+		flags.StringVarP(&path, "output", "o", "-", "a new `FILE` of CSV, or - for standard output")
 	})
 	return cmd
 }

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/pflag"
 
@@ -18,7 +20,7 @@ import (
 // customFlags are custom taxonomies, which the embedded service answers in beside the published ones, and the models of
 // both kinds of taxonomies.
 type customFlags struct {
-	given  []string // NAME=FILE
+	given  []string // FILE or NAME=FILE
 	loaded []*taxonomy.Custom
 
 	versions []string
@@ -41,6 +43,9 @@ func (f *customFlags) loadEditions() error {
 				if own, ok := f.models.editionOf(e.Name); ok && own.Version != version {
 					return &usageError{fmt.Errorf("--edition: the model is of the edition %s of %s: leave --edition out, or make the model again", own.Version, own.Name)}
 				}
+				if i := slices.IndexFunc(f.editions, func(other taxonomy.Edition) bool { return other.Name == e.Name }); i >= 0 && f.editions[i].Version != version {
+					return &usageError{fmt.Errorf("--edition: %s and %s are both editions of %s: choose one", f.editions[i].Version, version, e.Name)}
+				}
 				f.editions = append(f.editions, e)
 			}
 			known = append(known, e.Version+" of "+e.Name)
@@ -53,7 +58,7 @@ func (f *customFlags) loadEditions() error {
 }
 
 func (f *customFlags) bind(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.given, "taxonomy", nil, "let the embedded service answer in a custom product taxonomy, `NAME=FILE`, as the classification "+client.CustomPrefix+"NAME, and ask for it unless --classification is given; may be given several times")
+	flags.StringArrayVar(&f.given, "taxonomy", nil, "let the embedded service answer in the custom product taxonomy in `FILE`, as the classification "+client.CustomPrefix+" and the name of the file, and ask for it unless --classification is given; NAME=FILE gives the classification a name; may be given several times")
 	f.models.bind(flags)
 }
 
@@ -84,9 +89,8 @@ func (f *customFlags) load(log *slog.Logger) error {
 func (f *customFlags) files() []string {
 	files := slices.Clone(f.models.given)
 	for _, given := range f.given {
-		if _, file, ok := strings.Cut(given, "="); ok {
-			files = append(files, file)
-		}
+		_, file := splitTaxonomy(given)
+		files = append(files, file)
 	}
 	return files
 }
@@ -101,20 +105,36 @@ func describeCustom(c *taxonomy.Custom) string {
 }
 
 func (f *customFlags) loadOne(given string) (*taxonomy.Custom, error) {
-	name, file, _ := strings.Cut(given, "=")
-	if taxonomy.Published(name) != nil {
+	if name, _, ok := strings.Cut(given, "="); ok && taxonomy.Published(name) != nil {
 		return nil, fmt.Errorf("%s is a published taxonomy: choose another name", name)
 	}
-	if !strings.HasPrefix(name, client.CustomPrefix) {
-		name = client.CustomPrefix + name
-	}
+	name, file := splitTaxonomy(given)
 	if !client.IsCustom(name) || file == "" {
-		return nil, fmt.Errorf("%q must be NAME=FILE, the name of letters, digits, - and _", given)
+		return nil, fmt.Errorf("%q must be FILE or NAME=FILE, the name of letters, digits, - and _", given)
 	}
 	if f.find(name) != nil {
 		return nil, fmt.Errorf("%s is given twice: choose another name", name)
 	}
 	return loadCustom(name, file)
+}
+
+// splitTaxonomy returns the name of the classification and the file of a value of --taxonomy: NAME=FILE, or FILE, after which
+// the classification is named.
+func splitTaxonomy(given string) (name, file string) {
+	name, file, ok := strings.Cut(given, "=")
+	if !ok {
+		file = given
+		name = strings.Map(func(r rune) rune {
+			if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) || r == '-' {
+				return r
+			}
+			return '_'
+		}, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
+	}
+	if !strings.HasPrefix(name, client.CustomPrefix) {
+		name = client.CustomPrefix + name
+	}
+	return name, file
 }
 
 // loadCustom reads a taxonomy from a regular file.

@@ -33,7 +33,7 @@ a category that the edition lacks is mapped to its nearest ancestor there (match
 			if err != nil {
 				return &usageError{fmt.Errorf("--to: %w", err)}
 			}
-			if err := takeParameters(&args[0]); err != nil {
+			if err := takeParameters(cmd.Context(), &args[0]); err != nil {
 				return err
 			}
 			found, err := categoriesOf(cmd.Context(), args[0], target.Classification)
@@ -44,7 +44,7 @@ a category that the edition lacks is mapped to its nearest ancestor there (match
 				return fmt.Errorf("%s has no category of %s, which %s is an edition of", args[0], target.Classification, to)
 			}
 			var mapped counts
-			err = s.writeNew(path, func(out io.Writer) (err error) { mapped, err = writeMapping(out, target, found); return err })
+			err = s.writeNew(path, ".csv", func(out io.Writer) (err error) { mapped, err = writeMapping(out, target, found); return err })
 			if err == nil {
 				fmt.Fprintf(s.err, "%d categories: %d mapped, %d to a broader one, %d to none\n", len(found), mapped.same, mapped.broader, mapped.none)
 			}

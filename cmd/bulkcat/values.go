@@ -12,6 +12,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/money"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // rateValue is the value of a flag such as 10/s, in requests a second. Zero is auto: the rate is learned. Infinity is no
@@ -43,41 +44,52 @@ func (v *rateValue) String() string {
 
 func (*rateValue) Type() string { return "RATE" }
 
-// deadlineValue is a time of day such as 07:00, or a duration such as 8h.
-type deadlineValue struct {
-	text string
-	at   func(now time.Time) time.Time
+// paramValue has the names of the parameters: NAME, or KIND=NAME of one kind, several with a comma between.
+type paramValue struct{ website, product *string }
+
+func (v paramValue) Set(text string) error {
+	for part := range strings.SplitSeq(text, ",") {
+		kind, name, ofKind := strings.Cut(part, "=")
+		if !ofKind {
+			name = part
+		}
+		switch {
+		case name == "":
+			return fmt.Errorf("%q has no name", text)
+		case !ofKind:
+			*v.website, *v.product = name, name
+		case kind == string(client.Website):
+			*v.website = name
+		case kind == string(client.Product):
+			*v.product = name
+		default:
+			return fmt.Errorf("%q must be %s or %s", kind, client.Website, client.Product)
+		}
+	}
+	return nil
 }
+
+func (paramValue) String() string { return "" }
+
+func (paramValue) Type() string { return "NAME" }
+
+// deadlineValue is a time of day such as 07:00, or a duration such as 8h.
+type deadlineValue string
 
 func (v *deadlineValue) Set(text string) error {
-	v.text = text
-	if clock, err := time.Parse("15:04", text); err == nil {
-		v.at = func(now time.Time) time.Time {
-			at := time.Date(now.Year(), now.Month(), now.Day(), clock.Hour(), clock.Minute(), 0, 0, now.Location())
-			if !at.After(now) {
-				at = at.AddDate(0, 0, 1)
-			}
-			return at
-		}
-		return nil
-	}
-	if d, err := time.ParseDuration(text); err == nil && d > 0 {
-		v.at = func(now time.Time) time.Time { return now.Add(d) }
-		return nil
-	}
-	return fmt.Errorf("%q is neither a time of day nor a duration: write 07:00 or 8h", text)
+	*v = deadlineValue(text)
+	_, err := record.ParseFinishBy(text, time.Now())
+	return err
 }
 
-func (v *deadlineValue) String() string { return v.text }
+func (v *deadlineValue) String() string { return string(*v) }
 
 func (*deadlineValue) Type() string { return "TIME" }
 
-// time is the deadline; zero if there is none.
-func (v *deadlineValue) time(now time.Time) time.Time {
-	if v.at == nil {
-		return time.Time{}
-	}
-	return v.at(now)
+// of is the deadline of a run that begins at a time; zero if there is none.
+func (v *deadlineValue) of(began time.Time) record.FinishBy {
+	d, _ := record.ParseFinishBy(string(*v), began) // checked by Set
+	return d
 }
 
 // ageValue is a duration, which may be in days.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -14,39 +15,47 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/diff"
 	"github.com/bulkcat/bulkcat/pipeline/expect"
 	"github.com/bulkcat/bulkcat/pipeline/record"
-	"github.com/bulkcat/bulkcat/pipeline/stores"
 	"github.com/bulkcat/bulkcat/pipeline/verify"
 )
 
 // verifyFlags are the flags of `verify`.
 type verifyFlags struct {
-	verify.Paths
-	streams streams
-	input   inputFlags
-	expect  expectFlags
-	asJSON  bool
+	verify.Options
+	streams    streams
+	taxonomies customFlags
+	freeModel  string
+	expect     expectFlags
+	asJSON     bool
 }
 
 func newVerify(s streams) *cobra.Command {
 	f := &verifyFlags{streams: s}
 	cmd := &cobra.Command{
 		Use:   "verify OUTPUT [INPUT...]",
-		Short: "Compare an output with its account, its input and the stored answers",
+		Short: "Write a run again, offline, and compare the output with it",
+		Long: `Write a run again, offline, from its input and the stored answers, and compare the output
+and its account with it. Where they differ, name the first record that does, with both
+rows. Nothing is asked, written or replaced. The default of the input is that of the
+account. What cannot be compared, such as answers that are not stored, is said.`,
 		Example: `  bulkcat verify domains.parquet domains.csv
   bulkcat verify out/ --json`,
 		Args: operands(1, 0, "nothing to verify: name the output of a run, and the input if you have it"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.Output, f.input.Paths = args[0], args[1:]
+			f.Output, f.Run.Input.Paths = args[0], args[1:]
 			return f.run(cmd.Context())
 		},
 	}
-	addGroup(cmd, "Input", f.input.bind)
 	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
 		flags.BoolVar(&f.asJSON, "json", false, "the report as one line of JSON")
 	})
 	addGroup(cmd, "Expectation", f.expect.bind)
+	addGroup(cmd, "Service", func(flags *pflag.FlagSet) {
+		flags.StringArrayVar(&f.taxonomies.given, "taxonomy", nil, "the custom taxonomy of the run, as the run was given it; may be given several times")
+		flags.StringArrayVar(&f.taxonomies.models.given, "model", nil, "the model of the run, as the run was given it; may be given several times")
+		flags.StringVar(&f.freeModel, "free", "", "the model in `FILE` of the free answers of the run")
+	})
 	addGroup(cmd, "Store", func(flags *pflag.FlagSet) {
-		flags.StringVar(&f.Store, "store", "", "the `DIR` of the stored answers (default "+stores.Name+" beside the output, if it is there)")
+		flags.StringVar(&f.Store, "store", "", "the `FILE` of the stored answers (default that of the run, if it is there)")
 	})
 	return cmd
 }
@@ -58,8 +67,9 @@ func (f *verifyFlags) run(ctx context.Context) (err error) {
 	if _, err := os.Stat(f.Store); f.Store != "" && err != nil {
 		return &usageError{fmt.Errorf("--store: %s is not there", f.Store)}
 	}
-	if f.Input, err = f.input.options(f.streams.in); err != nil {
-		return &usageError{err}
+	f.Run.Input.Stdin = f.streams.in
+	if err := f.load(); err != nil {
+		return err
 	}
 	expected, err := f.expect.list()
 	if err != nil {
@@ -69,19 +79,16 @@ func (f *verifyFlags) run(ctx context.Context) (err error) {
 		return &usageError{fmt.Errorf("--expect: %w with --expect-against", err)}
 	}
 	paths := []*string{&f.Output}
-	for i := range f.Input.Paths {
-		paths = append(paths, &f.Input.Paths[i])
+	for i := range f.Run.Input.Paths {
+		paths = append(paths, &f.Run.Input.Paths[i])
 	}
-	if err := takeParameters(paths...); err != nil {
+	if err := takeParameters(ctx, paths...); err != nil {
 		return err
 	}
 	boundMemoryOf(ctx, f.Output)
-	report, err := verify.Output(ctx, f.Paths)
-	for _, store := range report.Locked {
-		fmt.Fprintf(f.streams.err, "bulkcat: the answers are not compared: a run holds the store %s\n", store)
-	}
+	report, err := verify.Run(ctx, f.Options)
 	if err != nil {
-		return err
+		return flagged(err)
 	}
 	if len(expected) == 0 {
 		return f.streams.printBalance(report, f.Output, f.asJSON)
@@ -97,6 +104,21 @@ func (f *verifyFlags) run(ctx context.Context) (err error) {
 		err = &expect.BrokenError{Results: results}
 	}
 	return cmp.Or(balance(report, f.Output), err)
+}
+
+// load reads the taxonomies and the models of the run.
+func (f *verifyFlags) load() (err error) {
+	if err := f.taxonomies.load(slog.New(slog.DiscardHandler)); err != nil {
+		return err
+	}
+	f.Run.Program = version()
+	f.Run.Taxonomies, f.Run.Models = f.taxonomies.loaded, f.taxonomies.models.loaded
+	if f.freeModel != "" {
+		if f.Run.Free.Model, err = readModel(f.freeModel); err != nil {
+			return &usageError{fmt.Errorf("--free: %w", err)}
+		}
+	}
+	return nil
 }
 
 // check compares the output with the expectations.

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"runtime"
 	"slices"
@@ -23,27 +24,28 @@ import (
 // ErrRaised says that the audit has failed: the rows are not to be published, and the run begins anew after Raise.
 var ErrRaised = errors.New("the model agrees with the service less often than wanted")
 
-// Options describe a cascade. All but Audit and Offline is required.
+// Options describe a cascade. All but Audit, MaxAge and Offline is required.
 type Options struct {
-	Run            string             // a name of the requests of the run, which is the same for all starts of the run
+	Run            string             // a name of the settings that decide the requests, which is the same for all starts of the run
 	Model          client.Categorizer // gives the same answer to a request each time, without a service
 	Source         string             // of the model's answers, in rows
 	Classification string             // that the model answers in
 	Threshold      float64            // the confidence from which on the model is sure
 	Precision      float64            // the share of the free answers that is to agree with the service, between 0 and 1
 	Audit          float64            // the share of the free requests that is asked, too, from 0 to 1; 0 for no audit
-	Offline        bool               // nothing is asked: without a plan of an earlier start there is no audit
+	MaxAge         time.Duration      // an older plan holds no more, as older answers do not; 0 for any age
+	Offline        bool               // nothing is asked: without a plan of an earlier start nothing is free
 }
 
 // Cascade is the cascade of a run, through all starts of the run. A caller offers the requests of the run until Plan wants
 // no more. Then several goroutines may use Answer and Count.
 type Cascade struct {
 	options Options
+	begun   time.Time // of a plan that is made now
 	plan    plan
-	fresh   plan // without steps, for a plan that is made now
 	planned bool // by an earlier start
-	recount bool // the requests are others than those of the plan
 	spill   *spill.Spill
+	sure    int64 // different requests that the model is sure about at the lowest threshold
 
 	mu sync.Mutex
 	at int // index of the step; the number of steps if nothing is free
@@ -55,7 +57,7 @@ const noteName = "cascade " // a plan, with the run after the name
 // nil. The caller closes the cascade.
 func Begin(store *answers.Store, o Options, now time.Time) (*Cascade, error) {
 	c := &Cascade{options: o, spill: spill.New(entrySize)}
-	c.fresh.Begun = now.UTC().Truncate(time.Microsecond) // as answers have their time
+	c.begun = now.UTC().Truncate(time.Microsecond) // as answers have their time
 	if store != nil {
 		note, err := store.Note(noteName + o.Run)
 		if err != nil {
@@ -63,13 +65,18 @@ func Begin(store *answers.Store, o Options, now time.Time) (*Cascade, error) {
 		}
 		c.planned = c.plan.decode(note)
 	}
-	if c.fresh.Audit = o.Audit; o.Offline {
-		c.fresh.Audit = 0
-	}
-	if !c.planned {
-		c.plan = c.fresh
+	isOld := o.MaxAge > 0 && now.Sub(c.plan.Begun) > o.MaxAge
+	if !c.planned || isOld && !o.Offline {
+		c.renew()
 	}
 	return c, nil
+}
+
+// renew begins a plan in place of that of an earlier start. Its number gives the requests other hashes: the sample of the earlier
+// plan is answered, so that by the same hashes a request that is new would be in the sample more often than the others.
+func (c *Cascade) renew() {
+	c.planned = false
+	c.plan = plan{Number: c.plan.Number + 1, Begun: c.begun, Audit: c.options.Audit}
 }
 
 // Close removes temporary files.
@@ -91,15 +98,19 @@ const (
 // hash is the beginning of an id.
 func hash(id [idSize]byte) uint64 { return binary.BigEndian.Uint64(id[:]) }
 
-// idOf depends on the model and on the request alone, so that runs over the same input ask for the same sample.
+// idOf depends on the request, the model, the settings of the run and the number of the plan alone, so that all starts ask for
+// the same sample.
 func (c *Cascade) idOf(r client.Request) (id [idSize]byte) {
-	sum := sha256.Sum256([]byte(c.options.Source + "\x00" + r.Classification + "\x00" + r.Input))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%s\x00%s", c.options.Source, c.options.Run, c.plan.Number, r.Classification, r.Input))
 	copy(id[:], sum[:])
 	return id
 }
 
 // Offer offers requests of the run, after they were looked up. The same request may be offered several times.
 func (c *Cascade) Offer(requests []answers.Query) error {
+	if c.unplanned() {
+		return nil
+	}
 	entries := make([]entry, len(requests)) // without an id if the request is none of the model's
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -108,16 +119,12 @@ func (c *Cascade) Offer(requests []answers.Query) error {
 		if q.Request.Classification != c.options.Classification || q.Found && q.Outcome.AskedAt().Before(c.plan.Begun) {
 			continue
 		}
-		id := c.idOf(q.Request)
-		if c.planned && !c.recount && !c.plan.mayHold(hash(id)) {
-			continue
-		}
 		group.Go(func() error {
 			predicted, sure := c.predict(q.Request)
 			if !sure {
 				return nil
 			}
-			*e = entry{id: id, confidence: predicted[0].Confidence, answered: q.Found, disagreed: q.Found && !agrees(predicted, q.Outcome)}
+			*e = entry{id: c.idOf(q.Request), confidence: predicted[0].Confidence, answered: q.Found, disagreed: q.Found && !agrees(predicted, q.Outcome)}
 			return nil
 		})
 	}
@@ -161,9 +168,9 @@ func (c *Cascade) predict(r client.Request) (entries []client.Entry, sure bool) 
 	return a.Entries, a.Entries[0].Confidence >= c.options.Threshold
 }
 
-// agrees reports whether the first category of the model is that of the service.
+// agrees reports whether the first category of the model is the best of the service.
 func agrees(predicted []client.Entry, o answers.Outcome) bool {
-	return o.Rejection == nil && len(o.Answer.Entries) > 0 && o.Answer.Entries[0].Value == predicted[0].Value
+	return o.Rejection == nil && len(o.Answer.Entries) > 0 && o.Answer.Best().Value == predicted[0].Value
 }
 
 // each calls visit for each different entry, in the order of the ids.
@@ -185,26 +192,24 @@ func (c *Cascade) each(visit func(entry)) error {
 	return nil
 }
 
-// Plan ends the offers; distinct is the number of different requests of the run, in all classifications. If the requests
-// have changed since an earlier start made the plan, Plan is true: they are to be offered once more. A plan in which nothing
-// is free is then made anew.
-func (c *Cascade) Plan(distinct int64) (again bool, err error) {
-	before := c.plan
-	before.Steps = slices.Clone(c.plan.Steps)
-	c.plan.Distinct = distinct
-	if !c.planned {
-		err = c.choose()
+// unplanned reports whether nothing is free in an offline run, because no plan of its requests is in the store.
+func (c *Cascade) unplanned() bool { return c.options.Offline && !c.planned }
+
+// Plan ends the offers; digest is that of the different requests of the run, in all classifications. A plan holds for its
+// requests alone. If an earlier start made it for others, a new plan begins: Plan is true, and the requests are to be offered
+// once more. In an offline run nothing is free then.
+func (c *Cascade) Plan(digest string) (again bool, err error) {
+	if c.planned && c.plan.Digest != digest {
+		c.renew()
+		return !c.options.Offline, c.spill.Close()
 	}
-	if err == nil {
-		err = c.count()
+	c.plan.Digest = digest
+	if !c.planned && !c.options.Offline {
+		if err := c.choose(); err != nil {
+			return false, err
+		}
 	}
-	if err != nil || !c.planned || c.recount || c.plan.isLike(before) {
-		return false, err
-	}
-	if c.recount = true; len(c.plan.Steps) == 0 {
-		c.planned, c.plan = false, c.fresh
-	}
-	return true, c.spill.Close()
+	return false, c.count()
 }
 
 // choose chooses the thresholds of a new plan.
@@ -223,21 +228,14 @@ func (c *Cascade) count() error {
 	if !c.planned {
 		least = leastSample(c.options.Precision)
 	}
-	all := !c.planned || c.recount // else the entries are the samples
-	for i := range c.plan.Steps {
-		s := &c.plan.Steps[i]
-		s.Sample, s.answered, s.disagreed = 0, 0, 0
-		if all {
-			s.Requests, s.Free = 0, 0
-		}
-	}
 	err := c.each(func(e entry) {
+		c.sure++
 		for i := range c.plan.Steps {
-			c.plan.Steps[i].add(e, c.plan.Audit > 0, least, all)
+			c.plan.Steps[i].add(e, c.plan.Audit > 0, least)
 		}
 	})
 	if !c.planned {
-		c.plan.Steps = slices.DeleteFunc(c.plan.Steps, func(s step) bool { return s.Free == 0 })
+		c.plan.Steps = slices.DeleteFunc(c.plan.Steps, func(s step) bool { return s.free == 0 })
 	}
 	for i := range c.plan.Steps {
 		c.plan.Steps[i].limit(i+1, c.options.Precision)
@@ -248,7 +246,7 @@ func (c *Cascade) count() error {
 
 // Save keeps the plan in the store. It precedes the first request.
 func (c *Cascade) Save(store *answers.Store) error {
-	if store == nil || c.planned && !c.recount {
+	if store == nil || c.planned || c.options.Offline {
 		return nil
 	}
 	note, err := json.Marshal(c.plan)
@@ -326,7 +324,19 @@ func (c *Cascade) Free() int64 {
 		return 0
 	}
 	if s := c.step(); s != nil {
-		return s.Free
+		return s.free
+	}
+	return 0
+}
+
+// AtRisk is the number of the free requests that are asked if the audits fail; 0 for nil, and if the audit of the step cannot
+// fail any more.
+func (c *Cascade) AtRisk() int64 {
+	if c == nil {
+		return 0
+	}
+	if s := c.step(); s != nil && c.plan.Audit > 0 && s.disagreed+s.missing() > s.most {
+		return s.free
 	}
 	return 0
 }
@@ -336,14 +346,33 @@ func (c *Cascade) Audit() Audit {
 	a := Audit{Source: c.options.Source, Begun: c.plan.Begun, Precision: c.options.Precision}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.at == len(c.plan.Steps) {
-		return a
+	at := c.at
+	if at == len(c.plan.Steps) {
+		if a.Cause = c.cause(); a.Cause != AuditFailed {
+			a.Requests = c.sure
+			return a
+		}
+		at-- // the last that has failed
+	} else {
+		a.Step = at + 1
 	}
-	s := c.plan.Steps[c.at]
-	a.Step, a.Threshold, a.Requests = c.at+1, s.Threshold, s.Requests
-	a.Sample, a.Disagreed, a.Missing = s.Sample, s.disagreed, max(0, s.Sample-s.answered)
+	s := &c.plan.Steps[at]
+	a.Threshold, a.Requests, a.Sample, a.Disagreed, a.Missing = s.Threshold, s.requests, s.sample, s.disagreed, s.missing()
 	a.state()
 	return a
+}
+
+// cause is why nothing is free.
+func (c *Cascade) cause() Cause {
+	switch {
+	case c.unplanned():
+		return Unplanned
+	case len(c.plan.Steps) > 0:
+		return AuditFailed
+	case c.sure > 0:
+		return TooFew
+	}
+	return NoneSure
 }
 
 // leastSample is the least number of requests of a sample: 300 for a precision up to 95%, and more for a finer one, so that

@@ -23,7 +23,7 @@
 //
 // # Sample
 //
-// A request has a hash, which looks random and depends on the model and on the request alone. The sample of a step is
+// A request has a hash, which looks random and depends on the plan and on the request alone. The sample of a step is
 // the requests that the model is sure about at this step, and whose hash is not above a cut. The cut gives the share of
 // the audit, or 300 requests if that is more. With a precision above 95% it gives more than 300, such as 1,500 for 99%,
 // so that a few answers may differ. The cuts rise with the steps: a request that was asked for the sample of a step is in
@@ -33,9 +33,16 @@
 // The requests of a plan have no stored answer when the plan is made: a model may be learned from stored answers, and
 // agrees with these.
 //
-// # Starts
+// # Plans
 //
-// The plan is a note in the store, and precedes the first request. A run that is started again reads the input, counts
-// the outcomes of the samples that are stored since, and so finds the step again. Whether an audit fails does not depend
-// on the order of the outcomes. So the same requests are free at the end, however often the run was interrupted.
+// A plan is for one set of requests. The plan is a note in the store, and precedes the first request. A run that is started
+// again over the same requests, after a kill or when it is complete, reads the input, counts the outcomes of the samples that
+// are stored since, and so finds the step again. Whether an audit fails does not depend on the order of the outcomes. So
+// the same requests are free at the end, however often the run was interrupted.
+//
+// A run over other requests, such as the list of the next night, makes a plan of its own, and so does a run with another model,
+// precision or audit, and one for which the plan is older than stored answers may be. The audit of a new plan counts no
+// outcome of an earlier plan: the service may have changed since. What was asked then is a stored answer, which is neither free
+// nor in the sample. A plan has hashes of its own: by those of the plan before, whose sample is answered, requests that are new
+// would be in the sample more often than the others. An offline run makes no plan; without that of its requests nothing is free.
 package cascade

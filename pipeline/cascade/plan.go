@@ -3,7 +3,6 @@ package cascade
 import (
 	"encoding/json"
 	"math"
-	"slices"
 	"sort"
 	"time"
 
@@ -12,20 +11,21 @@ import (
 
 // plan is the choices of a run. It is a note in the store, so that all starts of the run make the same choices.
 type plan struct {
-	Begun    time.Time `json:"begun"` // answers that were stored before are no part of the audit: the model was made of such
-	Audit    float64   `json:"audit"`
-	Distinct int64     `json:"distinct"` // different requests of the run
-	Steps    []step    `json:"steps"`    // the thresholds rise
+	Number int       `json:"number"` // from 1, of the plans of the same settings
+	Begun  time.Time `json:"begun"`  // answers that were stored before are no part of the audit: the model was made of such
+	Audit  float64   `json:"audit"`
+	Digest string    `json:"digest"` // of the different requests that the plan is for
+	Steps  []step    `json:"steps"`  // the thresholds rise
 }
 
 // step is a threshold with its sample.
 type step struct {
 	Threshold float64 `json:"threshold"`
-	Cut       uint64  `json:"cut"`      // the sample is the requests whose hash is not greater
-	Requests  int64   `json:"requests"` // different requests that the model is sure about, with the sample
-	Sample    int64   `json:"sample"`
-	Free      int64   `json:"free"` // of the requests, those that are not asked
+	Cut       uint64  `json:"cut"` // the sample is the requests whose hash is not greater
 
+	requests  int64 // different requests that the model is sure about, with the sample
+	sample    int64
+	free      int64 // of the requests, those that are not asked
 	answered  int64 // of the sample
 	disagreed int64 // of those answered
 	most      int64 // that may disagree
@@ -34,11 +34,6 @@ type step struct {
 // decode reads a note; false if there is none, or if it is damaged.
 func (p *plan) decode(note []byte) bool {
 	return len(note) > 0 && json.Unmarshal(note, p) == nil && !p.Begun.IsZero()
-}
-
-// isLike reports whether two plans count as many requests, and have as many in their samples.
-func (p *plan) isLike(other plan) bool {
-	return p.Distinct == other.Distinct && slices.EqualFunc(p.Steps, other.Steps, func(a, b step) bool { return a.Sample == b.Sample })
 }
 
 // shares of the requests of the first step that remain in the further steps.
@@ -98,29 +93,28 @@ func (p *plan) passing() int {
 
 func (s *step) holds(hash uint64) bool { return hash <= s.Cut }
 
-// add counts an entry. Entries come in the order of their hashes, so that the least sample is of the smallest hashes. If not
-// all entries come, the other counts are known.
-func (s *step) add(e entry, audited bool, least int64, all bool) {
+// add counts an entry. Entries come in the order of their hashes, so that the least sample is of the smallest hashes.
+func (s *step) add(e entry, audited bool, least int64) {
 	if e.confidence < s.Threshold {
 		return
 	}
-	if audited && s.Sample < least {
+	s.requests++
+	if audited && s.sample < least {
 		s.Cut = max(s.Cut, hash(e.id))
 	}
-	isSampled := audited && s.holds(hash(e.id))
-	if all {
-		s.Requests++
-		if !isSampled && !e.answered {
-			s.Free++
-		}
-	}
-	if isSampled {
-		s.Sample++
+	switch {
+	case audited && s.holds(hash(e.id)):
+		s.sample++
 		if e.answered {
 			s.countOutcome(e.disagreed)
 		}
+	case !e.answered:
+		s.free++
 	}
 }
+
+// missing is the number of requests of the sample without an outcome.
+func (s *step) missing() int64 { return max(0, s.sample-s.answered) }
 
 // countOutcome counts the outcome of a request of the sample.
 func (s *step) countOutcome(disagreed bool) {
@@ -132,7 +126,7 @@ func (s *step) countOutcome(disagreed bool) {
 
 // limit sets the most disagreements with which the bound of the step reaches the precision; -1 if none are too many.
 func (s *step) limit(number int, precision float64) {
-	s.most = int64(sort.Search(int(s.Sample), func(disagreed int) bool {
-		return learn.LowerBound(s.Sample-int64(disagreed), s.Sample, levelOf(number)) < precision
+	s.most = int64(sort.Search(int(s.sample), func(disagreed int) bool {
+		return learn.LowerBound(s.sample-int64(disagreed), s.sample, levelOf(number)) < precision
 	})) - 1
 }

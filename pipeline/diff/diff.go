@@ -1,16 +1,15 @@
 package diff
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"strings"
-	"time"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/normalize"
 	"github.com/bulkcat/bulkcat/pipeline/outputs"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -26,19 +25,20 @@ type Options struct {
 // Side is one of the outputs.
 type Side struct {
 	Parts  []outputs.Part
-	Time   time.Time   // of versions whose rows have no answered_at: when the run ended; zero if unknown
 	Kind   client.Kind // of the run; "" if unknown
 	Scheme string      // of bare domains in the run
+	Dedupe string      // record.DedupeExact if each spelling of a website was a request of its own
 }
 
-// SideOf returns the files of an output, and the time from the account beside the output, if there is one. The errors
-// are those of outputs.Find.
+// SideOf returns the files of an output, and the rule of its run for equal inputs from the account beside the output, if
+// there is one. The errors are those of outputs.Find.
 func SideOf(ctx context.Context, output string) (Side, error) {
 	parts, account, err := outputs.Find(ctx, output)
 	if err != nil || account == nil {
 		return Side{Parts: parts}, err
 	}
-	return Side{parts, account.Ended, client.Kind(account.Settings.Kind), account.Settings.Scheme}, nil
+	s := account.Settings
+	return Side{parts, client.Kind(s.Kind), s.Scheme, s.Dedupe}, nil
 }
 
 // Kind is the kind of a change.
@@ -49,7 +49,7 @@ const (
 	Added      Kind = "added"      // the key is new
 	Removed    Kind = "removed"    // the key is no longer there
 	Status     Kind = "status"     // for example, an input that was rejected has an answer
-	Category   Kind = "category"   // the first category is another
+	Category   Kind = "category"   // the category of the highest confidence is another
 	Confidence Kind = "confidence" // the confidence is another, and the category the same
 )
 
@@ -61,18 +61,16 @@ type Change struct {
 	Kind                  Kind
 	Level                 int // the first level that differs, from 1, of Category; else 0
 	Input, Classification string
-	Old, New              *Version  // nil for Added and Removed
-	Ended                 time.Time // of Removed: when the new run ended, or else the time of its latest answer
+	Old, New              *Version // nil for Added and Removed
 }
 
 // Version is what a side says about a key.
 type Version struct {
 	Record     int64
 	Status     writer.Status
-	Value      string // the first category; "" for none
+	Value      string // of the highest confidence; "" for none
 	CategoryID string
-	Confidence float64   // NaN is null
-	At         time.Time // when the service answered or the run ended; zero if unknown
+	Confidence float64 // NaN is null
 }
 
 // Summary counts keys.
@@ -176,7 +174,7 @@ func partitions(ctx context.Context, o Options) (int, error) {
 	for _, side := range []Side{o.Old, o.New} {
 		sum := int64(0)
 		for _, p := range side.Parts {
-			info, err := storage.Of(p.Path).Stat(ctx, p.Path)
+			info, err := storage.Stat(ctx, p.Path)
 			if err != nil {
 				return 0, err
 			}
@@ -198,20 +196,25 @@ type comparison struct {
 	words   *words
 	moves   map[moveKey]int64
 	places  map[placeKey]string // of values, at Level
-	latest  time.Time           // of the times of versions of the side that was read last
 }
 
-// key is the form in which inputs are compared: the one in which the service is asked, whose answer is the same for all
-// spellings. Inputs that cannot be asked, and all inputs of runs of an unknown kind, are compared without the white space
-// around.
+// key is the form in which inputs are compared: that of the request of the new run, or else of the old one, which all
+// spellings share. Inputs that cannot be asked, and all inputs of runs of an unknown kind, are compared without the white
+// space around.
 func (c *comparison) key(input string) string {
-	if kind := cmp.Or(c.New.Kind, c.Old.Kind); kind != "" {
-		normalizer := normalize.Normalizer{Scheme: cmp.Or(c.New.Scheme, c.Old.Scheme)}
-		if request, err := normalizer.Request(kind, input, ""); err == nil {
-			return request.Input
-		}
+	side := c.New
+	if side.Kind == "" {
+		side = c.Old
 	}
-	return strings.TrimSpace(input)
+	normalizer := normalize.Normalizer{Scheme: side.Scheme}
+	request, err := normalizer.Request(side.Kind, input, "")
+	switch {
+	case side.Kind == "" || err != nil:
+		return strings.TrimSpace(input)
+	case side.Dedupe == record.DedupeExact:
+		return request.Input
+	}
+	return normalizer.Site(request).Input
 }
 
 // kindOf compares two versions. Kind is "" if they are equal.

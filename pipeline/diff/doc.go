@@ -3,11 +3,10 @@
 // # Terms
 //
 //	side      an output, the old or the new one, of any format and shape
-//	key       a normalized input (see normalize.Normalizer) and a classification; equal inputs of a side are one key, with the record of the lowest number
-//	version   the status and the first category of a key in a side
+//	key       the input of a request, by the rule of the run for equal inputs, and a classification; equal inputs of a side are one key, with the record of the lowest number
+//	version   the status and the category of the highest confidence of a key in a side
 //	change    the difference between the two versions of a key: see [Kind]
 //	move      a change from one category of a level to another: see [Move]
-//	feed      changes as versions with the time from which and until which they are valid: see [FeedRow]
 //
 // # How
 //

@@ -32,11 +32,7 @@ func (c *comparison) readChange(from *[]byte) (change Change) {
 		v := c.words.readVersion(from)
 		change.Old = &v
 	}
-	if change.Kind == Removed {
-		if change.Ended = c.New.Time; change.Ended.IsZero() {
-			change.Ended = c.latest
-		}
-	} else {
+	if change.Kind != Removed {
 		v := c.words.readVersion(from)
 		change.New = &v
 	}

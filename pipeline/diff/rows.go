@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -36,21 +35,6 @@ type Row struct {
 	NewConfidence  *float64 `json:"new_confidence" parquet:"new_confidence,optional,zstd"`
 }
 
-// FeedRow is a version with the time from which and until which it is valid, for tables that keep all versions (slowly
-// changing dimensions of type 2). A change has a row for the old version, which ends it, and a row for the new one.
-type FeedRow struct {
-	Input          *string    `json:"input" parquet:"input,optional,zstd"`
-	Classification string     `json:"classification" parquet:"classification,dict,zstd"`
-	Change         string     `json:"change" parquet:"change,dict,zstd"`
-	Record         int64      `json:"record" parquet:"record,zstd"`
-	Status         string     `json:"status" parquet:"status,dict,zstd"`
-	Value          *string    `json:"value" parquet:"value,optional,dict,zstd"`
-	CategoryID     *string    `json:"category_id" parquet:"category_id,optional,dict,zstd"`
-	Confidence     *float64   `json:"confidence" parquet:"confidence,optional,zstd"`
-	ValidFrom      time.Time  `json:"valid_from" parquet:"valid_from,timestamp(microsecond),zstd"`
-	ValidTo        *time.Time `json:"valid_to" parquet:"valid_to,optional,timestamp(microsecond),zstd"` // nil for the present version
-}
-
 // Row returns the change as a row.
 func (c Change) Row() Row {
 	r := Row{Change: string(c.Kind), Input: text(c.Input), Classification: c.Classification}
@@ -67,33 +51,6 @@ func (c Change) Row() Row {
 		r.NewRecord, r.NewStatus, r.NewValue, r.NewCategoryID, r.NewConfidence = &v.Record, &status, text(v.Value), text(v.CategoryID), number(v.Confidence)
 	}
 	return r
-}
-
-// Feed returns the change as one or two rows: the end of the old version, and the beginning of the new one. It fails if
-// a time is unknown.
-func (c Change) Feed() ([]FeedRow, error) {
-	var rows []FeedRow
-	until := c.Ended
-	if c.New != nil {
-		until = c.New.At
-	}
-	for _, v := range []*Version{c.Old, c.New} {
-		if v == nil {
-			continue
-		}
-		r := FeedRow{
-			Input: text(c.Input), Classification: c.Classification, Change: string(c.Kind), Record: v.Record, Status: string(v.Status),
-			Value: text(v.Value), CategoryID: text(v.CategoryID), Confidence: number(v.Confidence), ValidFrom: v.At,
-		}
-		if v == c.Old {
-			r.ValidTo = &until
-		}
-		if r.ValidFrom.IsZero() || until.IsZero() {
-			return nil, fmt.Errorf("the time of %q is unknown: there is neither an account beside the output nor a column answered_at", c.Input)
-		}
-		rows = append(rows, r)
-	}
-	return rows, nil
 }
 
 // text is nil for "".
@@ -113,50 +70,14 @@ func number(x float64) *float64 {
 
 // Table writes changes as rows in a format of package writer.
 type Table struct {
-	write func(Change) error
-	close func() error
-}
-
-// NewTable begins a table of [Row], or of [FeedRow] for a feed.
-func NewTable(out io.Writer, format writer.Format, feed bool) (*Table, error) {
-	if !feed {
-		t, err := newEncoder[Row](out, format)
-		if err != nil {
-			return nil, err
-		}
-		return &Table{func(c Change) error { return t.write(c.Row()) }, t.close}, nil
-	}
-	t, err := newEncoder[FeedRow](out, format)
-	if err != nil {
-		return nil, err
-	}
-	return &Table{func(c Change) error {
-		rows, err := c.Feed()
-		for _, row := range rows {
-			if err == nil {
-				err = t.write(row)
-			}
-		}
-		return err
-	}, t.close}, nil
-}
-
-// Write writes the rows of a change.
-func (t *Table) Write(c Change) error { return t.write(c) }
-
-// Close writes the end of the table, but does not close the underlying writer.
-func (t *Table) Close() error { return t.close() }
-
-// encoder writes rows of one type.
-type encoder[T any] struct {
-	write   func(T) error
+	write   func(Row) error
 	closers []func() error
 }
 
-// newEncoder begins a table. Parquet has row groups of up to 131,072 rows.
-func newEncoder[T any](out io.Writer, format writer.Format) (*encoder[T], error) {
+// NewTable begins a table. Parquet has row groups of up to 131,072 rows.
+func NewTable(out io.Writer, format writer.Format) (*Table, error) {
 	content, compression, _ := strings.Cut(string(format), ".")
-	t := new(encoder[T])
+	t := new(Table)
 	switch compression {
 	case "gz":
 		z := gzip.NewWriter(out)
@@ -174,11 +95,11 @@ func newEncoder[T any](out io.Writer, format writer.Format) (*encoder[T], error)
 	case writer.JSONL:
 		e := json.NewEncoder(out)
 		e.SetEscapeHTML(false)
-		t.write = func(row T) error { return e.Encode(row) }
+		t.write = func(row Row) error { return e.Encode(row) }
 	case writer.Parquet:
-		w := parquet.NewGenericWriter[T](out, parquet.MaxRowsPerRowGroup(128<<10))
-		one := make([]T, 1)
-		t.write = func(row T) error {
+		w := parquet.NewGenericWriter[Row](out, parquet.MaxRowsPerRowGroup(128<<10))
+		one := make([]Row, 1)
+		t.write = func(row Row) error {
 			one[0] = row
 			_, err := w.Write(one)
 			return err
@@ -191,16 +112,16 @@ func newEncoder[T any](out io.Writer, format writer.Format) (*encoder[T], error)
 }
 
 // csv writes the header, and sets write.
-func (t *encoder[T]) csv(out io.Writer, format writer.Format) error {
+func (t *Table) csv(out io.Writer, format writer.Format) error {
 	w := csv.NewWriter(out)
 	if format == writer.TSV {
 		w.Comma = '\t'
 	}
 	var cells []string
-	for field := range reflect.TypeFor[T]().Fields() {
+	for field := range reflect.TypeFor[Row]().Fields() {
 		cells = append(cells, field.Tag.Get("json"))
 	}
-	t.write = func(row T) error {
+	t.write = func(row Row) error {
 		cells = cells[:0]
 		for _, field := range reflect.ValueOf(row).Fields() {
 			cells = append(cells, cell(field))
@@ -226,13 +147,15 @@ func cell(v reflect.Value) string {
 		return strconv.FormatInt(x, 10)
 	case float64:
 		return strconv.FormatFloat(x, 'g', -1, 64)
-	case time.Time:
-		return x.UTC().Format(time.RFC3339Nano)
 	}
 	return ""
 }
 
-func (t *encoder[T]) close() error {
+// Write writes the row of a change.
+func (t *Table) Write(c Change) error { return t.write(c.Row()) }
+
+// Close writes the end of the table, but does not close the underlying writer.
+func (t *Table) Close() error {
 	for i := len(t.closers) - 1; i >= 0; i-- {
 		if err := t.closers[i](); err != nil {
 			return err

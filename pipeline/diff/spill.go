@@ -1,12 +1,13 @@
 package diff
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"io"
 	"math"
 	"os"
-	"time"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -154,21 +155,13 @@ func (w *words) appendVersion(to []byte, v *Version) []byte {
 	to = w.append(to, string(v.Status))
 	to = w.append(to, v.Value)
 	to = w.append(to, v.CategoryID)
-	to = binary.LittleEndian.AppendUint64(to, math.Float64bits(v.Confidence))
-	if v.At.IsZero() {
-		return append(to, 0)
-	}
-	return binary.LittleEndian.AppendUint64(append(to, 1), uint64(v.At.UnixMicro()))
+	return binary.LittleEndian.AppendUint64(to, math.Float64bits(v.Confidence))
 }
 
 func (w *words) readVersion(from *[]byte) (v Version) {
 	v.Record = int64(readUvarint(from))
 	v.Status, v.Value, v.CategoryID = writer.Status(w.read(from)), w.read(from), w.read(from)
 	v.Confidence = math.Float64frombits(readUint64(from))
-	known := (*from)[0] == 1
-	if *from = (*from)[1:]; known {
-		v.At = time.UnixMicro(int64(readUint64(from))).UTC()
-	}
 	return v
 }
 
@@ -180,56 +173,92 @@ func readUint64(from *[]byte) uint64 {
 
 // columns are those that a comparison needs.
 var columns = outputs.Of(writer.ColumnRecord, writer.ColumnInput, writer.ColumnStatus, writer.ColumnClassification,
-	writer.ColumnValue, writer.ColumnCategoryID, writer.ColumnConfidence, writer.ColumnAnsweredAt)
+	writer.ColumnValue, writer.ColumnCategoryID, writer.ColumnConfidence)
 
-// split writes the versions of a side into its partitions.
+// split writes the versions of a side into its partitions: of each record the category of the highest confidence.
 func (c *comparison) split(ctx context.Context, side Side, to *spill) error {
-	var (
-		record         int64
-		classification string
-		begun          bool
-		hash           xxhash.Digest
-	)
-	c.latest = side.Time
-	return outputs.Scan(ctx, side.Parts, columns, func(b *outputs.Batch) error {
-		begun = begun && !b.First
-		records, answered := b.Wholes[writer.ColumnRecord], b.Wholes[writer.ColumnAnsweredAt]
-		for i := range b.Len {
-			name := b.Texts[writer.ColumnClassification].At(i)
-			if begun && records[i] == record && name == classification {
-				continue // not the first category
-			}
-			begun, record, classification = true, records[i], name
-			v := Version{
-				Record: record, Status: writer.Status(b.Texts[writer.ColumnStatus].At(i)), At: side.Time,
-				Value: b.Texts[writer.ColumnValue].At(i), CategoryID: b.Texts[writer.ColumnCategoryID].At(i), Confidence: b.Reals[writer.ColumnConfidence][i],
-			}
-			if len(answered) > 0 && answered[i] != 0 {
-				v.At = time.UnixMicro(answered[i]).UTC()
-			}
-			if v.At.After(c.latest) {
-				c.latest = v.At
-			}
-			input := b.Texts[writer.ColumnInput].At(i)
-			hash.Reset()
-			key := c.key(input)
-			_, _ = hash.WriteString(key) // never fails
-			_, _ = hash.WriteString("\x00")
-			_, _ = hash.WriteString(name)
-			sum := hash.Sum64()
-			p := &to.partitions[sum%uint64(len(to.partitions))]
-			p.buffer = binary.LittleEndian.AppendUint64(p.buffer, sum)
-			p.buffer = c.words.append(p.buffer, name)
-			p.buffer = appendText(p.buffer, key)
-			if input == key {
-				input = "" // most are: the key need not be kept twice
-			}
-			p.buffer = appendText(p.buffer, input)
-			p.buffer = c.words.appendVersion(p.buffer, &v)
-			if err := to.written(p); err != nil {
+	var s splitter
+	s.comparison, s.to = c, to
+	err := outputs.Scan(ctx, side.Parts, columns, func(b *outputs.Batch) error {
+		if b.First {
+			if err := s.end(); err != nil {
 				return err
 			}
 		}
+		for i := range b.Len {
+			if err := s.add(b, i); err != nil {
+				return err
+			}
+		}
+		s.keep()
 		return nil
 	})
+	if err == nil {
+		err = s.end()
+	}
+	return err
+}
+
+// splitter writes a version once all of its rows have come.
+type splitter struct {
+	*comparison
+	to   *spill
+	hash xxhash.Digest
+
+	begun          bool
+	version        Version
+	input          string
+	classification string
+}
+
+// add adds a row.
+func (s *splitter) add(b *outputs.Batch, i int) error {
+	record, name := b.Wholes[writer.ColumnRecord][i], b.Texts[writer.ColumnClassification].At(i)
+	confidence := b.Reals[writer.ColumnConfidence][i]
+	same := s.begun && record == s.version.Record && name == s.classification
+	if same && !cmp.Less(s.version.Confidence, confidence) { // NaN is below all numbers
+		return nil
+	}
+	if !same {
+		if err := s.end(); err != nil {
+			return err
+		}
+	}
+	s.begun, s.classification, s.input = true, name, b.Texts[writer.ColumnInput].At(i)
+	s.version = Version{
+		Record: record, Status: writer.Status(b.Texts[writer.ColumnStatus].At(i)),
+		Value: b.Texts[writer.ColumnValue].At(i), CategoryID: b.Texts[writer.ColumnCategoryID].At(i), Confidence: confidence,
+	}
+	return nil
+}
+
+// keep copies the texts of a version that may have more rows: those of a batch are overwritten by the next.
+func (s *splitter) keep() {
+	v := &s.version
+	s.classification, s.input = strings.Clone(s.classification), strings.Clone(s.input)
+	v.Status, v.Value, v.CategoryID = writer.Status(strings.Clone(string(v.Status))), strings.Clone(v.Value), strings.Clone(v.CategoryID)
+}
+
+// end writes the version.
+func (s *splitter) end() error {
+	if !s.begun {
+		return nil
+	}
+	s.begun = false
+	key, input := s.key(s.input), s.input
+	s.hash.Reset()
+	_, _ = s.hash.WriteString(key) // never fails
+	_, _ = s.hash.WriteString("\x00")
+	_, _ = s.hash.WriteString(s.classification)
+	sum := s.hash.Sum64()
+	p := &s.to.partitions[sum%uint64(len(s.to.partitions))]
+	p.buffer = binary.LittleEndian.AppendUint64(p.buffer, sum)
+	p.buffer = s.words.append(p.buffer, s.classification)
+	p.buffer = appendText(p.buffer, key)
+	if input == key {
+		input = "" // most are: the key need not be kept twice
+	}
+	p.buffer = appendText(p.buffer, input)
+	p.buffer = s.words.appendVersion(p.buffer, &s.version)
+	return s.to.written(p)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/bulkcat/bulkcat/pipeline/diff"
 	"github.com/bulkcat/bulkcat/pipeline/outputs"
@@ -56,16 +57,41 @@ func Earlier(ctx context.Context, path string) (*diff.Side, error) {
 		return nil, nil
 	}
 	side, err := diff.SideOf(ctx, path)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
-	}
-	if err == nil && len(side.Parts) > 0 && side.Parts[0].Number > 0 {
-		var folder outputs.Folder
-		if folder, err = outputs.ListFolder(ctx, path); err == nil && !folder.Complete {
+	case err != nil:
+		return nil, err
+	case len(side.Parts) == 0:
+		return nil, fmt.Errorf("the folder %s is no output: it has no parts", path)
+	case side.Parts[0].Number > 0:
+		folder, err := outputs.ListFolder(ctx, path)
+		if err == nil && !folder.Complete {
 			err = fmt.Errorf("the folder %s is not complete: it has no %s", path, outputs.SuccessName)
 		}
+		return &side, err
 	}
-	return &side, err
+	return &side, nil
+}
+
+// Comparable reads an earlier output before the output is there, and returns an error if it cannot be compared with one that has
+// these classifications: it cannot be read, or has records of others only.
+func Comparable(ctx context.Context, earlier diff.Side, classifications []string) error {
+	summary, err := report.Summarize(ctx, earlier.Parts)
+	if err != nil {
+		return err
+	}
+	var has []string
+	for _, c := range summary.Classifications {
+		if slices.Contains(classifications, c.Name) {
+			return nil
+		}
+		has = append(has, c.Name)
+	}
+	if has == nil {
+		return nil // without records
+	}
+	return fmt.Errorf("it has records of %s, and the run asks for %s: nothing could be compared", strings.Join(has, " and "), strings.Join(classifications, " and "))
 }
 
 // CheckAgainst returns an error if an expectation compares with an earlier output, and none is named.

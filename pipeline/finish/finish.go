@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline/places"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
@@ -19,7 +18,7 @@ import (
 
 // Options are the folder of the shards, and the file for their rows.
 type Options struct {
-	Folder    string        // of all shards; may be a URL that storage.TakeParameters has returned, as may Output
+	Folder    string        // of all shards; may be a URL without parameters, as may Output
 	Output    string        // a file for the rows of all shards, in input order; "" for none
 	Format    writer.Format // of the file; default by its extension
 	Overwrite bool          // replace a file that exists
@@ -32,7 +31,7 @@ func (e *NoShardsError) Error() string {
 	return fmt.Sprintf("%s has no shards: %s is missing", e.Folder, record.ShardsPath(e.Folder))
 }
 
-// Run verifies the shards of a folder: see verify.RunShards. If the report is balanced, Run publishes the file with
+// Run verifies the shards of a folder: see verify.Options.Unfinished. If the report is balanced, Run publishes the file with
 // the rows and its account, if Options ask for that, and then the file _SUCCESS in the folder. Otherwise Run removes a
 // _SUCCESS. No shard can be written meanwhile by a process of this machine. Errors are *NoShardsError, *disk.BusyError if a shard or the file is being
 // written, *places.OverwriteError, *writer.FormatError, and those of reading and writing files.
@@ -50,19 +49,14 @@ func Run(ctx context.Context, o Options) (report verify.Report, err error) {
 	if err := f.lock(ctx); err != nil {
 		return report, err
 	}
-	if f.accounts, err = shards.Accounts(ctx, o.Folder); err != nil {
-		return report, err
-	}
 	return f.run(ctx)
 }
 
 // finishing is the state of Run.
 type finishing struct {
 	Options
-	shards   *record.Shards
-	accounts []*record.Account
-	locks    []*disk.Lock
-	sink     writer.Sink // nil before the first row
+	shards *record.Shards
+	locks  []*disk.Lock
 }
 
 // lock locks the shards, which no task of this machine can write then, and the file.
@@ -137,18 +131,7 @@ func (f *finishing) format() (writer.Format, error) {
 }
 
 func (f *finishing) run(ctx context.Context) (report verify.Report, err error) {
-	options := verify.ShardsOptions{
-		Folder: f.Folder, Shards: f.shards, Accounts: f.accounts, Stores: make([]*answers.Store, f.shards.Count),
-	}
-	if f.Output != "" {
-		options.Sink = func() (writer.Sink, error) { return f.open(ctx) }
-	}
-	defer func() {
-		if f.sink != nil {
-			err = errors.Join(err, f.sink.Abort())
-		}
-	}()
-	if report, err = verify.RunShards(ctx, options); err != nil {
+	if report, err = verify.Run(ctx, verify.Options{Output: f.Folder, Unfinished: true}); err != nil {
 		return report, err
 	}
 	success := record.SuccessPath(f.Folder)
@@ -166,38 +149,35 @@ func (f *finishing) run(ctx context.Context) (report verify.Report, err error) {
 	return report, storage.Publish(ctx, success, nil)
 }
 
-// open opens the sink for the rows, with the columns and the metadata of a run over the whole input.
-func (f *finishing) open(ctx context.Context) (writer.Sink, error) {
-	format, err := f.format()
-	if err != nil {
-		return nil, err
-	}
-	schema := f.shards.Settings.Schema()
-	for _, c := range f.accounts[0].Carried {
-		schema.Carry, schema.CarryTypes = append(schema.Carry, c.Name), append(schema.CarryTypes, c.Type)
-	}
-	f.sink, err = writer.Open(writer.Options{
-		Context: ctx, Storage: storage.Of(f.Output), Path: f.Output, Format: format, Schema: schema, Metadata: f.shards.Settings.Metadata(),
-	})
-	return f.sink, err
-}
-
+// publish publishes the file with the rows, and its account.
 func (f *finishing) publish(ctx context.Context) error {
 	if f.Output == "" {
 		return nil
 	}
-	if f.sink == nil { // no shard has a part
-		if _, err := f.open(ctx); err != nil {
-			return err
-		}
-	}
-	published, err := f.sink.Close()
-	if err != nil {
-		return err
-	}
 	format, err := f.format()
 	if err != nil {
 		return err
 	}
-	return f.shards.WriteAccount(ctx, f.Folder, f.accounts, f.Output, format, published)
+	accounts, err := f.shards.Accounts(ctx, f.Folder)
+	if err != nil {
+		return err
+	}
+	schema := f.shards.Settings.Schema() // as of a run over the whole input
+	for _, c := range accounts[0].Carried {
+		schema.Carry, schema.CarryTypes = append(schema.Carry, c.Name), append(schema.CarryTypes, c.Type)
+	}
+	sink, err := writer.Open(writer.Options{
+		Context: ctx, Storage: storage.Of(ctx, f.Output), Path: f.Output, Format: format, Schema: schema, Metadata: f.shards.Settings.Metadata(),
+	})
+	if err != nil {
+		return err
+	}
+	if err := f.merge(ctx, sink, schema); err != nil {
+		return errors.Join(err, sink.Abort())
+	}
+	published, err := sink.Close()
+	if err != nil {
+		return err
+	}
+	return f.shards.WriteAccount(ctx, f.Folder, accounts, f.Output, format, published)
 }

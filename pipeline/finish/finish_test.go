@@ -32,11 +32,11 @@ const shards = 3
 // service answers every request alike.
 type service struct{ meanwhile func() }
 
-func (s service) Categorize(context.Context, client.Request) (client.Answer, error) {
+func (s service) Categorize(_ context.Context, r client.Request) (client.Answer, error) {
 	if s.meanwhile != nil {
 		s.meanwhile()
 	}
-	return client.Answer{Entries: []client.Entry{{Value: "Pets > Dogs", Confidence: 0.5}}}, nil
+	return client.ParseAnswer([]byte(`{"`+r.Classification+`":[{"value":"Pets > Dogs","confidence":0.5}]}`), r.Classification)
 }
 
 // sharded is an input, and the folder of its shards.
@@ -47,7 +47,10 @@ type sharded struct {
 }
 
 // inFiles and inObjects are the places of a folder. The local files of objects are in a folder of their own.
-func inFiles(t *testing.T) string { return t.TempDir() }
+func inFiles(t *testing.T) string {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	return t.TempDir()
+}
 
 func inObjects(t *testing.T) string {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -14,6 +15,11 @@ import (
 // attempt asks once. Then the task is committed, parked for a retry, or, after a rejection, kept until it is confirmed. A
 // quota or service error stops the run and leaves the task unfinished.
 func (r *run) attempt(t *task, permit limits.Permit) error {
+	if lost, err := r.lost(t); lost || err != nil {
+		r.report(r.Limits.End(time.Now(), permit, limits.Result{Signal: limits.Canceled}))
+		r.others.put(t)
+		return err
+	}
 	if t.known {
 		return r.recheck(t, permit)
 	}
@@ -24,6 +30,9 @@ func (r *run) attempt(t *task, permit limits.Permit) error {
 	r.report(r.Limits.End(time.Now(), permit, ask.ResultOf(answer, nil)))
 	r.Counters.CountAnswer(answer)
 	t.answer, t.err = answer, nil
+	if err := r.checkBare(t); err != nil {
+		return err
+	}
 	r.saveAll(r.rejections.confirmedBy(t)) // these were sent before
 	r.save(t)
 	return nil
@@ -36,15 +45,14 @@ func (r *run) exchange(t *task) (client.Answer, error) {
 		r.Counters.Retries.Add(1)
 	}
 	t.Begin(time.Now())
-	t.trace.Step(stepAsk)
 	r.Counters.InFlight.Add(1)
+	r.Begins()
 	defer func() {
 		r.Counters.InFlight.Add(-1)
 		r.Attempted()
 	}()
 	answer, err := r.Categorizer.Categorize(r.asks, t.Request)
 	r.Counters.ObserveAttempt(time.Since(t.Sent))
-	t.traceAttempt(answer, err)
 	return answer, err
 }
 
@@ -80,7 +88,7 @@ func (r *run) unanswered(t *task, permit limits.Permit, err error) error {
 	if !mayEnd { // else no other request takes the place yet
 		end()
 	}
-	if err := r.checkSilence(time.Now(), e); err != nil {
+	if err := cmp.Or(r.checkSilence(time.Now(), e), r.checkTimeout(t, e)); err != nil {
 		return err
 	}
 	if err := r.failed(t, e); err != nil || !mayEnd {
@@ -134,7 +142,7 @@ func (r *run) unpark() *task {
 func (r *run) giveUp(t *task) {
 	r.Counters.Parked.Add(-1)
 	t.err = &AttemptsError{Attempts: t.Counted(), Err: t.Last}
-	r.end(t)
+	r.endUnstored(t)
 }
 
 // waitForQuota reports whether the run waits until there is quota again; else the run stops.
@@ -158,8 +166,19 @@ func (r *run) askQuota() {
 	if err == nil {
 		r.silence.end()
 	}
-	r.report(r.Limits.ReportQuota(time.Now(), ask.QuotaOf(usage, err)))
+	quota := ask.QuotaOf(usage, err)
+	never, storeErr := r.neverAnswered()
+	if storeErr != nil {
+		r.stop(storeErr)
+		return
+	}
+	quota.NoProof = never || r.parked.Len() >= severalFail
+	r.report(r.Limits.ReportQuota(time.Now(), quota))
 }
+
+// severalFail is how many inputs fail at the same time at least if the service is probably the cause, though it tells its
+// quota. It may have another server for that.
+const severalFail = 3
 
 // report logs a change of the service, and wakes the dispatcher if a decision to wait may hold no longer.
 func (r *run) report(change limits.Effect) {
@@ -188,10 +207,18 @@ func (r *run) report(change limits.Effect) {
 	}
 }
 
+// causeOf is the cause of a stop by a limit: a reserve is left because the quota is used up but for that.
+func causeOf(l limits.Limit) record.Cause {
+	if l == limits.Reserve {
+		return record.QuotaExhausted
+	}
+	return record.Budget
+}
+
 // stopError is the reason for which the limits end the run.
 func (r *run) stopError(err error) error {
-	if _, ok := errors.AsType[*limits.OutageError](err); !ok {
-		return &StopError{Cause: record.Budget, Err: err}
+	if spent, ok := errors.AsType[*limits.SpentError](err); ok {
+		return &StopError{Cause: causeOf(spent.Limit), Err: err}
 	}
 	if last := r.lastError.Load(); last != nil {
 		err = fmt.Errorf("%w, last error: %w", err, last)

@@ -9,8 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline/progress"
@@ -78,7 +76,7 @@ func TestClassificationsOfARecordStandTogether(t *testing.T) {
 	}
 	for _, quotas := range [][]int{{1 << 30}, {0, 1, 250, 1 << 30}} {
 		synctest.Test(t, func(t *testing.T) {
-			service, files := &twofold{asked: make(map[client.Request]int)}, vfs.NewMem()
+			service, files := &twofold{asked: make(map[client.Request]int)}, t.TempDir()
 			for i, quota := range quotas {
 				service.quota = quota
 				sink, counters, err := runTwofold(t, files, service, inputs)
@@ -107,14 +105,14 @@ func TestClassificationsOfARecordStandTogether(t *testing.T) {
 	}
 }
 
-func runTwofold(t *testing.T, files vfs.FS, service *twofold, inputs []string) (*rowsShown, *progress.Counters, error) {
+func runTwofold(t *testing.T, files string, service *twofold, inputs []string) (*rowsShown, *progress.Counters, error) {
 	t.Helper()
 	store := openStore(t, files)
 	defer store.Close()
 	sink, counters := new(rowsShown), new(progress.Counters)
 	_, err := Run(t.Context(), Parts{
 		Source: &records{inputs: inputs}, Categorizer: service, Sink: sink, Counters: counters, Store: store,
-		Limits: limits.New(limits.Options{Rate: 1000, Burst: 1, InFlight: 8}, time.Now()),
+		Limits: limits.New(limits.Options{Rate: 1000, InFlight: 8}, time.Now()),
 	}, Options{
 		Kind: client.Product, Retry: client.DefaultRetryPolicy(),
 		Classifications: []Classification{
@@ -129,7 +127,7 @@ func runTwofold(t *testing.T, files vfs.FS, service *twofold, inputs []string) (
 func TestForecastOfTwoClassifications(t *testing.T) {
 	options := Options{Kind: client.Product, Classifications: []Classification{{Name: client.ProductTaxonomy}, {Name: second}}}
 	got, err := NewForecast(t.Context(), Parts{Source: &records{inputs: []string{"a", "b", "", "a"}}}, options, nil)
-	if want := (Forecast{Records: 4, Invalid: 1, Distinct: 4, Repeated: 2}); err != nil || got != want {
+	if want := (Forecast{Records: 4, Invalid: 1, Distinct: 4, Repeated: 2, Digest: got.Digest}); err != nil || got != want {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
 }

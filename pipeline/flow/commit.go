@@ -8,11 +8,22 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/ask"
 	"github.com/bulkcat/bulkcat/pipeline/progress"
+	"github.com/bulkcat/bulkcat/writer"
 )
 
 // commitBounds bound a batch, and so the memory for outcomes that are not durable yet. A kill loses the answers of
 // the delay, of one fsync, and the requests in flight.
 var commitBounds = ask.Bounds{Outcomes: 1024, Bytes: 4 << 20, Delay: 15 * time.Millisecond}
+
+// slowCommit is how long a commit takes before it holds the workers back, as when many processes commit, so that a kill
+// does not lose more.
+const slowCommit = 50 * time.Millisecond
+
+// committing is a commit that has begun.
+type committing struct {
+	began time.Time
+	done  chan struct{} // closed at its end
+}
 
 // commit makes outcomes durable, many with one fsync, and then completes their tasks.
 func (r *run) commit() error {
@@ -26,7 +37,12 @@ func (r *run) commit() error {
 			batch.Add(t.Request, t.renewal.outcome(t))
 		}
 		r.countRenewals(batch, group)
-		if err := batch.Commit(); err != nil {
+		c := &committing{time.Now(), make(chan struct{})}
+		r.committing.Store(c)
+		err := batch.Commit()
+		r.committing.Store(nil)
+		close(c.done)
+		if err != nil {
 			return err
 		}
 		for _, t := range group {
@@ -55,14 +71,19 @@ func (t *task) BodySize() int { return len(t.answer.Body) }
 // save sends an outcome to be committed, if it is to be stored. The outcome may have been charged, so
 // whatever else has failed, the outcome is given up only when nothing is committed any more.
 func (r *run) save(t *task) {
-	if r.Store == nil || t.err == nil && t.answer.Free {
-		r.end(t)
+	if r.Store == nil || r.options.Unstored || t.err == nil && t.answer.Free {
+		r.endUnstored(t)
 		return
 	}
-	t.trace.Step(stepCommit)
 	select {
 	case r.commits <- t:
 	case <-r.quiet:
+	}
+	if c := r.committing.Load(); c != nil && time.Since(c.began) > slowCommit {
+		select {
+		case <-c.done:
+		case <-r.quiet:
+		}
 	}
 }
 
@@ -82,10 +103,13 @@ func (r *run) end(t *task) {
 // complete finishes a task and the tasks that wait for the same request.
 func (r *run) complete(t *task) {
 	t.answer.Release() // the body is stored, or of no further use
-	t.keepStored()
 	if !t.Sent.IsZero() {
 		r.Counters.Ended.Add(1)
+		if t.err == nil || StatusOf(t.err) == writer.StatusRejected {
+			r.Counters.WithOutcome.Add(1)
+		}
 	}
+	t.keepStored()
 	for _, f := range r.joins.end(t) {
 		f.answer, f.err, f.pending, f.recalled, f.freeSource = t.answer, t.err, t.pending, t.recalled, t.freeSource
 		r.finish(f)
@@ -99,7 +123,6 @@ func (r *run) finish(t *task) {
 		r.Counters.Free.Add(1)
 	}
 	status := t.status(&r.options.Schema)
-	t.endTrace(&r.options, status)
 	r.Counters.CountSettled(status, progress.Settled{Record: &t.record, Input: t.Request.Input, Err: t.err, Recalled: t.recalled})
 	r.completion.finish(t)
 }

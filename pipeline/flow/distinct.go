@@ -2,6 +2,8 @@ package flow
 
 import (
 	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
 
 	"github.com/bulkcat/bulkcat/pipeline/spill"
 )
@@ -39,16 +41,30 @@ func (d distinct) add(request string, u use) error {
 }
 
 // tally counts requests by their uses.
-type tally [uses]int64
+type tally struct {
+	counts  [uses]int64
+	digests [uses][hashSize]byte // the exclusive or of the hashes, which does not depend on their order
+}
 
 // of is the number of requests that have all wanted uses, and perhaps others.
 func (t *tally) of(wanted use) (n int64) {
-	for u, count := range t {
+	for u, count := range t.counts {
 		if use(u)&wanted == wanted {
 			n += count
 		}
 	}
 	return n
+}
+
+// digest is equal for equal sets of requests that have all wanted uses.
+func (t *tally) digest(wanted use) string {
+	var all [hashSize]byte
+	for u := range t.digests {
+		if use(u)&wanted == wanted {
+			subtle.XORBytes(all[:], all[:], t.digests[u][:])
+		}
+	}
+	return hex.EncodeToString(all[:])
 }
 
 func (t *tally) toAsk(mode use) int64 { return t.of(mode) - t.of(mode|answered) }
@@ -63,8 +79,9 @@ func (d distinct) count() (t tally, err error) {
 		if err != nil {
 			return tally{}, err
 		}
-		for _, u := range seen {
-			t[u]++
+		for hash, u := range seen {
+			t.counts[u]++
+			subtle.XORBytes(t.digests[u][:], t.digests[u][:], hash[:])
 		}
 	}
 	return t, nil

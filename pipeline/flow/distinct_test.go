@@ -1,6 +1,9 @@
 package flow
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestDistinct(t *testing.T) {
 	type request struct {
@@ -33,5 +36,42 @@ func TestDistinct(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// TestDigest has an equal digest for equal sets of requests alone.
+func TestDigest(t *testing.T) {
+	digest := func(u use, requests ...string) string {
+		t.Helper()
+		d := newDistinct()
+		defer d.close()
+		for i, r := range requests {
+			if err := d.add(r, u|use(i%2)*answered); err != nil { // some have an outcome, which does not matter
+				t.Fatal(err)
+			}
+		}
+		counts, err := d.count()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return counts.digest(exactly)
+	}
+	all := []string{"a", "b", "c"}
+	want := digest(exactly, all...)
+	for name, same := range map[string][]string{"another order": {"b", "c", "a"}, "repeated": {"a", "a", "b", "c", "b"}} {
+		if got := digest(exactly, same...); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	different := []string{want}
+	for name, other := range map[string][]string{"one more": {"a", "b", "c", "d"}, "one less": {"a", "c"}, "another": {"a", "b", "d"}, "none": nil} {
+		got := digest(exactly, other...)
+		if slices.Contains(different, got) {
+			t.Errorf("%s: %s is the digest of others", name, got)
+		}
+		different = append(different, got)
+	}
+	if got := digest(bySite, all...); got != digest(exactly) {
+		t.Errorf("requests of the other mode count: %s", got)
 	}
 }

@@ -3,8 +3,6 @@ package flow
 import (
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/reader"
 )
@@ -12,7 +10,7 @@ import (
 // An answer is in the store before Each gets it, so that a program that is killed in Each finds the answer there.
 func TestEachGetsStoredAnswers(t *testing.T) {
 	x := newTestRun(numbered(500)...)
-	x.store = openStore(t, vfs.NewMem())
+	x.store = openStore(t, t.TempDir())
 	defer x.store.Close()
 	handed := 0
 	x.each = func(record reader.Record, _ []client.Entry, err error) error {

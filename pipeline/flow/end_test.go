@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/bulkcat/bulkcat/client"
@@ -111,7 +110,7 @@ func TestAnswersInFlightAreKept(t *testing.T) {
 			return ctx.Err()
 		}
 	}
-	x.store = openStore(t, vfs.NewMem())
+	x.store = openStore(t, t.TempDir())
 	defer x.store.Close()
 	_, err := Run(t.Context(), Parts{Source: x.source, Categorizer: x.service, Sink: sink, Counters: x.counters, Store: x.store, Limits: limits.New(x.limits, time.Now())}, x.options)
 	if !errors.Is(err, errBroken) {

@@ -49,6 +49,9 @@ func (e *ServiceError) Error() string {
 	if _, misfit := errors.AsType[*client.ShapeError](e.Err); misfit || e.Err.Page {
 		return fmt.Sprintf("the answer for %q cannot be used: %v", e.Input, e.Err)
 	}
+	if slow, ok := errors.AsType[*client.TimeoutError](e.Err); ok {
+		return fmt.Sprintf("the service has never answered, %d times in a row within the timeout: %v", slow.InARow, e.Err)
+	}
 	return fmt.Sprintf("the service refused %q: %v", e.Input, e.Err)
 }
 

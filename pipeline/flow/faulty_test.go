@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -8,14 +9,13 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
@@ -32,7 +32,7 @@ type wholeRun struct {
 	timeout time.Duration
 	inputs  []string
 	pause   time.Duration // before each input is read
-	files   vfs.FS        // of the store
+	files   string        // of the store
 
 	counters *progress.Counters
 	sink     *rows
@@ -42,7 +42,7 @@ type wholeRun struct {
 
 func newWholeRun(options clienttest.Options, inputs int) *wholeRun {
 	return &wholeRun{
-		server: clienttest.New(options), inputs: numbered(inputs), files: vfs.NewMem(),
+		server: clienttest.New(options), inputs: numbered(inputs),
 		limits: limits.Options{InFlight: 64, CanAsk: true, MaxOutage: 6 * time.Hour}, timeout: 30 * time.Second,
 	}
 }
@@ -57,12 +57,13 @@ func (n *wholeRun) run(t *testing.T) error {
 
 func (n *wholeRun) runAt(t *testing.T, baseURL string, dial client.Dialer) error {
 	t.Helper()
+	n.files = cmp.Or(n.files, t.TempDir())
 	c, err := client.New(client.Options{BaseURL: baseURL, Dial: dial, Timeout: n.timeout, Connections: n.limits.InFlight})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	store, err := answers.Open(answers.Options{Dir: "store", Source: c.Source(), FS: n.files})
+	store, err := answers.Open(answers.Options{Path: filepath.Join(n.files, "answers.db"), Source: c.Source()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,10 +189,10 @@ func TestUnknownLimitLosesNothing(t *testing.T) {
 				if use := float64(late) / limit / (last - 10*time.Second).Seconds(); use < 0.95 {
 					t.Errorf("%.1f%% of the limit was used after the first 10 s", 100*use)
 				}
-				if share := float64(audit.Refused) / float64(len(audit.Arrivals)); share >= 0.05 { // most of them at the start
+				if share := float64(audit.Refused) / float64(len(audit.Arrivals)); share >= 0.08 { // nearly all of them at the start, when the rate doubles
 					t.Errorf("%.2f%% of the requests were refused", 100*share)
 				}
-				if learned := n.control.Learned().Rate; learned < 0.85*limit || learned > 1.2*limit { // the next run starts with the rate
+				if learned := n.control.Learned().Rate; learned < 0.8*limit || learned > 1.2*limit { // the next run starts with the rate
 					t.Errorf("learned %.0f/s of %.0f/s", learned, limit)
 				}
 			})
@@ -516,7 +517,7 @@ func TestReserveIsNeverTouched(t *testing.T) {
 		n.limits.Rate = 1000
 		n.limits.KeepReserve, n.limits.Reserve = true, 200
 		stop, ok := errors.AsType[*StopError](n.run(t))
-		if !ok || stop.Cause != record.Budget || !strings.Contains(stop.Error(), "reserve of 200 requests") {
+		if !ok || stop.Cause != record.QuotaExhausted || !strings.Contains(stop.Error(), "reserve of 200 requests") {
 			t.Errorf("got %v", stop)
 		}
 		// What is refused or fails costs nothing here, so that exactly 200 can be left.

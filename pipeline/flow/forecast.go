@@ -3,9 +3,11 @@ package flow
 import (
 	"context"
 	"io"
+	"time"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/client/normalize"
 )
 
@@ -18,19 +20,32 @@ type Forecast struct {
 	Answered int64 `json:"answered"`        // different requests whose outcome is stored
 	Refresh  int64 `json:"refresh"`         // stored answers to be asked again
 	Free     int64 `json:"free,omitempty"`  // requests that a model answers for nothing
+	AtRisk   int64 `json:"-"`               // of Free, those that are asked if the audit fails
 	Audit    int64 `json:"audit,omitempty"` // requests that the model would answer, and that are asked as a sample
 	Saved    int64 `json:"saved"`           // requests that a run by sites saves, compared with a run by exact spellings
 
+	Digest  string       `json:"-"` // equal for equal sets of different requests
 	Quota   client.Usage `json:"-"` // what the API key may still ask; zero if the service does not say
 	Rate    float64      `json:"-"` // requests a second, as stated or learned; 0 if unknown
 	Learned bool         `json:"-"` // Rate is what an earlier run has learned
+
+	// Of a run that was started before.
+	Paid   int64          `json:"-"` // of Answered: requests that the run has asked itself
+	Limits limits.Options `json:"-"` // with the requests that the run has made
+	By     time.Time      `json:"-"` // its deadline; zero for none
 }
 
 // ToAsk is how many requests the run would make, without retries.
 func (f Forecast) ToAsk() int64 { return f.Distinct - f.Answered + f.Refresh - f.Free }
 
+// IfAuditFails is the forecast of a run whose audit of the free answers fails at each threshold.
+func (f Forecast) IfAuditFails() Forecast {
+	f.Free, f.AtRisk = f.Free-f.AtRisk, 0
+	return f
+}
+
 // Add adds the figures of another run. An input of both runs counts for each: the first run asks, and the second finds
-// the stored answer if the store is the same. The quota and the rate stay.
+// the stored answer if the store is the same. The digest, the quota and the rate stay.
 func (f *Forecast) Add(other Forecast) {
 	f.Records += other.Records
 	f.Invalid += other.Invalid
@@ -39,8 +54,10 @@ func (f *Forecast) Add(other Forecast) {
 	f.Answered += other.Answered
 	f.Refresh += other.Refresh
 	f.Free += other.Free
+	f.AtRisk += other.AtRisk
 	f.Audit += other.Audit
 	f.Saved += other.Saved
+	f.Paid += other.Paid
 }
 
 // NewForecast reads the whole input and asks nothing. Equal inputs are counted exactly, in temporary files. The requests
@@ -94,6 +111,7 @@ func NewForecast(ctx context.Context, parts Parts, options Options, offer func([
 	}
 	f.Repeated = (f.Records-f.Invalid)*int64(len(options.Classifications)) - tally.of(mode)
 	f.Distinct, f.Answered = tally.of(mode), tally.of(mode|answered)
+	f.Digest = tally.digest(mode)
 	f.Saved = tally.toAsk(exactly) - tally.toAsk(bySite)
 	return f, nil
 }

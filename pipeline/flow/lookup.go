@@ -58,6 +58,7 @@ type lookups struct {
 	firsts  []*task // tasks to be looked up: valid, and without an equal request that is being asked
 	queries []answers.Query
 	missed  []*task // to be asked
+	claims  []answers.Query
 
 	earlier  <-chan struct{} // closed when the tasks before these have been handed on
 	handedOn chan struct{}
@@ -93,7 +94,6 @@ func (l *lookups) gather() bool {
 func (l *lookups) resolve() error {
 	r := l.run
 	records := len(l.tasks)
-	r.trace(l.tasks)
 	l.tasks = slices.DeleteFunc(l.tasks, func(t *task) bool {
 		if r.check(t) == nil {
 			return false
@@ -107,7 +107,6 @@ func (l *lookups) resolve() error {
 	l.firsts, l.queries, l.missed = l.firsts[:0], l.queries[:0], l.missed[:0]
 	for _, t := range l.tasks {
 		if r.joins.join(t) {
-			r.Counters.Deduped.Add(1)
 			continue
 		}
 		l.firsts = append(l.firsts, t)
@@ -123,11 +122,48 @@ func (l *lookups) resolve() error {
 			r.completeStored(t, q.Outcome)
 		case !q.Found && r.completeFree(t):
 		case r.miss(t):
-			t.trace.Step(stepWait)
 			l.missed = append(l.missed, t)
 		}
 	}
+	if err := l.claim(); err != nil {
+		return err
+	}
 	r.Counters.CountLookups(records, len(l.missed))
+	return nil
+}
+
+// claim claims the requests of tasks that have missed, so that no other process asks them. Those that another process is
+// about to ask are left to the stage that waits for it. The stored answer of a renewal counts meanwhile.
+func (l *lookups) claim() error {
+	if l.run.Store == nil {
+		return nil
+	}
+	lapses, err := l.run.Store.Lapses()
+	if err != nil {
+		return err
+	}
+	l.claims = l.claims[:0]
+	for _, t := range l.missed {
+		t.lapses = lapses
+		l.claims = append(l.claims, answers.Query{Request: t.Request, After: t.renewal.asked()})
+	}
+	if err := l.run.Store.Claim(l.claims); err != nil {
+		return err
+	}
+	claims := l.claims
+	l.missed = slices.DeleteFunc(l.missed, func(t *task) bool {
+		q := &claims[0]
+		claims = claims[1:]
+		switch {
+		case q.Found:
+			l.run.completeOthers(t, q.Outcome)
+		case q.Held && t.renewal != nil:
+			l.run.complete(t) // with the stored answer
+		case q.Held:
+			l.run.leaveToOthers(t)
+		}
+		return q.Found || q.Held
+	})
 	return nil
 }
 
@@ -177,19 +213,22 @@ func (r *run) check(t *task) error {
 	return t.err
 }
 
+// recall counts a task whose outcome this run has not asked.
+func (r *run) recall(t *task) {
+	r.Counters.FromStore.Add(1)
+	t.recalled = true
+}
+
 // completeStored finishes a task with its stored outcome.
 func (r *run) completeStored(t *task, outcome answers.Outcome) {
 	if outcome.AskedAt().Before(r.started) {
-		r.Counters.FromStore.Add(1)
-		t.recalled = true
-	} else {
-		r.Counters.Deduped.Add(1)
+		r.recall(t)
 	}
 	t.answer = outcome.Answer
 	if outcome.Rejection != nil {
 		t.err = outcome.Rejection
 	} else {
-		r.rejections.learn(t.Request)
+		r.rejections.learn(t.Request, t.answer)
 		if d, ok := r.Categorizer.(interface{ Proven() }); ok { // a client.Diagnoser
 			d.Proven()
 		}

@@ -15,7 +15,6 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/progress"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/refresh"
-	"github.com/bulkcat/bulkcat/pipeline/telemetry"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -35,6 +34,7 @@ type Options struct {
 	SourceName      string // of the service, for the column `source`
 
 	Offline      bool          // ask nothing: records without a stored answer are pending
+	Unstored     bool          // outcomes are not stored: the store is only read from
 	KeepGoing    bool          // every rejection is about the input, even if the service rejects every input; a service that has never answered is waited for
 	Strict       bool          // the first invalid record fails the run
 	Limit        int64         // records read at most; 0 for all
@@ -46,7 +46,9 @@ type Options struct {
 
 	Hurry <-chan struct{} // closed to shorten the grace period to HurriedGrace; nil for never
 
-	Reached bool             // the service has told its quota, so its address is right
+	Reached     bool                        // the service has told its quota, so its address is right
+	CheckCounts func(record.Snapshot) error // called before the output is published; may be nil
+
 	Folder  *output.Folder   // with the parts to keep; nil unless the output is a folder
 	Refresh *refresh.Refresh // the stored answers to be asked again; nil for none
 	Free    Free             // answers some requests for nothing; nil for none
@@ -92,8 +94,8 @@ type Parts struct {
 	Store       *answers.Store                              // nil: answers are not kept
 	Sink        writer.Sink                                 // nil if rows are not written
 	Each        Each                                        // takes the answers in input order; may be nil
+	Begins      func()                                      // called before each attempt, by several goroutines; may be nil
 	Attempted   func()                                      // called after each attempt, by several goroutines; may be nil
-	Tracer      *telemetry.Tracer                           // of a sample of the records; nil for no traces
 
 	Counters *progress.Counters // nil for new ones
 }
@@ -116,6 +118,9 @@ func (p Parts) withDefaults() Parts {
 	}
 	if p.Log == nil {
 		p.Log = slog.New(slog.DiscardHandler)
+	}
+	if p.Begins == nil {
+		p.Begins = func() {}
 	}
 	if p.Attempted == nil {
 		p.Attempted = func() {}

@@ -9,8 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
@@ -75,7 +73,7 @@ func TestSettledRecordsCountAtOnce(t *testing.T) {
 
 // TestStoredOutcomesAreNoSpeed runs twice over a list with equal records.
 func TestStoredOutcomesAreNoSpeed(t *testing.T) {
-	files := vfs.NewMem()
+	files := t.TempDir()
 	for _, want := range []int64{6, 2} {
 		x := newTestRun("shoe", "shoe", "hat", "coat", "hat", "shoe")
 		if want == 2 {

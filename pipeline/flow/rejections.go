@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,7 +31,9 @@ type rejections struct {
 	known       atomic.Pointer[client.Request] // a request that was answered, in this run or an earlier run
 	answered    atomic.Bool                    // the service has answered in this run
 	unusable    atomic.Int64                   // unusable responses before the first answer: see tolerate
-	fitted      sync.Map                       // the names of classifications in which the service has answered in this run
+	fitted      sync.Map                       // the names of classifications in which the service has answered with entries in this run
+	shown       sync.Map                       // likewise, in this run or an earlier run
+	bare        atomic.Int64                   // answers without a list of entries: see checkBare
 	unconfirmed ask.Rejected[*task]
 
 	mu     sync.Mutex
@@ -38,29 +41,44 @@ type rejections struct {
 	series int    // rejections of one kind in a row
 	check  int    // the length of the series at which the service is checked next
 	failed bool   // the repeated request was rejected as well
+
+	suspicious bool // the request is repeated because of the series
 }
 
 const (
 	firstSeries  = 20   // rejections in a row before the first check
 	mostSeries   = 1000 // rejections more, at most, before the next check
 	mostUnusable = 3    // unusable responses without an answer end the run
+	mostBare     = 100  // bare answers without another answer end the run: a list may begin with inputs that the service does not know
+	mostUnknown  = 1000 // rejections that blame the input, likewise
 )
 
 // MisconfiguredError says that the service has rejected every input in the same way, and has answered
 // none. The settings are probably wrong: no record was rejected, and the run ended.
 type MisconfiguredError struct {
-	Inputs int // that were rejected
-	Err    *client.Error
+	Inputs  int    // that were rejected
+	Address string // the base URL, if it is probably wrong; else ""
+	Err     *client.Error
 }
 
 func (e *MisconfiguredError) Error() string {
-	return fmt.Sprintf("the service rejects every input (%d of %d): %v", e.Inputs, e.Inputs, e.Err)
+	text := fmt.Sprintf("the service rejects every input (%d of %d): %v", e.Inputs, e.Inputs, e.Err)
+	if e.Address != "" {
+		text += fmt.Sprintf("; the base URL %s is probably wrong", e.Address)
+	}
+	if shorter := client.ShorterBase(e.Address); shorter != "" {
+		text += ": use " + shorter
+	}
+	return text
 }
 
 func (e *MisconfiguredError) Unwrap() error { return e.Err }
 
 // learn remembers a request that was answered.
-func (f *rejections) learn(request client.Request) {
+func (f *rejections) learn(request client.Request, answer client.Answer) {
+	if len(answer.Entries) > 0 {
+		f.shown.Store(request.Classification, true)
+	}
 	if f.known.Load() == nil {
 		f.known.CompareAndSwap(nil, &request)
 	}
@@ -91,11 +109,13 @@ func (r *run) hold(t *task, e *client.Error) error {
 		r.saveAll(f.unconfirmed.TakeAll())
 	case !long:
 		r.wakeAtLast(r.open.Load())
+	case f.known.Load() == nil && (series >= mostUnknown || !r.mayBlameInput(e)):
+		return r.misconfigured(series, e)
 	case f.known.Load() == nil:
-		return &MisconfiguredError{Inputs: series, Err: e}
+		r.Log.Warn("the service rejects one input after another, and has answered none", "series", series, "last", t.place(), "error", e)
 	default:
 		r.lastError.Store(e)
-		r.Limits.Suspect(time.Now())
+		r.suspect()
 		r.workers.waker.Wake()
 	}
 	return nil
@@ -120,10 +140,10 @@ func (f *rejections) add(t *task, kind string, least int) (series int, long bool
 // confirmedBy notes an answer, and returns the tasks whose rejections the answer confirms: those that were sent before.
 func (f *rejections) confirmedBy(t *task) []*task {
 	f.answered.Store(true)
-	if !f.fits(t) {
+	if len(t.answer.Entries) > 0 && !f.fits(t) {
 		f.fitted.Store(t.Request.Classification, true)
 	}
-	f.learn(t.Request)
+	f.learn(t.Request, t.answer)
 	f.mu.Lock()
 	f.kind, f.series = "", 0
 	f.mu.Unlock()
@@ -159,9 +179,9 @@ func (r *run) tolerate(t *task, err error) error {
 	f := &r.rejections
 	answers := f.answered.Load()
 	if shape, misfit := errors.AsType[*client.ShapeError](err); misfit {
-		known := f.known.Load()
+		_, shown := f.shown.Load(t.Request.Classification)
 		answers = f.fits(t)
-		if !shape.Worded && (answers || known != nil && known.Classification == t.Request.Classification) {
+		if !shape.Worded && (answers || shown) {
 			return e.Rejection()
 		}
 	}
@@ -194,6 +214,22 @@ func (r *run) toleratePage(e *client.Error) error {
 	return &wrong
 }
 
+// checkBare ends a run that gets many answers such as {}, and none with entries: the service probably does not understand the
+// requests. A 204 says that it does.
+func (r *run) checkBare(t *task) error {
+	f := &r.rejections
+	if _, shown := f.shown.Load(t.Request.Classification); shown || !t.answer.Bare || t.answer.Status == http.StatusNoContent || r.options.KeepGoing {
+		return nil
+	}
+	n := f.bare.Add(1)
+	if n < mostBare {
+		return nil
+	}
+	return &MisconfiguredError{Inputs: int(n), Err: &client.Error{Class: client.Fatal, Status: t.answer.Status, Err: errBare}}
+}
+
+var errBare = errors.New("the answers have no list of categories, not even an empty one")
+
 // recheck repeats a request that was answered before. If the service rejects the request, the rejections
 // since then are not about the inputs.
 func (r *run) recheck(t *task, permit limits.Permit) error {
@@ -224,8 +260,8 @@ func (r *run) recheck(t *task, permit limits.Permit) error {
 		return &ServiceError{Input: t.Request.Input, Err: original}
 	case !failed:
 		r.Counters.CountCanceled()
-	case refused && !r.rejections.answered.Load():
-		return &MisconfiguredError{Inputs: r.rejections.unconfirmed.Len(), Err: e}
+	case refused && !r.rejections.answered.Load() && r.rejections.unconfirmed.Len() > 0:
+		return r.misconfigured(r.rejections.unconfirmed.Len(), e)
 	case e.Class == client.Quota:
 		r.waitForQuota(e)
 	case e.Class == client.Auth || e.Class == client.Fatal:
@@ -244,11 +280,13 @@ func (f *rejections) checkFailed() {
 func (r *run) checked() {
 	f := &r.rejections
 	f.mu.Lock()
-	rejected, series := f.failed, f.series
-	f.failed = false
+	rejected, series, suspicious := f.failed, f.series, f.suspicious
+	f.failed, f.suspicious = false, false
 	f.mu.Unlock()
-	if !rejected {
+	if !rejected && suspicious {
 		r.Log.Warn("the service rejects one input after another, but still answers an input that it answered before", "series", series, "error", r.lastError.Load())
+	}
+	if !rejected {
 		r.saveAll(f.unconfirmed.TakeAll())
 		return
 	}
@@ -261,30 +299,84 @@ func (r *run) checked() {
 
 // wakeAtLast has the dispatcher look at the unconfirmed tasks if no other task is open.
 func (r *run) wakeAtLast(open int64) {
-	if n := r.rejections.unconfirmed.Len(); n > 0 && int64(n) == open {
+	if n := r.rejections.unconfirmed.Len(); n > 0 && int64(n) == open-r.others.len() {
 		r.workers.waker.Wake()
 	}
 }
 
+// misconfigured returns the error of a run without any answer.
+func (r *run) misconfigured(inputs int, e *client.Error) error {
+	wrong := &MisconfiguredError{Inputs: inputs, Err: e}
+	if isUnknown(e) && !r.reached() {
+		wrong.Address = r.options.SourceName
+	}
+	return wrong
+}
+
+// mayBlameInput reports whether a rejection says that the service does not know the input: its message says so, or its status
+// does, and the service has told its quota. A server that is asked at a wrong address gives the same status.
+func (r *run) mayBlameInput(e *client.Error) bool {
+	return e.BlamesInput() || isUnknown(e) && !e.Page && r.reached()
+}
+
+func isUnknown(e *client.Error) bool {
+	return e.Status == http.StatusNotFound || e.Status == http.StatusGone
+}
+
+// reached reports whether the service has told its quota or answered, so that its address is right.
+func (r *run) reached() bool { return r.responds() || r.options.Reached }
+
+// allMisconfigured returns the error of a run that has ended without any answer, because of its settings: the rejections of
+// all inputs are pages, or the service does not tell its quota either, or more than one rejection is about the form of the
+// request. It returns nil if the inputs may be the cause.
+func (r *run) allMisconfigured(rejected []*task) error {
+	never, err := r.neverAnswered()
+	if err != nil || !never || r.options.KeepGoing {
+		return err
+	}
+	for _, t := range rejected {
+		e, ok := errors.AsType[*client.Error](t.err)
+		if !ok || r.mayBlameInput(e) || r.reached() && !e.Page && len(rejected) == 1 {
+			return nil
+		}
+	}
+	last, _ := errors.AsType[*client.Error](rejected[len(rejected)-1].err)
+	return r.misconfigured(len(rejected), last)
+}
+
 // endSeries completes unconfirmed tasks when no other task is open, so that no answer can follow. Many rejections
-// are checked first. In a run without any answer the rejections are not stored: the settings may be
-// wrong.
+// are checked first. In a run without any answer the rejections are not stored, and the run ends if the settings are
+// probably wrong.
 func (r *run) endSeries() {
 	f := &r.rejections
 	f.mu.Lock()
 	kind := f.kind
 	f.mu.Unlock()
 	switch n := f.unconfirmed.Len(); {
-	case n == 0 || int64(n) != r.open.Load():
+	case n == 0 || int64(n) != r.open.Load()-r.others.len():
 	case kind == malformed && !f.answered.Load():
-		r.Limits.Suspect(time.Now())
+		r.suspect()
 	case !f.answered.Load():
-		for _, t := range f.unconfirmed.TakeAll() {
-			r.end(t)
+		rejected := f.unconfirmed.TakeAll()
+		if err := r.allMisconfigured(rejected); err != nil {
+			r.stop(err)
+			return
+		}
+		for _, t := range rejected {
+			r.endUnstored(t)
 		}
 	case n < firstSeries:
 		r.saveAll(f.unconfirmed.TakeAll())
 	default:
-		r.Limits.Suspect(time.Now())
+		r.suspect()
 	}
+}
+
+// suspect has a request that was answered before repeated, because of a series of rejections.
+func (r *run) suspect() {
+	f := &r.rejections
+	f.mu.Lock()
+	f.suspicious = true
+	f.mu.Unlock()
+	r.Limits.Suspect(time.Now())
 }

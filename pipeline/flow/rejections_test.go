@@ -11,8 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
@@ -68,6 +66,7 @@ func TestRejections(t *testing.T) {
 		refused   func(number int) bool
 		down      time.Duration // that the service refuses everything, after 1,000 requests
 		keepGoing bool
+		reached   bool // the service tells its quota
 
 		wrong    bool  // the run ends with a MisconfiguredError
 		out      bool  // the run ends after an outage that is too long
@@ -78,7 +77,9 @@ func TestRejections(t *testing.T) {
 	}{
 		{name: "every input of many", inputs: 2000, refused: between(0, 2000), wrong: true},
 		{name: "every input of many, and the run keeps going", inputs: 200, refused: between(0, 200), keepGoing: true, rejected: 200, stored: 200, warnings: 4},
-		{name: "every input of a few", inputs: 19, refused: between(0, 19), rejected: 19},
+		{name: "every input of a few", inputs: 19, refused: between(0, 19), reached: true, rejected: 19},
+		{name: "every input of a few, and no quota is told", inputs: 4, refused: between(0, 4), wrong: true},
+		{name: "every input of a few, and the run keeps going", inputs: 4, refused: between(0, 4), keepGoing: true, rejected: 4, stored: 4},
 		{name: "one of two", inputs: 2, refused: between(0, 1), rejected: 1, stored: 1},
 		{name: "every third", inputs: 300, refused: func(n int) bool { return n%3 == 0 }, rejected: 100, stored: 100},
 		{name: "the last few", inputs: 300, refused: between(290, 300), rejected: 10, stored: 10},
@@ -98,9 +99,9 @@ func TestRejections(t *testing.T) {
 					}
 					return answer(ctx, input, attempt)
 				}
-				x.store = openStore(t, vfs.NewMem())
+				x.store = openStore(t, t.TempDir())
 				defer x.store.Close()
-				x.options.KeepGoing = tt.keepGoing
+				x.options.KeepGoing, x.options.Reached = tt.keepGoing, tt.reached
 				x.limits.MaxOutage = time.Hour
 				log := new(bytes.Buffer)
 				x.log = slog.New(slog.NewTextHandler(log, nil))
@@ -110,7 +111,7 @@ func TestRejections(t *testing.T) {
 				if (wrong != nil) != tt.wrong || (stop != nil && stop.Cause == record.OutageTooLong) != tt.out || err != nil && !tt.wrong && !tt.out {
 					t.Fatalf("ended with %v", err)
 				}
-				if asked := x.service.asked(); tt.wrong && (asked > 50 || wrong.Inputs < firstSeries) {
+				if asked := x.service.asked(); tt.wrong && (asked > 50 || wrong.Inputs < min(tt.inputs, firstSeries)) {
 					t.Errorf("%d requests, then: %v", asked, err)
 				}
 				rows := strings.Count(strings.Join(x.sink.lines, "\n"), " rejected ")

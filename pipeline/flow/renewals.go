@@ -7,43 +7,42 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/refresh"
 )
 
-// renewal is a stored answer that is asked again.
-type renewal struct {
-	choice *refresh.Choice
-	stored answers.Outcome
-}
-
 // renews reports whether a task with a stored outcome asks again.
 func (r *run) renews(t *task, stored answers.Outcome) bool {
-	if r.options.Refresh == nil {
+	if !r.options.Refresh.Take(t.Request, stored) {
 		return false
 	}
-	choice, ok := r.options.Refresh.Take(t.Request, stored)
-	if ok {
-		t.renewal = &renewal{choice, stored}
+	t.renewal = &renewal{stored}
+	return true
+}
+
+// renewal is a stored answer that is asked again.
+type renewal struct{ stored answers.Outcome }
+
+// asked is when the service gave the stored answer; zero for nil.
+func (n *renewal) asked() time.Time {
+	if n == nil {
+		return time.Time{}
 	}
-	return ok
+	return n.stored.AskedAt()
 }
 
 // countRenewals counts the outcomes of a batch that renew stored answers.
 func (r *run) countRenewals(batch *answers.Batch, group []*task) {
-	renewals := false
+	renewals := int64(0)
 	for _, t := range group {
 		n := t.renewal
 		if n == nil {
 			continue
 		}
-		renewals = true
-		same, _ := refresh.Same(n.stored.Answer, t.answer)
-		changed := t.err != nil || !same
-		r.options.Refresh.Count(n.choice, changed)
-		r.Counters.AskedAgain.Add(1)
-		if changed {
+		renewals++
+		if same, _ := refresh.Same(n.stored.Answer, t.answer); t.err != nil || !same {
 			r.Counters.Changed.Add(1)
 		}
 	}
-	if renewals {
-		r.options.Refresh.Save(batch, time.Now())
+	if renewals > 0 {
+		r.Counters.AskedAgain.Add(renewals)
+		r.options.Refresh.Count(batch, renewals)
 	}
 }
 

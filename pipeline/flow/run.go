@@ -22,11 +22,12 @@ type run struct {
 	Parts
 	options Options
 
-	window  *window
-	pending chan *task // in input order, to the stage flatten
-	lookups chan *task // in input order, to be looked up
-	work    chan *task // to be asked for the first time
-	commits chan *task // answered or rejected, to be made durable
+	window     *window
+	pending    chan *task                 // in input order, to the stage flatten
+	lookups    chan *task                 // in input order, to be looked up
+	work       chan *task                 // to be asked for the first time
+	commits    chan *task                 // answered or rejected, to be made durable
+	committing atomic.Pointer[committing] // nil while nothing is committed
 
 	rows      chan *rowBatch // in input order, to the sink
 	written   chan *rowBatch // to be filled again
@@ -36,12 +37,14 @@ type run struct {
 
 	lookupOrder lookupOrder
 	joins       joins
+	others      others
 	completion  completion
 	workers     workers
 	parked      ask.Parked[*task]
 	rejections  rejections
 	silence     silence
 	lastError   atomic.Pointer[client.Error] // of a failed attempt
+	slow        atomic.Bool                  // the log says that the timeout is short
 	limited     atomic.Bool                  // the log says that the service limits the run
 
 	open     atomic.Int64  // tasks that may still reach the workers, and 1 while tasks are looked up
@@ -96,6 +99,7 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 		written:     make(chan *rowBatch, rowBatches),
 		lookupOrder: newLookupOrder(),
 		joins:       joins{asked: make(map[client.Request]*task)},
+		others:      others{wake: make(chan struct{}, 1)},
 		noneOpen:    make(chan struct{}),
 		quiet:       make(chan struct{}),
 		started:     time.Now(),
@@ -113,6 +117,7 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 	for _, s := range []*stage{
 		newStage("read", 1, r.read, func() { close(r.lookups); close(r.pending) }),
 		newStage("look up", runtime.NumCPU(), r.lookUp, r.taskEnded),
+		newStage("wait for others", 1, r.awaitOthers, nil),
 		r.asking,
 		newStage("commit", 1, r.commit, func() { close(r.quiet); cutOff() }),
 		newStage("flatten", 1, func() error { return r.flatten(hard) }, func() { close(r.rows) }),

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -36,27 +37,65 @@ func (e *UnreachableError) Unwrap() error { return e.Err }
 
 // checkSilence notes an attempt that got no answer. The error is an *UnreachableError, or that of the store.
 func (r *run) checkSilence(now time.Time, e *client.Error) error {
-	s := &r.silence
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.known || r.rejections.answered.Load() || r.options.Reached || r.options.KeepGoing:
+	if r.rejections.answered.Load() || r.options.Reached || r.options.KeepGoing {
 		return nil
-	case !isSilent(e):
-		s.since = time.Time{}
-		return nil
-	case s.since.IsZero():
-		s.since = now
 	}
-	silent := now.Sub(s.since)
+	if e.Timeout() { // a longer timeout may help
+		return nil
+	}
+	silent := r.silence.note(now, isSilent(e))
 	if silent < mostSilence {
 		return nil
 	}
-	var storeErr error
-	if s.known, storeErr = r.isKnown(); s.known || storeErr != nil {
-		return storeErr
+	known, err := r.isKnown()
+	if known {
+		r.silence.end()
+	}
+	if known || err != nil {
+		return err
 	}
 	return &UnreachableError{Service: r.options.SourceName, Silent: silent, Err: e}
+}
+
+const (
+	severalTimeouts = 3 // in a row are worth a warning
+	mostTimeouts    = 9 // in a row end a run without any answer
+)
+
+// checkTimeout warns of a timeout that is too short. It ends a run that has several times in a row waited in vain as long as
+// it may, for a service that has never answered: requests that are cut off may be charged.
+func (r *run) checkTimeout(t *task, e *client.Error) error {
+	slow, ok := errors.AsType[*client.TimeoutError](e.Err)
+	if !ok {
+		return nil
+	}
+	switch given := slow.Next == slow.Timeout; {
+	case !given && slow.InARow%severalTimeouts == 0:
+		r.Log.Warn("the service does not answer within the timeout, several times in a row: the timeout grows", "timeout", slow.Timeout.String(), "next", slow.Next.String())
+	case given && slow.InARow == severalTimeouts && !r.slow.Swap(true):
+		r.Log.Warn("the service does not answer within the timeout, several times in a row; if it is slow, a longer timeout helps", "timeout", slow.Timeout.String())
+	case given && slow.InARow >= mostTimeouts && time.Since(slow.Since) >= 2*slow.Timeout && !r.options.KeepGoing:
+		if never, err := r.neverAnswered(); never || err != nil {
+			return cmp.Or[error](err, &ServiceError{Input: t.Request.Input, Err: e})
+		}
+	}
+	return nil
+}
+
+// note notes an attempt, and returns how long the silence has lasted; 0 of a known service.
+func (s *silence) note(now time.Time, silent bool) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.known:
+		return 0
+	case !silent:
+		s.since = time.Time{}
+		return 0
+	case s.since.IsZero():
+		s.since = now
+	}
+	return now.Sub(s.since)
 }
 
 // end notes that the service has told its quota.
@@ -80,9 +119,6 @@ func isSilent(e *client.Error) bool {
 	return e.Class == client.Transient && (e.Status == 0 || e.Label() == malformed)
 }
 
-// errFound ends a scan of the store.
-var errFound = errors.New("found")
-
 // neverAnswered reports whether the service has given no answer, neither in this run nor in an earlier one.
 func (r *run) neverAnswered() (bool, error) {
 	if r.rejections.answered.Load() || r.rejections.known.Load() != nil {
@@ -100,14 +136,5 @@ func HasAnswers(store *answers.Store, source string) (bool, error) {
 	if store == nil {
 		return false, nil
 	}
-	err := store.Scan(func(s answers.Stored) error {
-		if s.Source == source {
-			return errFound
-		}
-		return nil
-	})
-	if errors.Is(err, errFound) {
-		return true, nil
-	}
-	return false, err
+	return store.Has(source)
 }

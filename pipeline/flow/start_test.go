@@ -1,10 +1,12 @@
 package flow
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -14,8 +16,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
@@ -48,7 +48,7 @@ func newStartedRun(t *testing.T, inputs int, serve transport) *startedRun {
 		_, _ = io.WriteString(w, body)
 		return w.Result(), nil
 	})
-	s.store = openStore(t, vfs.NewMem())
+	s.store = openStore(t, t.TempDir())
 	s.options.SourceName, s.options.Retry = "http://service", client.DefaultRetryPolicy()
 	s.limits = limits.Options{Rate: 1000, InFlight: 64, Trial: 3}
 	return s
@@ -104,7 +104,6 @@ func TestAnswersOfAnotherShape(t *testing.T) {
 		{"all of many", 1000, one(nested), false, 5, 0, "the answer has a list of entries at data.{classification}: got " + nested},
 		{"all of many, and the run keeps going", 1000, one(nested), true, 5, 0, "data.{classification}"},
 		{"the only one", 1, one(nested), false, 5, 0, `no member "product_taxonomy"`},
-		{"empty objects", 1000, one(`{}`), false, 5, 0, "got {}"},
 		{"words", 1000, one(`{"error":"unknown client"}`), false, 5, 0, "unknown client"},
 		{"one in a hundred", 1000, func(i int, _ string) (string, error) {
 			if i%100 == 0 {
@@ -200,7 +199,7 @@ func TestPagesInPlaceOfAnswers(t *testing.T) {
 		{"OK after an answer", 200, page, func(x *startedRun) { x.answers = 1 }, 1000, "stopped early: outage"},
 		{"OK after an earlier run", 200, page, func(x *startedRun) { x.addAnswer() }, 1000, "stopped early: outage"},
 		{"not found after an earlier run", 404, page, func(x *startedRun) { x.addAnswer() }, 60, "the service rejects every input (20 of 20)"},
-		{"not found in words", 404, `{"message":"no such site"}`, nil, 60, "the service rejects every input (20 of 20)"},
+		{"not found, another operation", 404, `{"message":"no such page"}`, func(x *startedRun) { x.options.Reached = false }, 60, "the service rejects every input (20 of 20)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -336,4 +335,123 @@ func TestServiceThatHangsFromTheStart(t *testing.T) {
 			t.Errorf("after %v: %v", time.Since(start), err)
 		}
 	})
+}
+
+// A list may begin with inputs that the service does not know. It is not asked for long if it knows none.
+func TestUnknownInputsFirst(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		unknown  int // of the requests, from the first
+		status   int
+		body     string
+		reached  bool // the service tells its quota
+		wrong    bool // the run ends with a MisconfiguredError
+		most     int64
+		rejected int // stored
+	}{
+		{"the body names a site", 60, 404, `{"error":"unknown domain"}`, false, false, 500, 60},
+		{"the body names the input", 60, 410, `{"error":"we have no 'TITLE'"}`, false, false, 500, 60},
+		{"the body says nothing, usage answers", 60, 404, `{"error":"not found"}`, true, false, 500, 60},
+		{"the body is that of a router, usage answers", 60, 404, `404 page not found`, true, false, 500, 60},
+		{"the body says nothing", 500, 404, `{"error":"not found"}`, false, true, 60, 0},
+		{"the body is that of a router", 500, 404, `{"message":"Cannot GET /api/v1/product/categorization?query=TITLE"}`, false, true, 60, 0},
+		{"a page", 500, 404, `<html>unknown domain</html>`, true, true, 60, 0},
+		{"another rejection", 500, 422, `{"error":"unknown domain"}`, true, true, 60, 0},
+		{"all of a short list", 500, 404, `{"error":"unknown product"}`, false, false, 500, 0},
+		{"all of a long list", 3000, 404, `{"error":"unknown product"}`, true, true, 1300, 0},
+		{"no content first", 60, 204, ``, false, false, 500, 0},
+		{"no content for all", 500, 204, ``, false, false, 500, 0},
+		{"empty objects first", 60, 200, `{}`, false, false, 500, 0},
+		{"empty objects for all", 500, 200, `{}`, false, true, 170, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				inputs := max(500, tt.unknown)
+				x := newStartedRun(t, inputs, nil)
+				defer x.store.Close()
+				x.options.Reached = tt.reached
+				x.categorizer = newTransportClient(t, func(r *http.Request) (*http.Response, error) {
+					w := httptest.NewRecorder()
+					if n := x.requests.Add(1); n <= int64(tt.unknown) {
+						w.WriteHeader(tt.status)
+						_, _ = io.WriteString(w, strings.ReplaceAll(tt.body, "TITLE", r.URL.Query().Get("query")))
+					} else {
+						_, _ = io.WriteString(w, fits)
+					}
+					return w.Result(), wait(r.Context(), 20*time.Millisecond)
+				})
+				err := x.run(t.Context())
+				if _, wrong := errors.AsType[*MisconfiguredError](err); wrong != tt.wrong || err != nil && !wrong {
+					t.Errorf("ended with %v", err)
+				}
+				if n := x.requests.Load(); n > tt.most {
+					t.Errorf("%d requests, at most %d", n, tt.most)
+				}
+				answered, rejected := x.stored(t, inputs)
+				if rejected != tt.rejected || err == nil && tt.status/100 == 2 && answered != inputs {
+					t.Errorf("%d answers and %d rejections are stored, want %d rejections", answered, rejected, tt.rejected)
+				}
+			})
+		})
+	}
+}
+
+// A service that has never answered within the timeout is not asked for long. The log and the error name the timeout.
+func TestTimeoutBelowLatency(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		timeout time.Duration // 0 for the default, which grows
+		takes   time.Duration
+		known   bool // the service has answered an earlier run
+		ends    bool // with a ServiceError
+		most    int64
+		warns   string
+	}{
+		{"given", time.Second, 1500 * time.Millisecond, false, true, 40, "timeout=1s"},
+		{"given, and in use for long", time.Second, 1500 * time.Millisecond, true, false, 5000, "timeout=1s"},
+		{"enough", 2 * time.Second, 1500 * time.Millisecond, false, false, 20, ""},
+		{"the default grows", 0, 45 * time.Second, false, false, 60, "timeout=30s next=1m0s"},
+		{"the default grows twice", 0, 100 * time.Second, false, false, 120, "timeout=1m0s next=2m0s"},
+		{"the default is not enough", 0, time.Hour, false, true, 120, "timeout=1m0s next=2m0s"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := newStartedRun(t, 20, nil)
+				defer x.store.Close()
+				if tt.known {
+					x.addAnswer()
+				}
+				x.limits.MaxOutage = time.Hour
+				log := new(bytes.Buffer)
+				x.log = slog.New(slog.NewTextHandler(log, nil))
+				c, err := client.New(client.Options{BaseURL: "http://service", Timeout: tt.timeout, Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+					if r.URL.Path == "/api/usage" {
+						return &http.Response{StatusCode: http.StatusNotFound, Body: http.NoBody}, nil
+					}
+					x.requests.Add(1)
+					if err := wait(r.Context(), tt.takes); err != nil {
+						return nil, err
+					}
+					w := httptest.NewRecorder()
+					_, _ = io.WriteString(w, fits)
+					return w.Result(), nil
+				})})
+				if err != nil {
+					t.Fatal(err)
+				}
+				x.categorizer = client.NewDiagnoser(c)
+				err = x.run(t.Context())
+				service, ends := errors.AsType[*ServiceError](err)
+				if ends != tt.ends || ends && service.Err.OptionName() != "client.Timeout" || !ends && err != nil && !strings.Contains(err.Error(), "did not answer within") {
+					t.Errorf("ended with %v", err)
+				}
+				if n := x.requests.Load(); n > tt.most {
+					t.Errorf("%d requests, at most %d", n, tt.most)
+				}
+				if !strings.Contains(log.String(), tt.warns) || tt.warns == "" && strings.Contains(log.String(), "timeout") {
+					t.Errorf("log:\n%s", log)
+				}
+			})
+		})
+	}
 }

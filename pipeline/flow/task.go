@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/ask"
 	"github.com/bulkcat/bulkcat/client/normalize"
 	"github.com/bulkcat/bulkcat/pipeline/output"
-	"github.com/bulkcat/bulkcat/pipeline/telemetry"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -30,12 +30,14 @@ type task struct {
 
 	ask.Attempts // of the request
 
+	claimed time.Time // the last attempt to claim the request, which another process had
+	lapses  int64     // of the store's claims when the request was claimed
+
 	renewal  *renewal // of a stored answer, until the new outcome is stored; nil for other tasks
 	answer   client.Answer
-	recalled bool             // the outcome was stored by an earlier run
-	pending  bool             // not asked, because the run is offline
-	err      error            // why there is no answer
-	trace    *telemetry.Trace // nil unless the task is in the sample
+	recalled bool  // the outcome was stored by an earlier run
+	pending  bool  // not asked, because the run is offline
+	err      error // why there is no answer
 	done     atomic.Bool
 
 	freeSource string // of an answer for nothing; "" for other answers
@@ -135,7 +137,6 @@ func (j *joins) join(t *task) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if first, ok := j.asked[t.Request]; ok {
-		t.joined()
 		first.duplicates = append(first.duplicates, t)
 		return true
 	}

@@ -108,11 +108,11 @@ func (r *run) queue(now time.Time) (q limits.Queue, due time.Time) {
 		default:
 		}
 	}
-	failed, retry, due := r.parked.Decide(now, r.Limits, q)
+	q.Proof, q.Known = true, r.rejections.known.Load() != nil
+	failed, q, due := r.parked.Decide(now, r.Limits, q)
 	for _, t := range failed {
 		r.giveUp(t)
 	}
-	q.Retry = retry
 	return q, due
 }
 

@@ -156,9 +156,12 @@ func (f *flattening) add(t *task) {
 	}
 	f.run.Counters.CountDropped(t.answer.Dropped)
 	if len(t.answer.Entries) > 0 {
-		f.run.Counters.ObserveAnswer(t.answer.Entries[0])
+		f.run.Counters.ObserveAnswer(t.answer.Best())
 	}
 	result.Entries = b.entries[start:]
+	if !writer.IsSorted(result.Entries) {
+		f.run.Counters.Drift.Order.Add(1)
+	}
 	start = len(b.fields)
 	for _, column := range o.Carry {
 		field, null := "", true
@@ -193,6 +196,9 @@ func (r *run) write() (writer.Published, error) {
 		err = *failed
 	}
 	if err == nil && r.flattened {
+		err = r.checkLast()
+	}
+	if err == nil && r.flattened {
 		return r.Sink.Close()
 	}
 	if err == nil {
@@ -208,12 +214,24 @@ func (r *run) write() (writer.Published, error) {
 	return writer.Published{}, err
 }
 
+// checkLast looks at all records before the rest of the output is published.
+func (r *run) checkLast() error {
+	if check := r.options.CheckCounts; check != nil {
+		if err := check(r.Counters.Snapshot()); err != nil {
+			return err
+		}
+	}
+	return r.options.Folder.CheckLast()
+}
+
 // errIncomplete keeps an output from being published if a record has no rows.
 var errIncomplete = errors.New("not every record has its rows")
 
 func (r *run) writeRows() error {
 	for b := range r.rows {
-		r.options.Folder.Expect(b.written) // before their part may be published
+		if err := r.options.Folder.Expect(b.written); err != nil { // before their part may be published
+			return err
+		}
 		if err := r.Sink.Write(b.rows); err != nil {
 			return err
 		}

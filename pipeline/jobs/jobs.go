@@ -58,6 +58,8 @@ type table struct {
 	lines  map[string]int // of the keys
 }
 
+func newTable() table { return table{values: make(map[string]any), lines: make(map[string]int)} }
+
 // The keys that are no settings.
 const (
 	kindKey  = "kind"
@@ -73,11 +75,16 @@ func Read(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	return parse(path, content)
+}
+
+// parse reads the content of a file.
+func parse(path string, content []byte) (*File, error) {
 	text, err := regular.Text(content)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	f := &File{path: path}
+	f := &File{path: path, defaults: newTable()}
 	var values map[string]any
 	if err := toml.Unmarshal(text, &values); err != nil {
 		if e, ok := errors.AsType[*toml.DecodeError](err); ok {
@@ -92,7 +99,9 @@ func Read(path string) (*File, error) {
 	if len(f.jobs) == 0 {
 		return nil, fmt.Errorf("%s has no job: begin each job with [[job]]", path)
 	}
-	f.defaults.values, _ = values["defaults"].(map[string]any)
+	if defaults, ok := values["defaults"].(map[string]any); ok {
+		f.defaults.values = defaults
+	}
 	for i, job := range values["job"].([]any) { // readLines allows no other type
 		f.jobs[i].values = job.(map[string]any)
 	}
@@ -125,16 +134,17 @@ func (f *File) readLines(text []byte) error {
 			key = append(key, string(parts.Node().Data))
 		}
 		name := strings.Join(key, ".")
+		is := func(kind unstable.Kind, parts ...string) bool { return node.Kind == kind && slices.Equal(key, parts) }
 		switch {
-		case node.Kind == unstable.Table && name == "defaults":
-			f.defaults = table{line: line, lines: make(map[string]int)}
+		case is(unstable.Table, "defaults"):
 			current, inTable = &f.defaults, false
-		case node.Kind == unstable.ArrayTable && name == "job":
-			f.jobs = append(f.jobs, table{line: line, lines: make(map[string]int)})
+		case is(unstable.ArrayTable, "job"):
+			f.jobs = append(f.jobs, newTable())
 			current, inTable = &f.jobs[len(f.jobs)-1], false
-		case node.Kind == unstable.Table && name == "defaults."+ExpectKey:
+			current.line = line
+		case is(unstable.Table, "defaults", ExpectKey):
 			f.defaults.lines[ExpectKey], inTable = line, true
-		case node.Kind == unstable.Table && name == "job."+ExpectKey && len(f.jobs) > 0:
+		case is(unstable.Table, "job", ExpectKey) && len(f.jobs) > 0:
 			f.jobs[len(f.jobs)-1].lines[ExpectKey], inTable = line, true
 		case node.Kind == unstable.KeyValue && inTable: // its keys are in the value of the table
 		case node.Kind != unstable.KeyValue:
@@ -172,9 +182,6 @@ func (f *File) Job(index int) (Job, error) {
 // merged is a job with the defaults, and the line of each key.
 func (f *File) merged(job table) table {
 	all := table{line: job.line, values: maps.Clone(f.defaults.values), lines: maps.Clone(f.defaults.lines)}
-	if all.values == nil {
-		all.values, all.lines = make(map[string]any), make(map[string]int)
-	}
 	maps.Copy(all.values, job.values)
 	maps.Copy(all.lines, job.lines)
 	return all

@@ -37,6 +37,31 @@ func TestJobsHaveTheDefaults(t *testing.T) {
 	}
 }
 
+// TestTables has each table of a file, with and without the others, in any order.
+func TestTables(t *testing.T) {
+	const job = "[[job]]\nkind = \"website\"\ninput = \"a\"\n"
+	for _, tt := range []struct{ name, text, want string }{
+		{"a job alone", job, `[]`},
+		{"expectations of all jobs without other defaults", "[defaults.expect]\nok = \"> 1\"\n" + job, `[{expect map[ok:> 1] 1 true}]`},
+		{"the defaults after their expectations", "[defaults.expect]\nok = \"> 1\"\n[defaults]\nrate = \"1/s\"\n" + job, `[{expect map[ok:> 1] 1 true} {rate 1/s 4 true}]`},
+		{"the defaults after the jobs", job + "[defaults]\nlevels = 2\n[defaults.expect]\nok = \"> 1\"\n", `[{levels 2 5 true} {expect map[ok:> 1] 6 true}]`},
+		{"empty defaults", "[defaults]\n" + job, `[]`},
+		{"expectations of a job", job + "[job.expect]\nok = \"> 1\"\n", `[{expect map[ok:> 1] 4 false}]`},
+		{"expectations of both", "[defaults.expect]\nok = \"> 1\"\n" + job + "[job.expect]\nok = \"> 2\"\n", `[{expect map[ok:> 2] 6 false}]`},
+		{"values of other types", job + "a = [1, {b = 2026-11-25}]\nexpect = 5\n", `[{a [1 map[b:2026-11-25]] 4 false} {expect 5 5 false}]`},
+	} {
+		file, err := jobs.Read(write(t, tt.text))
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		got, err := file.Job(0)
+		if err != nil || fmt.Sprint(got.Settings) != tt.want {
+			t.Errorf("%s: %v, %v; want %s", tt.name, got.Settings, err, tt.want)
+		}
+	}
+}
+
 func TestJobsAfterByteOrderMark(t *testing.T) {
 	file, err := jobs.Read(write(t, "\ufeff[[job]]\nkind = \"website\"\ninput = \"a.csv\"\n"))
 	if err != nil || file.Len() != 1 {
@@ -50,6 +75,12 @@ func TestErrorsNameFileAndLine(t *testing.T) {
 		{"syntax", "[[job]]\nkind = \n", "jobs.toml:2: "},
 		{"another table", "[job]\nkind = \"website\"\n", "jobs.toml:1: there is no table job"},
 		{"a table of a job above the jobs", "[job.expect]\nok = \"> 1\"\n", "jobs.toml:1: there is no table job.expect"},
+		{"a table whose name has a point", "[[job]]\n[\"job.expect\"]\nok = \"> 1\"\n", "jobs.toml:2: there is no table job.expect"},
+		{"defaults that are a list", "[[defaults]]\n[[job]]\n", "jobs.toml:1: there is no table defaults"},
+		{"defaults that are a number", "defaults = 1\n[[job]]\n", "jobs.toml:1: defaults stands above the tables"},
+		{"jobs that are a value", "job = [{kind = \"website\"}]\n", "jobs.toml:1: job stands above the tables"},
+		{"a list of expectations", "[[job]]\n[[job.expect]]\n", "jobs.toml:2: there is no table job.expect"},
+		{"a table in the expectations", "[[job]]\n[job.expect.ok]\n", "jobs.toml:2: there is no table job.expect.ok"},
 		{"a table of another key", "[[job]]\n[job.rate]\nok = \"> 1\"\n", "jobs.toml:2: there is no table job.rate"},
 		{"a key above", "rate = 1\n[[job]]\n", "jobs.toml:1: rate stands above the tables"},
 		{"no kind", "[[job]]\ninput = \"a\"\n", "jobs.toml:1: the job has no kind"},

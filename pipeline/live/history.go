@@ -26,7 +26,7 @@ type history struct {
 
 const mostSamples = 240
 
-// leastInterval keeps the views of readers who open the page from being samples between those of each second.
+// leastInterval keeps the last event, which comes at any time, from being a sample too close to the one before.
 const leastInterval = every / 2
 
 // add adds a sample, unless the last is too new.

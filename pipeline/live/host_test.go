@@ -8,11 +8,12 @@ import (
 
 // TestForeignNamesAreRefused asks as a browser does that has loaded a page of a name, which then resolves to this machine.
 func TestForeignNamesAreRefused(t *testing.T) {
-	s, err := Listen("127.0.0.1:0", "Runs.example.com")
+	s, err := Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.http.Close() })
+	handler := forName("Runs.example.com:9464", s.routes())
 	for host, want := range map[string]int{
 		"127.0.0.1:9464":        http.StatusOK,
 		"127.0.0.1":             http.StatusOK,
@@ -34,7 +35,7 @@ func TestForeignNamesAreRefused(t *testing.T) {
 			request := httptest.NewRequest(http.MethodGet, path, nil)
 			request.Host = host
 			answer := httptest.NewRecorder()
-			s.http.Handler.ServeHTTP(answer, request)
+			handler.ServeHTTP(answer, request)
 			if path == healthPath {
 				want = http.StatusOK
 			}

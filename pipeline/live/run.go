@@ -22,7 +22,7 @@ type Run struct {
 	metrics *prometheus.Registry
 	mu      sync.Mutex
 	history history
-	before  record.Status // of the last view
+	before  record.Status // of the last sample
 	waited  map[record.State]time.Duration
 }
 
@@ -46,7 +46,23 @@ var stateWords = map[record.State]string{
 	record.Finishing: "finishing: storing answers and writing rows",
 }
 
-// View shows the status, and adds it to the history.
+// Sample adds the status to the history.
+func (r *Run) Sample() {
+	s := r.status()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if passed := s.Updated.Sub(r.before.Updated); passed > 0 {
+		if slices.Contains(figures.Waits, r.before.State) {
+			r.waited[r.before.State] += passed
+		}
+		r.before = s
+	}
+	if s.State != record.Ended {
+		r.history.add(sample{At: s.Updated, Counts: s.Outcomes, Allowed: s.Allowed, Latency: s.Details.Attempts.Counts, Waited: maps.Clone(r.waited)})
+	}
+}
+
+// View shows the status and the history.
 func (r *Run) View() View {
 	s := r.status()
 	d := s.Details
@@ -59,15 +75,6 @@ func (r *Run) View() View {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if passed := s.Updated.Sub(r.before.Updated); passed > 0 {
-		if slices.Contains(figures.Waits, r.before.State) {
-			r.waited[r.before.State] += passed
-		}
-		r.before = s
-	}
-	if !v.Ended {
-		r.history.add(sample{At: s.Updated, Counts: s.Outcomes, Allowed: s.Allowed, Latency: d.Attempts.Counts, Waited: maps.Clone(r.waited)})
-	}
 	v.Charts = charts(&r.history, s.Outcomes, d.Attempts.Bounds)
 	v.Tables = tables(s)
 	return v

@@ -44,7 +44,8 @@ var parts = []string{"state", "figures", "charts", "tables", "settings"}
 
 // Source is a run or a service that the page shows. Its methods may be called from several goroutines.
 type Source interface {
-	View() View
+	View() View  // changes nothing
+	Sample()     // adds the present state to the history that View shows
 	Status() any // for JSON
 	Metrics() prometheus.Gatherer
 }
@@ -65,18 +66,15 @@ type Server struct {
 // every is the time between events.
 const every = time.Second
 
-// Listen begins to serve on an address. Show sets the source; before that the page says that the run starts. In names
-// are further names of the machine, under which browsers and programs may ask.
-func Listen(addr string, names ...string) (*Server, error) {
+// Listen begins to serve on an address. Show sets the source; before that the page says that the run starts. Browsers and
+// programs may ask under the host of the address.
+func Listen(addr string) (*Server, error) {
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", addr, err)
 	}
 	s := &Server{listener: listener, failed: make(chan error, 1), changed: make(chan struct{})}
-	if host, _, err := net.SplitHostPort(addr); err == nil {
-		names = append(names, host)
-	}
-	s.http = &http.Server{Handler: forNames(append(names, "localhost"), s.routes()), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
+	s.http = &http.Server{Handler: forName(addr, s.routes()), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
 	s.Show(starting{})
 	go func() { s.failed <- s.http.Serve(listener) }()
 	return s, nil
@@ -128,7 +126,9 @@ func (s *Server) Close() error {
 
 // publish makes the event of the present view.
 func (s *Server) publish(last bool) {
-	view := s.shown().View()
+	source := s.shown()
+	source.Sample()
+	view := source.View()
 	message := struct {
 		Title string            `json:"title"`
 		Ended bool              `json:"ended"`
@@ -195,14 +195,14 @@ func (s *Server) routes() http.Handler {
 	return withSecurityHeaders(mux)
 }
 
-// forNames refuses requests for other names of the machine, except healthPath, which reveals nothing. The owner of a name
-// can let the name resolve to an address of this machine after a browser has loaded a page of that name (DNS
+// forName refuses requests for other names of the machine than localhost and the host of the address, except healthPath,
+// which reveals nothing. The owner of a name can let the name resolve to an address of this machine after a browser has loaded a page of that name (DNS
 // rebinding), and the page can then read this server. IP addresses cannot be used in this way, and programs may leave
 // out the name.
-func forNames(names []string, next http.Handler) http.Handler {
-	allowed := make(map[string]bool)
-	for _, name := range names {
-		allowed[canonical(name)] = true
+func forName(addr string, next http.Handler) http.Handler {
+	allowed := map[string]bool{"localhost": true}
+	if host, _, err := net.SplitHostPort(addr); err == nil {
+		allowed[canonical(host)] = true
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := r.Host
@@ -211,7 +211,7 @@ func forNames(names []string, next http.Handler) http.Handler {
 		}
 		_, err := netip.ParseAddr(strings.Trim(host, "[]"))
 		if err != nil && host != "" && !allowed[canonical(host)] && r.URL.Path != healthPath {
-			http.Error(w, "This page is not served under this name: ask for the IP address, or name the host with --listen-host.", http.StatusMisdirectedRequest)
+			http.Error(w, "This page is not served under this name: ask for the IP address, or name the host in --listen.", http.StatusMisdirectedRequest)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -238,6 +238,9 @@ func withSecurityHeaders(next http.Handler) http.Handler {
 // events sends the newest event, and then each new event.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
+	if r.Method == http.MethodHead { // the events have no end
+		return
+	}
 	control := http.NewResponseController(w)
 	for {
 		event, changed, last := s.newest()
@@ -260,6 +263,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 // starting is the source before a run has begun.
 type starting struct{}
 
+func (starting) Sample()                      {}
 func (starting) View() View                   { return View{Title: "bulkcat", State: "starting"} }
 func (starting) Status() any                  { return map[string]string{"state": "starting"} }
 func (starting) Metrics() prometheus.Gatherer { return prometheus.NewRegistry() }

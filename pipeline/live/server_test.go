@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -196,14 +197,37 @@ func TestHistoryIsBoundedAndKeepsTheBeginning(t *testing.T) {
 	}
 }
 
+// TestReadersChangeNothing reads all that the server has, while nothing is sampled.
+func TestReadersChangeNothing(t *testing.T) {
+	status := statusOf(record.Limited)
+	run := NewRun(func() record.Status { return status })
+	metrics := prometheus.NewRegistry()
+	service := NewService("serve", metrics)
+	for name, tt := range map[string]struct {
+		source  Source
+		history *history
+	}{"run": {run, &run.history}, "service": {service, &service.history}} {
+		s := &Server{source: tt.source}
+		tt.source.Sample()
+		for _, path := range []string{"/", "/status.json", "/metrics", "/healthz", "/page.css", "/page.js"} {
+			status.Updated = status.Updated.Add(time.Minute)
+			w := httptest.NewRecorder()
+			s.routes().ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+			if len(tt.history.samples) != 1 || len(run.waited) != 0 || w.Code != http.StatusOK {
+				t.Errorf("%s: after %s: status %d, %d samples, waited %v", name, path, w.Code, len(tt.history.samples), run.waited)
+			}
+		}
+	}
+}
+
 // TestReadersAddNoSamples wants a rate of the last second, not of the moment since the last view.
 func TestReadersAddNoSamples(t *testing.T) {
 	status := statusOf(record.Asking)
 	run := NewRun(func() record.Status { return status })
-	run.View()
+	run.Sample()
 	status.Updated, status.Outcomes = status.Updated.Add(time.Second), record.Attempts{"answered": 58, "limited": 2}
-	run.View()
-	v := run.View() // of a reader
+	run.Sample()
+	v := run.View()
 	if got := v.Charts[0].Lines[0].Values; !slices.Equal(got, []float64{10}) {
 		t.Errorf("rates %v, want 10", got)
 	}
@@ -249,7 +273,7 @@ func TestBandsOfStates(t *testing.T) {
 		case second >= 1000 && second < 1005: // shorter than the time between samples
 			status.State = record.Outage
 		}
-		run.View()
+		run.Sample()
 	}
 	chart := run.View().Charts[0]
 	if want := []figures.Note{{Class: "limited", Text: "limited 6m40s"}, {Class: "outage", Text: "outage 5s"}}; !slices.Equal(chart.Key, want) {

@@ -49,19 +49,30 @@ type reading struct {
 	statuses map[string]int64
 	bounds   []float64
 	counts   []int64
+	limit    float64 // of the requests of a gateway a second; 0 for none
 }
 
 type measured struct {
 	name, labels string
+	state        string // the label
 	value        float64
 }
 
 // The metrics of the service that charts show.
 const (
-	requestsName = "bulkcat_service_requests_total"
-	durationName = "bulkcat_service_request_duration_seconds"
-	upstreamUp   = "bulkcat_gateway_upstream_up"
+	requestsName  = "bulkcat_service_requests_total"
+	durationName  = "bulkcat_service_request_duration_seconds"
+	upstreamState = "bulkcat_gateway_upstream_state" // 1 for the label of the state
+	upstreamRate  = "bulkcat_gateway_upstream_rate"
 )
+
+// upstreamWords say what a gateway does while its upstream is in a state other than "up".
+var upstreamWords = map[string]string{
+	"limited": "the upstream refuses requests for a while",
+	"out":     "serving stored answers: the upstream does not answer",
+	"blocked": "serving stored answers: the upstream refuses the API key, or its answers cannot be used",
+	"spent":   "serving stored answers: the upstream's quota is used up",
+}
 
 // read gathers the metrics. A metric that cannot be gathered is left out.
 func (s *Service) read() reading {
@@ -82,8 +93,11 @@ func (s *Service) read() reading {
 			if f.GetName() == requestsName && value > 0 {
 				r.statuses[label(m, "status")] += int64(value)
 			}
+			if f.GetName() == upstreamRate && !math.IsInf(value, 1) {
+				r.limit = value
+			}
 			if f.GetName() != requestsName || value > 0 {
-				r.all = append(r.all, measured{f.GetName(), labels(m), value})
+				r.all = append(r.all, measured{f.GetName(), labels(m), label(m, "state"), value})
 			}
 		}
 	}
@@ -128,18 +142,22 @@ func labels(m *dto.Metric) string {
 	return "{" + strings.Join(list, ",") + "}"
 }
 
-// View shows the metrics, and adds them to the history.
+// Sample adds the metrics to the history.
+func (s *Service) Sample() {
+	r := s.read()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.history.add(sample{At: time.Now(), Counts: r.statuses, Allowed: r.limit, Latency: r.counts})
+}
+
+// View shows the metrics and the history.
 func (s *Service) View() View {
-	r, now := s.read(), time.Now()
+	r := s.read()
 	v := View{Title: s.title, State: "serving", Since: s.started, Figures: []Figure{{Name: "Requests", Value: figures.Count(sum(r.statuses))}}}
 	table := Table{Title: "Metrics", Wide: true, Columns: append(texts("metric", "labels"), number("value")), Empty: "No request yet."}
-	limit := 0.0
 	for _, m := range r.all {
-		if m.name == upstreamUp && m.value == 0 {
-			v.State, v.Trouble = "serving stored answers: the upstream does not answer", true
-		}
-		if m.name == "bulkcat_gateway_upstream_rate" && !math.IsInf(m.value, 1) {
-			limit = m.value
+		if words := upstreamWords[m.state]; m.name == upstreamState && m.value == 1 && words != "" {
+			v.State, v.Trouble = words, true
 		}
 		name := strings.TrimSuffix(strings.TrimPrefix(m.name, "bulkcat_"), "_total")
 		if m.labels == "" && len(v.Figures) < 12 {
@@ -153,7 +171,6 @@ func (s *Service) View() View {
 	v.Settings = [][2]string{{"started", fmt.Sprint(s.started.Format(time.DateTime))}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.history.add(sample{At: now, Counts: r.statuses, Allowed: limit, Latency: r.counts})
 	v.Charts = charts(&s.history, r.statuses, r.bounds)
 	return v
 }

@@ -12,10 +12,12 @@ func TestServiceShowsItsMetrics(t *testing.T) {
 	metrics := prometheus.NewRegistry()
 	requests := prometheus.NewCounterVec(prometheus.CounterOpts{Name: requestsName}, []string{"operation", "status"})
 	duration := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: durationName, Buckets: []float64{0.1, 1}}, []string{"operation"})
-	up := prometheus.NewGauge(prometheus.GaugeOpts{Name: upstreamUp})
-	metrics.MustRegister(requests, duration, up)
+	state := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: upstreamState}, []string{"state"})
+	metrics.MustRegister(requests, duration, state)
+	state.WithLabelValues("out").Set(1)
+	state.WithLabelValues("up").Set(0)
 	s := NewService("bulkcat serve 127.0.0.1:8080", metrics)
-	s.View() // the first sample
+	s.Sample()
 	s.history.samples[0].At = time.Now().Add(-time.Second)
 	requests.WithLabelValues("website", "200").Add(40)
 	requests.WithLabelValues("product", "200").Add(2)
@@ -23,6 +25,7 @@ func TestServiceShowsItsMetrics(t *testing.T) {
 	duration.WithLabelValues("website").Observe(0.05)
 	duration.WithLabelValues("product").Observe(0.5)
 
+	s.Sample()
 	v := s.View()
 	if v.Figures[0].Value != "47" {
 		t.Errorf("requests: %+v", v.Figures)
@@ -38,7 +41,8 @@ func TestServiceShowsItsMetrics(t *testing.T) {
 			t.Errorf("requests: %+v", c.Lines)
 		}
 	}
-	up.Set(1)
+	state.WithLabelValues("out").Set(0)
+	state.WithLabelValues("up").Set(1)
 	if v := s.View(); v.Trouble {
 		t.Errorf("the page says %q with an upstream that answers", v.State)
 	}

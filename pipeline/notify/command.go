@@ -1,7 +1,9 @@
 package notify
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -15,7 +17,8 @@ import (
 // Command is a command line for the shell, which runs at the end of a run.
 type Command struct {
 	Line   string
-	Output io.Writer // of the command's standard output and standard error
+	Output io.Writer     // of the command's standard output and standard error
+	Limit  time.Duration // after which the command is killed; default [CommandLimit]
 }
 
 const (
@@ -23,8 +26,6 @@ const (
 	// secrets. The command gets none of them, because a bulkcat that the command starts would take the output and the
 	// store of the run for its own, and because other programs have no use for the secrets.
 	programPrefix = "BULKCAT_"
-	// telemetryPrefix begins the names of the variables that say where telemetry is sent. The headers among them are secrets.
-	telemetryPrefix = "OTEL_EXPORTER_OTLP_"
 	// factPrefix begins the names of the variables with the facts. No flag has a variable of that prefix.
 	factPrefix = programPrefix + "RUN_"
 )
@@ -33,28 +34,35 @@ const (
 // command leaves in the background may keep the output open.
 const outputDelay = time.Second
 
+// CommandLimit is how long the end of a run waits for a command: long enough for the copy of a large output.
+const CommandLimit = time.Hour
+
 // Run runs the command, with the facts in its environment, and waits for its end. When ctx ends, the command is
-// killed, with the processes that it has started.
+// killed, with the processes that it has started; so it is after the limit.
 func (c Command) Run(ctx context.Context, occasion Occasion, facts Facts) error {
 	shell := []string{"sh", "-c"}
 	if runtime.GOOS == "windows" {
 		shell = []string{"cmd", "/C"}
 	}
+	limit := cmp.Or(c.Limit, CommandLimit)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("the command has not ended within %v, and was killed", limit))
+	defer cancel()
 	cmd := exec.CommandContext(ctx, shell[0], shell[1], c.Line)
 	cmd.Stdout, cmd.Stderr = c.Output, c.Output
 	cmd.WaitDelay = outputDelay
 	endGroup(cmd)
 	cmd.Env = append(inherited(), environment(occasion, facts)...)
-	return cmd.Run()
+	err := cmd.Run()
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
 }
 
-// inherited is the environment without the variables of this program and of telemetry. Windows does not distinguish case in
-// names.
+// inherited is the environment without the variables of this program. Windows does not distinguish case in names.
 func inherited() []string {
 	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
-		return slices.ContainsFunc([]string{programPrefix, telemetryPrefix}, func(prefix string) bool {
-			return len(variable) >= len(prefix) && strings.EqualFold(variable[:len(prefix)], prefix)
-		})
+		return len(variable) >= len(programPrefix) && strings.EqualFold(variable[:len(programPrefix)], programPrefix)
 	})
 }
 

@@ -46,7 +46,7 @@ type Counts struct {
 	Unanswered int64 `json:"unanswered"` // rejected, failed, invalid or pending
 	Requests   int64 `json:"requests"`   // attempts made
 	Retries    int64 `json:"retries"`
-	FromStore  int64 `json:"from_store"` // requests saved by stored answers
+	FromStore  int64 `json:"from_store"` // records whose outcome was in the store
 }
 
 // Occasion is a kind of event.

@@ -13,8 +13,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"slices"
 	"strconv"
@@ -27,9 +27,10 @@ import (
 const Limit = 10 * time.Second
 
 const (
-	attemptLimit = 3 * time.Second        // the default of Options.Attempt
-	firstPause   = 250 * time.Millisecond // between two attempts; each pause doubles
-	bodyLimit    = 64 << 10               // bytes of a response, which are read so that the connection ends in order
+	sendLimit  = 3 * time.Second        // until a message is sent: a receiver that takes no connection gets three attempts within Limit
+	firstPause = 250 * time.Millisecond // between two attempts; each pause doubles
+	bodyLimit  = 64 << 10               // bytes of a response, which are read so that the connection ends in order
+	errorLimit = 300                    // bytes of an error: net/http quotes a response that is not HTTP
 )
 
 // SignatureHeader is the header with the signature of the body: "sha256=" and the HMAC-SHA256 in hex.
@@ -38,20 +39,13 @@ const SignatureHeader = "X-Bulkcat-Signature"
 // Options describe a [Notifier]. URL is required.
 type Options struct {
 	URL       string
-	Path      string // of a URL that has none; "" for /
 	On        Occasions
 	Format    Format         // default JSON
 	Secret    string         // signs the bodies; "" for no signature
-	Bearer    string         // the token of the header Authorization; "" for none
-	Header    http.Header    // further headers, which take the place of others of the same name
 	RootCAs   *x509.CertPool // nil for the system's
 	UserAgent string
-	Attempt   time.Duration       // the longest time of one attempt; default 3s, so that a receiver that hangs gets three within Limit
 	Hide      func(string) string // removes secrets from texts; nil for none to remove
 	Log       *slog.Logger        // warnings; nil for none
-
-	// Warn is called with each event that was not delivered, also at the same time. If Warn is nil, Log gets a warning.
-	Warn func(event string, err error)
 }
 
 // Notifier posts events. It is safe for concurrent use.
@@ -74,25 +68,14 @@ func New(options Options) (*Notifier, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, errors.New("the URL must begin with https:// or http:// and have a host")
 	}
-	if strings.Trim(u.Path, "/") == "" && options.Path != "" {
-		u.Path = options.Path
-	}
 	if options.Format == "" {
 		options.Format = JSON
 	}
 	if options.Format != JSON && options.Format != Slack {
 		return nil, fmt.Errorf("the format %q must be %s or %s", options.Format, JSON, Slack)
 	}
-	if options.Attempt == 0 {
-		options.Attempt = attemptLimit
-	}
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
-	}
-	if options.Warn == nil {
-		options.Warn = func(event string, err error) {
-			options.Log.Warn("an event was not delivered", "event", event, "host", u.Host, "error", err)
-		}
 	}
 	n := &Notifier{options: options, url: u, secrets: hiding(u), transport: http.DefaultTransport.(*http.Transport).Clone()}
 	n.transport.TLSClientConfig = &tls.Config{RootCAs: options.RootCAs}
@@ -100,7 +83,7 @@ func New(options Options) (*Notifier, error) {
 	return n, nil
 }
 
-// Post posts an event in the background, for [Limit] at most. Close waits for the delivery.
+// Post posts an event in the background, after all events before it and for [Limit] at most. Close waits for the delivery.
 func (n *Notifier) Post(occasion Occasion, facts Facts) {
 	if !n.options.On.has(occasion) {
 		return
@@ -109,15 +92,9 @@ func (n *Notifier) Post(occasion Occasion, facts Facts) {
 	e.Error = n.hide(e.Error)
 	body, err := n.options.Format.body(e)
 	if err != nil {
-		n.options.Warn(string(occasion), err)
+		n.warn(occasion, err)
 		return
 	}
-	n.Send(string(occasion), e.ID, body)
-}
-
-// Send posts a body in the background, after all bodies before it and for [Limit] at most. Close waits for the delivery.
-// name is for the log; id is the same in each attempt.
-func (n *Notifier) Send(name, id string, body []byte) {
 	n.mu.Lock()
 	before, done := n.last, make(chan struct{})
 	n.last = done
@@ -129,10 +106,14 @@ func (n *Notifier) Send(name, id string, body []byte) {
 		}
 		ctx, cancel := context.WithTimeout(n.ctx, Limit)
 		defer cancel()
-		if err := n.Deliver(ctx, id, body); err != nil {
-			n.options.Warn(name, err) // no run fails because of its receiver
+		if err := n.deliver(ctx, e.ID, body); err != nil {
+			n.warn(occasion, err) // no run fails because of its receiver
 		}
 	})
+}
+
+func (n *Notifier) warn(occasion Occasion, err error) {
+	n.options.Log.Warn("an event was not delivered", "event", occasion, "host", n.url.Host, "error", err)
 }
 
 // Close waits until all events are delivered, or ctx ends. No event can be posted afterwards.
@@ -183,13 +164,18 @@ func hiding(u *url.URL) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// Deliver posts a body until the receiver has it, or refuses it, or ctx ends. id is the same in each attempt; "" for none.
+// deliver posts a body until the receiver has it, or refuses it, or ctx ends. id is the same in each attempt.
 // The error is that of the last attempt that ended by itself, without secrets.
-func (n *Notifier) Deliver(ctx context.Context, id string, body []byte) error {
-	if err := n.attempts(ctx, id, body); err != nil {
-		return errors.New(n.hide(err.Error()))
+func (n *Notifier) deliver(ctx context.Context, id string, body []byte) error {
+	err := n.attempts(ctx, id, body)
+	if err == nil {
+		return nil
 	}
-	return nil
+	text := n.hide(err.Error())
+	if len(text) > errorLimit {
+		text = strings.ToValidUTF8(text[:errorLimit], "") + "..."
+	}
+	return errors.New(text)
 }
 
 func (n *Notifier) attempts(ctx context.Context, id string, body []byte) (err error) {
@@ -209,9 +195,20 @@ func (n *Notifier) attempts(ctx context.Context, id string, body []byte) (err er
 	}
 }
 
+// bounded returns the context of an attempt. An attempt that is sent has all the time that is left: a slow receiver would
+// otherwise get the message twice.
+func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	unsent := time.AfterFunc(sendLimit, func() { cancel(errUnsent) })
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { unsent.Stop() }})
+	return ctx, func() { unsent.Stop(); cancel(nil) }
+}
+
+var errUnsent = fmt.Errorf("the receiver did not take the message within %v", sendLimit)
+
 // attempt posts a body once. It reports whether another attempt may succeed.
 func (n *Notifier) attempt(ctx context.Context, id string, body []byte) (again bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, n.options.Attempt)
+	ctx, cancel := bounded(ctx)
 	defer cancel()
 	to := *n.url
 	to.User = nil
@@ -223,20 +220,17 @@ func (n *Notifier) attempt(ctx context.Context, id string, body []byte) (again b
 		password, _ := user.Password()
 		req.SetBasicAuth(user.Username(), password)
 	}
-	if n.options.Bearer != "" {
-		req.Header.Set("Authorization", "Bearer "+n.options.Bearer)
-	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", n.options.UserAgent)
-	if id != "" {
-		req.Header.Set("Idempotency-Key", id)
-	}
+	req.Header.Set("Idempotency-Key", id)
 	if n.options.Secret != "" {
 		req.Header.Set(SignatureHeader, sign(n.options.Secret, body))
 	}
-	maps.Copy(req.Header, n.options.Header)
 	resp, err := n.transport.RoundTrip(req) // follows no redirection, which could send the event to any host
 	if err != nil {
+		if context.Cause(ctx) == errUnsent {
+			return true, errUnsent
+		}
 		_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
 		return !untrusted, err // of RoundTrip, and so without the URL
 	}

@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/hmac"
@@ -18,6 +19,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -127,16 +129,16 @@ func TestFaults(t *testing.T) {
 		attempts int
 		accepted int
 	}{
-		"none":             {nil, 1, 1},
-		"500 twice":        {[]http.HandlerFunc{status(500), status(500)}, 3, 1},
-		"429":              {[]http.HandlerFunc{status(429)}, 2, 1},
-		"reset":            {[]http.HandlerFunc{reset}, 2, 1},
-		"cut":              {[]http.HandlerFunc{cut}, 2, 1},
-		"slow":             {[]http.HandlerFunc{slow}, 2, 1},
-		"hangs once":       {[]http.HandlerFunc{hang}, 2, 1},
-		"refuses":          {[]http.HandlerFunc{status(403)}, 1, 0},
-		"redirects":        {[]http.HandlerFunc{redirect}, 1, 0},
-		"hangs, then gone": {[]http.HandlerFunc{hang, status(410)}, 2, 0},
+		"none":        {nil, 1, 1},
+		"500 twice":   {[]http.HandlerFunc{status(500), status(500)}, 3, 1},
+		"429":         {[]http.HandlerFunc{status(429)}, 2, 1},
+		"reset":       {[]http.HandlerFunc{reset}, 2, 1},
+		"cut":         {[]http.HandlerFunc{cut}, 2, 1},
+		"slow":        {[]http.HandlerFunc{slow}, 2, 1},
+		"hangs":       {[]http.HandlerFunc{hang}, 1, 0}, // the message is sent, and has all the time that is left
+		"refuses":     {[]http.HandlerFunc{status(403)}, 1, 0},
+		"redirects":   {[]http.HandlerFunc{redirect}, 1, 0},
+		"reset, gone": {[]http.HandlerFunc{reset, status(410)}, 2, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -175,29 +177,68 @@ func checkRequest(t *testing.T, req *http.Request, body []byte) {
 	}
 }
 
+// TestSlowReceiver answers after four seconds: it gets the message once.
+func TestSlowReceiver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		attempts := 0
+		log := postOver(t, func(context.Context, string, string) (net.Conn, error) {
+			attempts++
+			ours, theirs := net.Pipe()
+			go func() {
+				if req, err := http.ReadRequest(bufio.NewReader(theirs)); err == nil {
+					_, _ = io.Copy(io.Discard, req.Body)
+				}
+				time.Sleep(4 * time.Second)
+				_, _ = io.WriteString(theirs, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+				theirs.Close()
+			}()
+			return ours, nil
+		}, Options{URL: "http://127.0.0.1/"}, Facts{})
+		if attempts != 1 || log != "" {
+			t.Errorf("%d attempts, and the log is %q", attempts, log)
+		}
+	})
+}
+
+var errTest = errors.New("no connection")
+
 // TestDeadReceivers gives up in time.
 func TestDeadReceivers(t *testing.T) {
 	for name, tt := range map[string]struct {
 		answer   func(net.Conn) error // of the receiver, to a connection
-		attempts int                  // at least
+		attempts int64                // at least; exactly, if 1
 	}{
-		"reads nothing": {func(net.Conn) error { return nil }, 3},
-		"is not there":  {func(net.Conn) error { return syscall.ECONNREFUSED }, 5},
+		"reads nothing":    {func(net.Conn) error { return nil }, 1},
+		"does not connect": {func(net.Conn) error { return errTest }, 3},
+		"is not there":     {func(net.Conn) error { return syscall.ECONNREFUSED }, 5},
 		"hangs": {func(conn net.Conn) error {
 			go func() { _, _ = io.Copy(io.Discard, conn) }()
 			return nil
-		}, 3},
+		}, 1},
+		"answers garbage": {func(conn net.Conn) error {
+			go func() {
+				_, _ = http.ReadRequest(bufio.NewReader(conn))
+				_, _ = conn.Write(bytes.Repeat([]byte("garbage "), 1000))
+				conn.Close()
+			}()
+			return nil
+		}, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				attempts, start := 0, time.Now()
-				log := postOver(t, func(context.Context, string, string) (net.Conn, error) {
-					attempts++
+				var attempts atomic.Int64
+				start := time.Now()
+				log := postOver(t, func(ctx context.Context, _, _ string) (net.Conn, error) {
+					attempts.Add(1)
 					ours, theirs := net.Pipe()
-					return ours, tt.answer(theirs)
+					err := tt.answer(theirs)
+					if err == errTest {
+						<-ctx.Done()
+					}
+					return ours, err
 				}, Options{URL: "http://127.0.0.1/s3cret"}, Facts{})
-				if took := time.Since(start); took > Limit || attempts < tt.attempts {
-					t.Errorf("gave up after %v and %d attempts", took, attempts)
+				if took := time.Since(start); took > Limit || attempts.Load() < tt.attempts || tt.attempts == 1 && attempts.Load() > 1 || len(log) > 2*errorLimit {
+					t.Errorf("gave up after %v and %d attempts", took, attempts.Load())
 				}
 				if !strings.Contains(log, "not delivered") || !strings.Contains(log, "error=") || strings.Contains(log, "s3cret") {
 					t.Errorf("the log is %q", log)
@@ -307,6 +348,9 @@ func TestCommand(t *testing.T) {
 	}
 	if want := "stop 75 a b.csv 12\nof another program\n"; out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
+	}
+	if err := (Command{Line: "sleep 60", Output: io.Discard, Limit: 50 * time.Millisecond}).Run(t.Context(), End, Facts{}); err == nil || !strings.Contains(err.Error(), "has not ended within 50ms") {
+		t.Errorf("a command that hangs: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	if err := (Command{Line: "echo started; sleep 60", Output: writerFunc(cancel)}).Run(ctx, End, Facts{}); err == nil {

@@ -78,6 +78,15 @@ func (o *Options) CheckEmptied(ctx context.Context, last *record.Account) error 
 	return &TakenError{Path: o.Path, Reason: "has rows, and the input has no records any more"}
 }
 
+// CheckFewer refuses to replace an output by one of the same run that has fewer outcomes of the service, because records are
+// pending.
+func (o *Options) CheckFewer(before, outcomes, pending int64) error {
+	if o.Overwrite || pending == 0 || outcomes >= before {
+		return nil
+	}
+	return &TakenError{Path: o.Path, Reason: fmt.Sprintf("has %d answers, and there are only %d in the store for the same records", before, outcomes)}
+}
+
 // checkOwner looks for the run that has written the output.
 func (o *Options) checkOwner(ctx context.Context, account *record.Account) error {
 	if o.IsFolder() && hasManifest(ctx, writer.Clean(o.Path)) {
@@ -117,7 +126,7 @@ func unreadableAccount(output string, err error) error {
 func (o *Options) occupied(ctx context.Context) (bool, error) {
 	if o.IsFolder() && !storage.IsURL(o.Path) {
 		entries, err := os.ReadDir(o.Path)
-		return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() != record.ShardStore }), nil
+		return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool { return !strings.HasPrefix(e.Name(), record.ShardStore) }), nil
 	}
 	return storage.Exists(ctx, o.Path)
 }

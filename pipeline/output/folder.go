@@ -29,6 +29,10 @@ type Folder struct {
 	manifest *record.Manifest
 	full     []int64                // last records of the full parts of an earlier run
 	kept     []record.PublishedPart // of an earlier run, the first of the manifest
+	before   []record.PublishedPart // that are written again
+	fewer    func(before, outcomes, pending int64) error
+	statuses record.Statuses // of the records that the sink was given, since the kept parts
+	replaced int64           // outcomes of the parts before that these records reach beyond
 
 	open    record.PublishedPart // the part that is being written, without the records of written
 	written []RecordEnd          // of the records that the sink was given last, in order
@@ -46,7 +50,8 @@ type RecordEnd struct {
 // InputChangedError says that the records of the input are not those that the kept parts were written
 // from.
 type InputChangedError struct {
-	Part string // the input has changed in this part or before
+	Part string // the first kept part in which the input has changed
+	Kept int    // of the kept parts, those before, which are as the input is
 }
 
 func (e *InputChangedError) Error() string {
@@ -55,7 +60,8 @@ func (e *InputChangedError) Error() string {
 
 // OpenFolder reads the manifest of the output, for a run with the settings of account, and finds the parts
 // to keep: the first parts that are full, as they were published, and of records that are settled. A
-// record is settled if it is neither failed nor pending, and keeps agrees; keeps may be nil. The last part
+// record is settled if it is neither failed nor pending, and keeps agrees, which is called for each part in order; keeps may
+// be nil. The last part
 // of a run is not full and is written again, because more records may follow. A folder without a manifest
 // gets a new one, and with Overwrite so does a folder of another run. No part is kept if the carried columns or
 // their types have changed with the input, so that all parts have the same columns, or if a model answers other requests
@@ -78,7 +84,7 @@ func (o *Options) OpenFolder(ctx context.Context, account *record.Account, keeps
 	if err := takenBy(account, last.Service, last.Settings, f.path); err != nil {
 		return nil, err
 	}
-	f.manifest.Ends, f.full = last.Ends, last.LastRecords()
+	f.manifest.Ends, f.full, f.before, f.fewer = last.Ends, last.LastRecords(), last.Parts, o.CheckFewer
 	if !slices.Equal(last.Carried, f.manifest.Carried) || last.Free != f.manifest.Free {
 		last.Parts = nil
 	}
@@ -90,6 +96,7 @@ func (o *Options) OpenFolder(ctx context.Context, account *record.Account, keeps
 		f.manifest.Parts = append(f.manifest.Parts, part)
 	}
 	f.kept = slices.Clone(f.manifest.Parts)
+	f.before = f.before[len(f.kept):]
 	return f, nil
 }
 
@@ -132,7 +139,7 @@ func (o *Options) Open(ctx context.Context, schema writer.Schema, metadata map[s
 		return nil, err
 	}
 	options := writer.Options{
-		Context: ctx, Storage: storage.Of(o.Path), Path: o.Path, Format: format, Schema: schema,
+		Context: ctx, Storage: storage.Of(ctx, o.Path), Path: o.Path, Format: format, Schema: schema,
 		PartRows: o.PartRows, Metadata: metadata, Stdout: o.Stdout, Check: check,
 	}
 	if folder != nil {
@@ -180,27 +187,56 @@ func (f *Folder) Count(c *progress.Counters) {
 func (f *Folder) Check(number int64, d Digest) error {
 	i, last := slices.BinarySearchFunc(f.kept, number, func(p record.PublishedPart, number int64) int { return cmp.Compare(p.LastRecord, number) })
 	if last && f.kept[i].Digest != d.String() {
-		return &InputChangedError{Part: f.kept[i].Name}
+		return &InputChangedError{Part: f.kept[i].Name, Kept: i}
 	}
 	return nil
 }
 
 // CheckEnd wants the input to have all records of the kept parts.
 func (f *Folder) CheckEnd(records int64) error {
-	if records < f.KeptRecords() {
-		return &InputChangedError{Part: f.kept[len(f.kept)-1].Name}
+	for i, p := range f.kept {
+		if records < p.LastRecord {
+			return &InputChangedError{Part: p.Name, Kept: i}
+		}
 	}
 	return nil
 }
 
 // Expect announces the records whose rows the sink is given next. The part that is open then has all
-// records that were announced before.
-func (f *Folder) Expect(records []RecordEnd) {
+// records that were announced before. The error is a *[TakenError] if a part would be replaced by fewer outcomes: see
+// [Options.CheckFewer].
+func (f *Folder) Expect(records []RecordEnd) error {
 	if f == nil {
-		return
+		return nil
 	}
 	addRecords(&f.open, f.written)
 	f.written = append(f.written[:0], records...)
+	for _, r := range records {
+		for len(f.before) > 0 && r.Record > f.before[0].LastRecord {
+			if err := f.replace(); err != nil {
+				return err
+			}
+		}
+		f.statuses.Add(r.Status)
+	}
+	return nil
+}
+
+// replace compares the next part of those before with the records up to its end.
+func (f *Folder) replace() error {
+	f.replaced += f.before[0].Statuses.Outcomes()
+	f.before = f.before[1:]
+	return f.fewer(f.replaced, f.statuses.Outcomes(), f.statuses.Pending)
+}
+
+// CheckLast compares the last parts before, of which no later record tells.
+func (f *Folder) CheckLast() error {
+	for f != nil && len(f.before) > 0 {
+		if err := f.replace(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // addRecords adds the next records of a part.

@@ -20,9 +20,10 @@ func Of(columns ...writer.ColumnID) (set Columns) {
 func (s Columns) has(c writer.ColumnID) bool { return s&(1<<c) != 0 }
 
 // Batch is some rows of a file, column by column. Columns that are not read, or that the file does not have, are empty.
-// A Batch is valid until the next one.
+// A Batch is valid until the next one. A row of the shape nested is several rows of the batch, one for each category.
 type Batch struct {
 	Len   int
+	Rows  int  // of the file
 	First bool // it begins a file
 
 	// The columns by their type: text, whole numbers and times, doubles.
@@ -70,7 +71,7 @@ func (b *Batch) rows(c *writer.Column) int {
 
 // reset empties the batch, but keeps the memory of numbers.
 func (b *Batch) reset() {
-	b.Len, b.First, b.input = 0, false, nil
+	b.Len, b.Rows, b.First, b.input = 0, 0, false, nil
 	for c := range writer.NumColumns {
 		b.Texts[c] = Text{Index: b.Texts[c].Index[:0]}
 		b.Wholes[c], b.Reals[c] = b.Wholes[c][:0], b.Reals[c][:0]

@@ -11,7 +11,7 @@
 //
 // [Scan] gives batches of the few columns that most commands need, with their types. From Parquet it reads only these
 // columns, and decodes row groups in parallel; from text it keeps each distinct category once. [File.Rows] gives all
-// columns of each row as text, also the carried ones: package verify compares them with the input. CSV and JSON have one
+// columns of each row as text, also the carried ones: packages verify and finish read them. CSV and JSON have one
 // parser for both; the names and the places of the columns are those of package writer.
 //
 // Memory is bounded by some batches, whatever the size of the output, and by some hundred rows for File.Rows.

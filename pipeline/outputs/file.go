@@ -72,21 +72,6 @@ func (f *File) Types() []writer.ValueType {
 	return f.parquet.values
 }
 
-// Expected returns the cell that a value of the input has in a carried column.
-func (f *File) Expected(column int, text string, null bool) string {
-	switch {
-	case f.parquet != nil:
-		return expected(f.parquet.values[column], text, null)
-	case f.format != writer.JSONL: // CSV does not distinguish null from empty text
-		return text
-	case null:
-		return ""
-	case text == "":
-		return EmptyText
-	}
-	return text // numbers and booleans, too
-}
-
 // Rows calls use with each row of the file: one Row, or several for a list. An error other than that of use says that the
 // file is damaged; use has got the rows before. The caller may keep the Rows, but not the slice of them.
 func (f *File) Rows(use func([]Row) error) error {

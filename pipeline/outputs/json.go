@@ -136,6 +136,7 @@ func (t *textRows) addCells(cells, elements []string) error {
 	if t.use != nil {
 		return t.pass(rows)
 	}
+	t.batch.Rows++
 	return nil
 }
 

@@ -30,7 +30,21 @@ type Part struct {
 type Folder struct {
 	Parts    []Part   // in the order of their records
 	Others   []string // the paths of unexpected files
+	Missing  []string // the paths of parts that the manifest has and the folder lacks
 	Complete bool     // SuccessName is there
+}
+
+// MissingPartError says that a folder lacks a part that a run has published there. What is left is not the output.
+type MissingPartError struct {
+	Path  string // of the first part
+	Count int    // of the parts
+}
+
+func (e *MissingPartError) Error() string {
+	if e.Count > 1 {
+		return fmt.Sprintf("%s and %d other parts are missing, which the manifest of the folder has: start the run again", e.Path, e.Count-1)
+	}
+	return e.Path + " is missing, which the manifest of the folder has: start the run again"
 }
 
 // SuccessName is the name of the file that says that a folder is complete.
@@ -81,7 +95,7 @@ func markEscaped(ctx context.Context, output string, parts []Part, account *reco
 }
 
 // List returns the files of an output in the order of their records. format is the format of a single file; "" stands
-// for the one of the file's extension.
+// for the one of the file's extension. The error is a *[MissingPartError] if a folder is not whole.
 func List(ctx context.Context, path string, format writer.Format) ([]Part, error) {
 	isFolder, err := storage.IsFolder(ctx, path)
 	if err != nil {
@@ -89,6 +103,9 @@ func List(ctx context.Context, path string, format writer.Format) ([]Part, error
 	}
 	if isFolder {
 		folder, err := ListFolder(ctx, path)
+		if err == nil && len(folder.Missing) > 0 {
+			err = &MissingPartError{Path: folder.Missing[0], Count: len(folder.Missing)}
+		}
 		return folder.Parts, err
 	}
 	if format == "" {
@@ -125,13 +142,37 @@ func ListFolder(ctx context.Context, path string) (Folder, error) {
 	slices.SortFunc(f.Parts, func(a, b Part) int {
 		return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.Path, b.Path))
 	})
+	if f.Missing, err = missing(ctx, path, names); err != nil {
+		return Folder{}, err
+	}
 	allComplete := len(shards) > 0
 	for _, shard := range shards {
 		f.Parts, f.Others = append(f.Parts, shard.Parts...), append(f.Others, shard.Others...)
+		f.Missing = append(f.Missing, shard.Missing...)
 		allComplete = allComplete && shard.Complete
 	}
 	f.Complete = f.Complete || allComplete
 	return f, nil
+}
+
+// missing gives the parts in the manifest of a folder that are not among its names. A damaged manifest has none.
+func missing(ctx context.Context, folder string, names []string) (paths []string, err error) {
+	if !slices.Contains(names, filepath.Base(record.ManifestPath(folder))) {
+		return nil, nil
+	}
+	m, err := record.ReadManifest(ctx, writer.Clean(folder))
+	if _, damaged := errors.AsType[*record.DamagedError](err); damaged || errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range m.Parts {
+		if name := filepath.Base(part.Name); !slices.Contains(names, name) {
+			paths = append(paths, writer.Join(folder, name))
+		}
+	}
+	return paths, nil
 }
 
 // partOf parses the name of a part; false for other names.

@@ -61,7 +61,8 @@ func (p *parquetFile) scan(own []writer.Column, columns Columns) *parquetScan {
 func (s *parquetScan) fill(i int, b *Batch) (err error) {
 	defer pages.Guard(&err)
 	chunks := s.groups[i].ColumnChunks()
-	b.Len = int(s.groups[i].NumRows())
+	b.Rows = int(s.groups[i].NumRows())
+	b.Len = b.Rows
 	var rows []int32 // of the group, by row of the batch; nil if they are the same
 	for _, c := range s.columns {
 		if c.ofList && rows == nil {
@@ -301,25 +302,34 @@ func (r *pageReader) at(row int64) (text string, err error) {
 	return r.page.At(int(row - r.first)), nil
 }
 
-// read reads the page from a row on.
+// read reads the page with a row, and checks the pages before.
 func (r *pageReader) read(row int64) (err error) {
 	in := r.chunk.Pages()
 	defer func() { err = errors.Join(err, in.Close()) }()
-	if err := in.SeekToRow(row); err != nil {
-		return err
+	for next := int64(0); ; {
+		p, err := in.ReadPage()
+		if err == io.EOF {
+			return pages.ErrDamaged
+		} else if err != nil {
+			return err
+		}
+		next += p.NumRows()
+		if next > row {
+			err = r.keep(p, next-p.NumRows())
+		}
+		parquet.Release(p)
+		if next > row || err != nil {
+			return err
+		}
 	}
-	p, err := in.ReadPage()
-	if err != nil {
-		return err
-	}
-	defer parquet.Release(p)
-	r.first, r.page = row, Text{}
+}
+
+// keep keeps the texts of a page that begins with row first.
+func (r *pageReader) keep(p parquet.Page, first int64) error {
+	r.first, r.page = first, Text{}
 	indexes, err := new(dictionary).add(&r.page, p)
 	if err == nil {
 		r.page.Index, err = appendPresent(r.page.Index, indexes, p.DefinitionLevels(), 1, 0)
-	}
-	if err == nil && len(r.page.Index) == 0 {
-		err = pages.ErrDamaged
 	}
 	return err
 }

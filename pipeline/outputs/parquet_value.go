@@ -108,26 +108,3 @@ func decimal(v parquet.Value, scale int) string {
 	digits = strings.Repeat("0", max(0, scale+1-len(digits))) + digits
 	return sign + digits[:len(digits)-scale] + "." + digits[len(digits)-scale:]
 }
-
-// expected is null for a value that does not fit the type. Numbers may have other digits in JSON.
-func expected(t writer.ValueType, text string, null bool) string {
-	switch {
-	case null:
-		return ""
-	case t.Type == writer.TypeString && text == "":
-		return EmptyText
-	case t.Type == writer.TypeString:
-		return text
-	case !t.Fits(text):
-		return ""
-	}
-	switch t.Type {
-	case writer.TypeInt64:
-		n, _ := strconv.ParseInt(text, 10, 64)
-		return strconv.FormatInt(n, 10)
-	case writer.TypeDouble:
-		x, _ := strconv.ParseFloat(text, 64)
-		return formatDouble(x)
-	}
-	return text
-}

@@ -192,6 +192,7 @@ func (t *textRows) add(place int, cell string) (err error) {
 func (t *textRows) end() error {
 	if t.use == nil {
 		t.batch.Len++
+		t.batch.Rows++
 		return nil
 	}
 	row := t.row

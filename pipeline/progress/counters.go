@@ -25,7 +25,6 @@ type Counters struct {
 
 	Finishing atomic.Bool // no request is begun any more
 
-	Misfits     atomic.Int64           // carried values that do not fit the type of their column
 	FirstMisfit atomic.Pointer[Misfit] // nil if there is none
 
 	details *details // nil unless they are gathered
@@ -51,7 +50,7 @@ type Settled struct {
 // in between; after the run the sums are exact.
 func (c *Counters) Snapshot() record.Snapshot {
 	s := record.Snapshot{
-		Attempts: c.attempts.count(), Reasons: c.reasons.list(), Misfits: c.Misfits.Load(),
+		Attempts: c.attempts.count(), Reasons: c.reasons.list(),
 		New: c.share.value(), Finishing: c.Finishing.Load(),
 	}
 	load(reflect.ValueOf(&s.Counts).Elem(), reflect.ValueOf(&c.Counts).Elem())
@@ -71,19 +70,29 @@ func load(counts, counters reflect.Value) {
 
 // Rewind forgets the records, because the run reads its input again from the first one on. The counts of requests stay.
 func (c *Counters) Rewind() {
-	for _, count := range []*atomic.Int64{
-		&c.Read, &c.Others, &c.Written, &c.Rows, &c.OK, &c.Empty, &c.Rejected, &c.Failed, &c.Invalid, &c.Pending,
-		&c.Deduped, &c.FromStore, &c.Free, &c.Kept, &c.Drift.Dropped, &c.Drift.Confidence, &c.Drift.Category,
-		&c.Recalled, &c.Parked, &c.LookedUp, &c.Misfits,
-	} {
-		count.Store(0)
+	counts := reflect.ValueOf(&c.Counts).Elem()
+	for i := range counts.NumField() {
+		if counts.Type().Field(i).Tag.Get(record.CountOf) == record.OfRecords {
+			reset(counts.Field(i))
+		}
 	}
-	c.Needed.Store(c.Ended.Load())
+	c.Needed.Store(c.Ended.Load()) // the others are looked up again
 	c.FirstMisfit.Store(nil)
 	c.Finishing.Store(false)
 	c.reasons.clear()
 	if c.details != nil {
 		c.details.clear()
+	}
+}
+
+// reset sets a counter, or those of a struct, to 0.
+func reset(counters reflect.Value) {
+	if counter, ok := counters.Addr().Interface().(*atomic.Int64); ok {
+		counter.Store(0)
+		return
+	}
+	for i := range counters.NumField() {
+		reset(counters.Field(i))
 	}
 }
 

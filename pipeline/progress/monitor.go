@@ -38,7 +38,7 @@ const (
 	lookEvery    = 100 * time.Millisecond // how late a change of state is seen
 )
 
-// NewMonitor opens the journal for a start, whose account gets the earlier starts. The methods of a nil Monitor do
+// NewMonitor opens the journal for a start. The methods of a nil Monitor do
 // nothing: a run that writes to standard output has none.
 func NewMonitor(account *record.Account, counters *Counters, progress func() Progress, log *slog.Logger) *Monitor {
 	m := &Monitor{account: account, counters: counters, progress: progress, log: log, warned: make(map[string]bool), done: make(chan struct{})}
@@ -47,14 +47,13 @@ func NewMonitor(account *record.Account, counters *Counters, progress func() Pro
 	writer.RemoveDrafts(status)
 	m.statusless = len(m.warned) > 0
 	path := record.JournalPath(account.Settings.Output)
-	journal, starts, err := record.OpenJournal(path, account.RunID())
+	journal, err := record.OpenJournal(path, account.RunID())
 	if err != nil {
 		m.warn(path, err)
 		return m
 	}
-	account.AddStarts(starts)
 	m.journal = journal
-	m.append(record.JournalLine{At: account.Started, Event: record.JournalStart, Run: account.RunID(), Bulkcat: account.Bulkcat, PID: os.Getpid()})
+	m.append(record.JournalLine{At: account.Started, Event: record.JournalStart, Run: account.RunID(), Bulkcat: account.Bulkcat, PID: os.Getpid(), FinishBy: account.FinishBy})
 	m.sync()
 	return m
 }
@@ -113,7 +112,19 @@ func (m *Monitor) Attempted() {
 		return
 	}
 	c := m.counters
-	lacks := func() bool { inFlight := c.InFlight.Load(); return c.Requests.Load()-m.recorded.Load() > inFlight }
+	m.record(func() bool { inFlight := c.InFlight.Load(); return c.Requests.Load()-m.recorded.Load() > inFlight })
+}
+
+// Begins records the counts before an attempt, so that the journal lacks none. A run whose requests have a bound needs that:
+// after a kill, no attempt is left out of the bound.
+func (m *Monitor) Begins() {
+	if m != nil {
+		m.record(func() bool { return m.counters.Requests.Load() > m.recorded.Load() })
+	}
+}
+
+// record writes the counts if the journal lacks attempts.
+func (m *Monitor) record(lacks func() bool) {
 	if !lacks() {
 		return
 	}
@@ -122,7 +133,7 @@ func (m *Monitor) Attempted() {
 	if m.journal == nil || !lacks() {
 		return
 	}
-	p := Progress{State: m.last.State, Since: m.last.Since, Counts: c.Snapshot()}
+	p := Progress{State: m.last.State, Since: m.last.Since, Counts: m.counters.Snapshot()}
 	err := m.journal.Replace(lineOf(record.JournalCounts, p, time.Now()))
 	m.warnLocked(m.journal.Name(), err)
 	m.recorded.Store(p.Counts.Requests)
@@ -147,7 +158,7 @@ func (m *Monitor) End(p Progress, ending record.Ending) {
 func lineOf(event record.JournalEvent, p Progress, now time.Time) record.JournalLine {
 	return record.JournalLine{
 		At: now.UTC(), Event: event, State: p.State, Since: p.Since.UTC(),
-		Records: p.Counts.Settled(), Requests: p.Counts.Requests, Retries: p.Counts.Retries, Shared: p.Counts.Shared, Rechecks: p.Counts.Rechecks,
+		Records: p.Counts.Settled(), Requests: p.Counts.Requests, Retries: p.Counts.Retries, Shared: p.Counts.Shared, Rechecks: p.Counts.Rechecks, WithOutcome: p.Counts.WithOutcome,
 		Outcomes: p.Counts.Attempts,
 	}
 }

@@ -42,7 +42,7 @@ func TestMonitorWarnsOnceOfEachFile(t *testing.T) {
 // Attempts that end write the last line again, so that the journal never lacks more attempts than are in flight.
 func TestJournalLacksNoMoreThanIsInFlight(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.csv.run.journal")
-	j, _, err := record.OpenJournal(path, "run")
+	j, err := record.OpenJournal(path, "run")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -180,7 +180,7 @@ func TestWhatEndsTheRequestsFirst(t *testing.T) {
 		"reserve": {func(x *estimator) {
 			x.p.Metered, x.p.Quota = true, 1_000
 			x.bounds.Limits.KeepReserve, x.bounds.Limits.Reserve = true, 500
-		}, 50 * time.Second, record.Budget},
+		}, 50 * time.Second, record.QuotaExhausted},
 		"most requests":  {func(x *estimator) { x.bounds.Limits.MaxRequests = 1_600 }, 100 * time.Second, record.Budget},
 		"with retries":   {func(x *estimator) { x.bounds.Limits.MaxRequests = 3_200; x.p.Counts.Requests *= 2 }, 100 * time.Second, record.Budget},
 		"deadline":       {func(x *estimator) { x.bounds.FinishBy = x.now.Add(time.Minute) }, time.Minute, record.Deadline},

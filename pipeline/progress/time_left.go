@@ -50,7 +50,7 @@ const (
 
 // Bounds are what may end the requests of a run before the last.
 type Bounds struct {
-	Limits   limits.Options // of which KeepReserve, Reserve and MaxRequests count
+	Limits   limits.Options // of which KeepReserve, Reserve, MaxRequests and Made count
 	FinishBy time.Time      // zero for no deadline
 }
 
@@ -165,11 +165,11 @@ func (p *Progress) bound(rate float64, now time.Time, b Bounds) {
 		end(seconds(p.Quota), record.QuotaExhausted)
 	}
 	if p.Metered && b.Limits.KeepReserve {
-		end(seconds(p.Quota-b.Limits.Reserve), record.Budget)
+		end(seconds(p.Quota-b.Limits.Reserve), record.QuotaExhausted)
 	}
 	if most := b.Limits.MaxRequests; most > 0 { // counts each attempt
 		attempts := float64(p.Counts.Requests) / float64(p.Counts.Ended)
-		end(seconds(int64(float64(most-p.Counts.Requests)/attempts)), record.Budget)
+		end(seconds(int64(float64(most-b.Limits.Made-p.Counts.Requests)/attempts)), record.Budget)
 	}
 	if !b.FinishBy.IsZero() {
 		end(b.FinishBy.Sub(now), record.Deadline)

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/money"
-	"github.com/bulkcat/bulkcat/pipeline/backup"
 	"github.com/bulkcat/bulkcat/pipeline/cascade"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
@@ -28,15 +27,17 @@ type Account struct {
 	Bulkcat  string      `json:"bulkcat"`
 	Settings Settings    `json:"settings"`
 	Service  string      `json:"service"`
-	Store    string      `json:"store,omitempty"` // the folder of the stored answers; "" if there is none
+	Store    string      `json:"store,omitempty"` // the file of the stored answers; "" if there is none
 	Started  time.Time   `json:"started"`
 	Ended    time.Time   `json:"ended"`
 	Ending   Ending      `json:"ending"`
 	Error    string      `json:"error,omitempty"`
 	Counts   Snapshot    `json:"counts"`
-	Cost     *money.Cost `json:"cost,omitempty"` // nil without a price
+	Saved    int64       `json:"saved,omitempty"` // requests that the run did not need: see SavedBy
+	Cost     *money.Cost `json:"cost,omitempty"`  // nil without a price
 	Rates    Rates       `json:"rates"`
 	Inputs   []Input     `json:"inputs"`
+	Reading  Reading     `json:"reading,omitzero"`
 	Changed  []string    `json:"changed_inputs,omitempty"` // whose beginning is not what the last run has read
 	Outputs  []Output    `json:"outputs"`
 	Carried  []Carried   `json:"carried_columns,omitempty"`
@@ -46,11 +47,9 @@ type Account struct {
 	Models []Model        `json:"models,omitempty"` // that answer, those of the free answers too
 	Free   *cascade.Audit `json:"free,omitempty"`   // of the answers that a model gives in place of a hosted service; nil for none
 
-	Backup *backup.Progress `json:"store_backup,omitempty"` // the copy of the store; nil if there is none
+	FinishBy *FinishBy `json:"finish_by,omitempty"` // nil without a deadline
 
 	Earlier []EarlierRun `json:"earlier,omitempty"` // earlier starts of the same run, the first start first
-
-	Overlapped bool `json:"overlapped,omitempty"` // another run, with another store, may have asked the same requests meanwhile
 
 	Checksum string `json:"checksum"` // SHA-256 of the other members, in hex
 
@@ -73,6 +72,8 @@ type EarlierRun struct {
 	Error   string      `json:"error,omitempty"`
 	Counts  Snapshot    `json:"counts"`
 	Cost    *money.Cost `json:"cost,omitempty"`
+
+	FinishBy *FinishBy `json:"finish_by,omitempty"`
 }
 
 // Expected is an expectation of an output, such as "ok >= 95%", and what the output has.
@@ -89,6 +90,9 @@ type Input struct {
 	Bytes  int64  `json:"bytes"`            // read, from the beginning
 	SHA256 string `json:"sha256,omitempty"` // of those bytes
 	Whole  bool   `json:"whole"`            // read to its end
+
+	Guessed  string `json:"guessed_column,omitempty"` // the input column, if the user has not named it
+	Comments int64  `json:"comments,omitempty"`       // lines that are no inputs
 }
 
 // Output is a file that was published.
@@ -119,7 +123,7 @@ func NewAccount(bulkcat, service string, settings Settings) *Account {
 
 // Finish completes the account with the results of a run; err is nil if the run is complete.
 func (a *Account) Finish(ending Ending, err error, counts Snapshot, published writer.Published) {
-	a.Ended, a.Counts, a.Cost = time.Now().UTC(), counts, a.CostOf(counts)
+	a.Ended, a.Counts, a.Saved, a.Cost = time.Now().UTC(), counts, a.SavedBy(counts), a.CostOf(counts)
 	if seconds := a.Ended.Sub(a.Started).Seconds(); seconds > 0 {
 		a.Rates = Rates{perSecond(counts.SettledNow(), seconds), perSecond(counts.Requests, seconds)}
 	}
@@ -151,21 +155,9 @@ func (a *Account) Follow(last *Account) bool {
 	}
 	a.Earlier = append(last.Earlier, EarlierRun{
 		Bulkcat: last.Bulkcat, Started: last.Started, Ended: last.Ended,
-		Ending: last.Ending, Error: last.Error, Counts: last.Counts, Cost: last.Cost,
+		Ending: last.Ending, Error: last.Error, Counts: last.Counts, Cost: last.Cost, FinishBy: last.FinishBy,
 	})
 	return true
-}
-
-// Began is the time of the first start of the run since an earlier start was complete.
-func (a *Account) Began() time.Time {
-	began := a.Started
-	for _, run := range slices.Backward(a.Earlier) {
-		if run.Ending == Complete {
-			break
-		}
-		began = run.Started
-	}
-	return began
 }
 
 // AddStarts adds the starts that left no account: see Journal.
@@ -178,18 +170,26 @@ func (a *Account) AddStarts(starts []EarlierRun) {
 	slices.SortStableFunc(a.Earlier, func(a, b EarlierRun) int { return a.Started.Compare(b.Started) })
 }
 
-// Records is the number of records with rows in the output, according to the last start that was complete;
-// 0 if none was.
-func (a *Account) Records() int64 {
+// Records is the number of records with rows in the output.
+func (a *Account) Records() int64 { return a.ofOutput().Written }
+
+// Outcomes is the number of records in the output with an outcome of the service, each once for each classification.
+func (a *Account) Outcomes() int64 {
+	c := a.ofOutput()
+	return c.OK + c.Empty + c.Rejected
+}
+
+// ofOutput gives the counts of the output, which are those of the last start that was complete; zero if none was.
+func (a *Account) ofOutput() Snapshot {
 	if a.Ending == Complete {
-		return a.Counts.Written
+		return a.Counts
 	}
 	for _, run := range slices.Backward(a.Earlier) {
 		if run.Ending == Complete {
-			return run.Counts.Written
+			return run.Counts
 		}
 	}
-	return 0
+	return Snapshot{}
 }
 
 // Write writes the account to path, in place of an earlier account. The error is a *disk.Error.
@@ -220,9 +220,9 @@ func (a *Account) ChangedInputs(output string) []string {
 		if in.SHA256 == "" || in.Name == "-" || storage.IsURL(in.Name) {
 			continue
 		}
-		path := in.Name
-		if in.Path != "" && !filepath.IsAbs(in.Path) {
-			path = filepath.Join(filepath.Dir(storage.Local(output)), filepath.FromSlash(in.Path))
+		path := filepath.FromSlash(in.Path)
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(filepath.Dir(storage.Local(output)), path)
 		}
 		if sum, ok := digestOfStart(path, in.Bytes); ok && sum != in.SHA256 {
 			changed = append(changed, in.Name)

@@ -1,22 +1,15 @@
 package record
 
-import (
-	"slices"
-
-	"github.com/bulkcat/bulkcat/client/money"
-)
+import "github.com/bulkcat/bulkcat/client/money"
 
 // CostOf is the cost of a run with so many counts in this start, which is not yet in the account; nil if there is no price.
 func (a *Account) CostOf(c Snapshot) *money.Cost {
 	if a.Price.Request == 0 {
 		return nil
 	}
-	cost := &money.Cost{Price: a.Price, Spent: a.Price.Of(c.Paid()), Saved: a.Price.Of(c.Deduped + c.FromStore + c.Free)}
+	cost := &money.Cost{Price: a.Price, Spent: a.Price.Of(c.Paid()), Saved: a.Price.Of(a.SavedBy(c))}
 	cost.Total = cost.Spent
-	for _, run := range slices.Backward(a.Earlier) {
-		if run.Ending == Complete {
-			break
-		}
+	for run := range a.starts() {
 		switch {
 		case run.Cost == nil: // killed, or without a price
 			cost.Total = cost.Total.Plus(a.Price.Of(run.Counts.Paid()))

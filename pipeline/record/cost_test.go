@@ -10,7 +10,7 @@ import (
 func TestCosts(t *testing.T) {
 	price := money.Price{Request: 2_000_000, Currency: "EUR"}
 	counts := func(requests, shared, saved int64) (s Snapshot) {
-		s.Requests, s.Shared, s.FromStore = requests, shared, saved
+		s.Requests, s.Shared, s.OK = requests, shared, saved
 		return s
 	}
 	start := func(ending Ending, requests int64, price money.Price) EarlierRun {

@@ -6,45 +6,54 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// Counts are the numbers of a run: int64 in the account, and atomic.Int64 while the run counts.
+// The values of the tag CountOf.
+const (
+	CountOf    = "of"
+	OfRecords  = "records"
+	OfRequests = "requests"
+)
+
+// Counts are the numbers of a run: int64 in the account, and atomic.Int64 while the run counts. A number is of the records,
+// which a further pass over the input counts anew, or of the requests, which go on: the tag of says which.
 type Counts[N any] struct {
-	Read    N `json:"read"`                   // records read, without those of other shards
-	Others  N `json:"other_shards,omitempty"` // records of the input that other shards have
-	Written N `json:"written"`                // records whose rows are in the sink
-	Rows    N `json:"rows"`
+	Read    N `json:"read" of:"records"`                   // records read, without those of other shards
+	Others  N `json:"other_shards,omitempty" of:"records"` // records of the input that other shards have
+	Written N `json:"written" of:"records"`                // records whose rows are in the sink
+	Rows    N `json:"rows" of:"records"`
 
 	// Records by status, as soon as the status is known. Each record counts once for each classification.
-	OK       N `json:"ok"`
-	Empty    N `json:"empty"`
-	Rejected N `json:"rejected"`
-	Failed   N `json:"failed"`
-	Invalid  N `json:"invalid"`
-	Pending  N `json:"pending"`
+	OK       N `json:"ok" of:"records"`
+	Empty    N `json:"empty" of:"records"`
+	Rejected N `json:"rejected" of:"records"`
+	Failed   N `json:"failed" of:"records"`
+	Invalid  N `json:"invalid" of:"records"`
+	Pending  N `json:"pending" of:"records"`
 
-	Requests   N        `json:"requests"`              // attempts made
-	Retries    N        `json:"retries"`               // attempts that followed a failed attempt
-	Shared     N        `json:"shared,omitempty"`      // attempts that a gateway has answered or refused without a request of its own
-	Rechecks   N        `json:"rechecks"`              // attempts that repeated an answered request to check the service
-	Transient  N        `json:"transient"`             // attempts that met a passing failure
-	Rejections N        `json:"refused"`               // attempts that ended with a rejection
-	Deduped    N        `json:"deduped"`               // requests saved because an equal request was in flight
-	FromStore  N        `json:"from_store"`            // requests saved because the store had the answer
-	AskedAgain N        `json:"asked_again,omitempty"` // stored answers that a refresh has asked again
-	Changed    N        `json:"changed,omitempty"`     // of these, answers with other categories now, or rejections
-	Free       N        `json:"free,omitempty"`        // records that a model has answered for nothing
-	Kept       N        `json:"kept"`                  // records in parts that an earlier run has published
-	Bytes      N        `json:"answer_bytes"`          // of the bodies of answers
-	Drift      Drift[N] `json:"drift"`
+	Requests    N        `json:"requests" of:"requests"`                        // attempts made
+	Retries     N        `json:"retries" of:"requests"`                         // attempts that followed a failed attempt
+	Shared      N        `json:"shared,omitempty" of:"requests"`                // attempts that a gateway has answered or refused without a request of its own
+	Rechecks    N        `json:"rechecks" of:"requests"`                        // attempts that repeated an answered request to check the service
+	Transient   N        `json:"transient" of:"requests"`                       // attempts that met a passing failure
+	Rejections  N        `json:"refused" of:"requests"`                         // attempts that ended with a rejection
+	WithOutcome N        `json:"requests_with_outcome,omitempty" of:"requests"` // requests that were answered or rejected
+	FromStore   N        `json:"from_store" of:"records"`                       // records whose outcome was in the store
+	AskedAgain  N        `json:"asked_again,omitempty" of:"requests"`           // stored answers that a refresh has asked again
+	Changed     N        `json:"changed,omitempty" of:"requests"`               // of these, answers with other categories now, or rejections
+	Free        N        `json:"free,omitempty" of:"records"`                   // records that a model has answered for nothing
+	Kept        N        `json:"kept" of:"records"`                             // records in parts that an earlier run has published
+	Misfits     N        `json:"misfits,omitempty" of:"records"`                // carried values that are null in Parquet, because they do not fit the type of their column
+	Bytes       N        `json:"answer_bytes" of:"requests"`                    // of the bodies of answers
+	Drift       Drift[N] `json:"drift" of:"records"`
 
 	// Of a run that goes on.
-	Recalled        N `json:"-"` // records whose outcome an earlier run has stored
-	Classifications N `json:"-"` // that each record is asked for
-	InFlight        N `json:"-"` // attempts in flight
-	Parked          N `json:"-"` // tasks that wait for a retry
-	LookedUp        N `json:"-"` // records that were looked up in the store, or kept; once for each classification
-	Needed          N `json:"-"` // requests that no stored answer and no request in flight has saved
-	Ended           N `json:"-"` // of these, requests with an outcome
-	Outages         N `json:"-"` // that began
+	Recalled        N `json:"-" of:"records"`  // records whose outcome an earlier run has stored
+	Classifications N `json:"-" of:"requests"` // that each record is asked for
+	InFlight        N `json:"-" of:"requests"` // attempts in flight
+	Parked          N `json:"-" of:"records"`  // tasks that wait for a retry
+	LookedUp        N `json:"-" of:"records"`  // records that were looked up in the store, or kept; once for each classification
+	Needed          N `json:"-" of:"requests"` // requests that no stored answer and no request in flight has saved
+	Ended           N `json:"-" of:"requests"` // of these, requests with an outcome, or after their last attempt
+	Outages         N `json:"-" of:"requests"` // that began
 }
 
 // Drift counts departures of answers from the interface, which show that a service has changed. The rows
@@ -53,6 +62,7 @@ type Drift[N any] struct {
 	Dropped    N `json:"dropped"`    // entries without a value, which have no rows
 	Confidence N `json:"confidence"` // entries without a confidence, or with a confidence outside 0 to 1
 	Category   N `json:"category"`   // entries whose category is not in the taxonomy
+	Order      N `json:"order"`      // answers in which an entry has a higher confidence than one before it
 }
 
 // Snapshot is the state of a run's numbers at one moment, as it goes into the account.
@@ -60,7 +70,6 @@ type Snapshot struct {
 	Counts[int64]
 	Attempts Attempts `json:"outcomes"`
 	Reasons  []Reason `json:"reasons,omitempty"`
-	Misfits  int64    `json:"misfits,omitempty"` // carried values that are null in Parquet, because they do not fit the type of their column
 
 	New       float64 `json:"-"` // share of the records looked up lately that need a request
 	Finishing bool    `json:"-"` // no request is begun any more

@@ -15,7 +15,8 @@ import (
 // Journal is the record of a run on disk while the run goes on: JSON lines in OUTPUT.run.journal. Each start of
 // the run appends a line of its own, then the counts and the state at each change of state and once a second
 // while the counts change, and its ending. These lines are synced. In between, an attempt of a hosted service that
-// ends writes the last line again without a sync, if that line lacks more attempts than are in flight. The counts are
+// ends writes the last line again without a sync, if that line lacks more attempts than are in flight; in a run whose requests
+// have a bound, each attempt does before it begins. The counts are
 // those of the start so far, so the next line replaces a line that cannot be written.
 //
 // The requests of a start that was killed come from its last line. They differ from those that reached the service
@@ -36,6 +37,8 @@ type JournalLine struct {
 	Bulkcat string `json:"bulkcat,omitempty"`
 	PID     int    `json:"pid,omitempty"`
 
+	FinishBy *FinishBy `json:"finish_by,omitempty"`
+
 	// Of counts and of an end. The counts are those of the start so far.
 	State    State     `json:"state,omitempty"`
 	Since    time.Time `json:"since,omitzero"`
@@ -45,7 +48,9 @@ type JournalLine struct {
 	Shared   int64     `json:"shared,omitempty"`
 	Rechecks int64     `json:"rechecks,omitempty"`
 	Outcomes Attempts  `json:"outcomes,omitempty"`
-	Ending   Ending    `json:"ending,omitempty"`
+
+	WithOutcome int64  `json:"requests_with_outcome,omitempty"` // see Counts
+	Ending      Ending `json:"ending,omitempty"`
 }
 
 // JournalEvent is what a line of a journal tells.
@@ -58,47 +63,60 @@ const (
 	JournalEnd    JournalEvent = "end"
 )
 
-// OpenJournal opens the journal of a run, by its RunID, and gives the earlier starts. What follows the last whole line
-// is cut off. A journal of another run is emptied, and the error of a file that is no journal is errForeign.
-func OpenJournal(path, run string) (*Journal, []EarlierRun, error) {
+// OpenJournal opens the journal of a run, by its RunID. What follows the last whole line is cut off. A journal of another
+// run is emptied, and the error of a file that is no journal is errForeign.
+func OpenJournal(path, run string) (*Journal, error) {
 	file, err := regular.OpenOwn(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	j := &Journal{file: file}
-	starts, err := j.read(run)
+	_, size, err := readStarts(file, run)
 	if err == nil {
-		err = file.Truncate(j.size)
+		err = file.Truncate(size)
 	}
 	if err != nil {
-		return nil, nil, errors.Join(err, file.Close())
+		return nil, errors.Join(err, file.Close())
 	}
-	return j, starts, nil
+	return &Journal{file: file, size: size}, nil
 }
 
-// read reads the starts, and sets the size.
-func (j *Journal) read(run string) (starts []EarlierRun, err error) {
+// ReadStarts gives the starts in the journal of a run, by its RunID; none if there is no journal, or that of another run.
+func ReadStarts(path, run string) ([]EarlierRun, error) {
+	file, err := regular.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() // only read from
+	starts, _, err := readStarts(file, run)
+	return starts, err
+}
+
+// readStarts reads the starts in a journal, and the size of its whole lines.
+func readStarts(file io.Reader, run string) (starts []EarlierRun, whole int64, err error) {
 	size, isOurs := int64(0), false
-	err = eachLine(j.file, func(text []byte, line *JournalLine, end int64) (more bool) {
+	err = eachLine(file, func(text []byte, line *JournalLine, end int64) (more bool) {
 		size, isOurs = end, isOurs || isOfJournal(text)
 		switch {
 		case line == nil:
 			return true
 		case line.Event == JournalStart && line.Run != run:
-			j.size, starts, isOurs = 0, nil, true
+			whole, starts, isOurs = 0, nil, true
 			return false
 		case line.Event == JournalStart:
-			starts = append(starts, EarlierRun{Bulkcat: line.Bulkcat, Started: line.At, Ended: line.At, Ending: Killed})
+			starts = append(starts, EarlierRun{Bulkcat: line.Bulkcat, Started: line.At, Ended: line.At, Ending: Killed, FinishBy: line.FinishBy})
 		case len(starts) > 0:
 			line.addTo(&starts[len(starts)-1])
 		}
-		j.size = end
+		whole = end
 		return true
 	})
 	if err == nil && size > 0 && !isOurs {
 		err = errForeign
 	}
-	return starts, err
+	return starts, whole, err
 }
 
 // ReadJournal calls use for each line of the journal at path, in order. It leaves out damaged lines, and calls use for
@@ -174,7 +192,7 @@ func nextLine(lines *bufio.Reader) (text []byte, size int64, err error) {
 // addTo brings a start up to date.
 func (l *JournalLine) addTo(start *EarlierRun) {
 	start.Ended = l.At
-	start.Counts = Snapshot{Counts: Counts[int64]{Requests: l.Requests, Retries: l.Retries, Shared: l.Shared, Rechecks: l.Rechecks}, Attempts: l.Outcomes}
+	start.Counts = Snapshot{Counts: Counts[int64]{Requests: l.Requests, Retries: l.Retries, Shared: l.Shared, Rechecks: l.Rechecks, WithOutcome: l.WithOutcome}, Attempts: l.Outcomes}
 	if l.Event == JournalEnd {
 		start.Ending = l.Ending
 	}

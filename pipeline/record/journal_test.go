@@ -13,7 +13,7 @@ import (
 func journalOf(t *testing.T, path, run string) {
 	t.Helper()
 	at := time.Date(2026, 7, 31, 2, 13, 0, 0, time.UTC)
-	j, _, err := OpenJournal(path, run)
+	j, err := OpenJournal(path, run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,11 @@ func journalOf(t *testing.T, path, run string) {
 
 func reopen(t *testing.T, path, run string) (starts []EarlierRun) {
 	t.Helper()
-	j, starts, err := OpenJournal(path, run)
+	starts, err := ReadStarts(path, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := OpenJournal(path, run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +80,11 @@ func TestJournalCutAnywhere(t *testing.T) {
 			if err := os.WriteFile(path, append(whole[:cut:cut], tail...), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			j, starts, err := OpenJournal(path, "run")
+			starts, err := ReadStarts(path, "run")
+			if err != nil {
+				t.Fatal(err)
+			}
+			j, err := OpenJournal(path, "run")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -141,7 +149,7 @@ func TestJournalOfAnotherRunIsNotContinued(t *testing.T) {
 func TestJournalWritesItsLastLineAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.csv.run.journal")
 	journalOf(t, path, "run")
-	j, _, err := OpenJournal(path, "run")
+	j, err := OpenJournal(path, "run")
 	if err != nil {
 		t.Fatal(err)
 	}

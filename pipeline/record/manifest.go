@@ -49,6 +49,9 @@ func (s Statuses) Sum() int64 {
 	return s.OK + s.Empty + s.Rejected + s.Failed + s.Invalid + s.Pending
 }
 
+// Outcomes is the number of records with an outcome of the service.
+func (s Statuses) Outcomes() int64 { return s.OK + s.Empty + s.Rejected }
+
 // Settled reports whether the next run would give all records the same status. In keeps is a further
 // condition; it may be nil.
 func (s Statuses) Settled(keeps func(Statuses) bool) bool {

@@ -14,7 +14,7 @@ import (
 
 // sealed is a file with the number of its format and a checksum of itself, so that a damaged figure does not get into
 // the next file. All files but the journal and the status, which change while a run goes on, are sealed. The checksum is
-// that of the members that this version knows: a new member has omitempty, so that files of earlier versions are read.
+// that of the members that this version knows.
 type sealed interface {
 	format() (known int, found *int) // that this version writes, and the member
 	checksum() *string               // the member: SHA-256 of the other members, in hex

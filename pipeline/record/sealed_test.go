@@ -100,21 +100,3 @@ func TestSealedFiles(t *testing.T) {
 		})
 	}
 }
-
-// TestFilesOfEarlierVersions reads files that were written before this package had them. A member that is added without
-// omitempty changes their checksums.
-func TestFilesOfEarlierVersions(t *testing.T) {
-	folder := filepath.Join("testdata", "earlier", "out")
-	account, err := ReadAccount(t.Context(), AccountPath(folder))
-	if err != nil || account == nil || account.Counts.Rows != 10 || len(account.Outputs) != 1 {
-		t.Errorf("account: got %+v, %v", account, err)
-	}
-	manifest, err := ReadManifest(t.Context(), folder)
-	if err != nil || len(manifest.Parts) != 1 || manifest.Parts[0].Statuses.OK != 3 {
-		t.Errorf("manifest: got %+v, %v", manifest, err)
-	}
-	shards, err := ReadShards(t.Context(), folder)
-	if err != nil || shards == nil || shards.Settings.Inputs[0] != "in&.csv" {
-		t.Errorf("shards: got %+v, %v", shards, err)
-	}
-}

@@ -2,7 +2,6 @@ package record
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"reflect"
@@ -12,37 +11,38 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/normalize"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
+	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
 // Settings decide the rows of a run. Two runs with equal settings, service and input are the same run.
 type Settings struct {
-	Kind            string      `json:"kind"`
-	Classification  string      `json:"classification"`        // names with a comma between
-	Edition         string      `json:"edition,omitempty"`     // versions of taxonomies that are not the default ones, with a comma between
-	Inputs          []string    `json:"inputs"`                // as named on the command line
-	InputPaths      []string    `json:"input_paths,omitempty"` // relative to the folder of the output
-	Columns         ColumnNames `json:"column,omitempty"`
-	Join            string      `json:"join,omitempty"` // between the values of several columns
-	Scheme          string      `json:"scheme,omitempty"`
-	AskPlaceholders bool        `json:"ask_placeholders,omitempty"`
-	Dedupe          string      `json:"dedupe,omitempty"` // DedupeExact; empty for DedupeSite, as in accounts of versions without the setting
-	Output          string      `json:"output"`
-	OutputFormat    string      `json:"output_format"`
-	Levels          int         `json:"levels"`
-	Carry           string      `json:"carry"`
-	Language        string      `json:"language,omitempty"` // of the column value_local; "" for no such column
-	SourceColumns   bool        `json:"source_columns,omitempty"`
-	Shape           string      `json:"shape,omitempty"` // empty for writer.ShapeLong, and in accounts from before the choice
-	Top             int         `json:"top,omitempty"`   // 0 for all categories
-	MinConfidence   float64     `json:"min_confidence,omitempty"`
-	EscapeFormulas  bool        `json:"escape_formulas,omitempty"` // of CSV and TSV
-	PartRows        int64       `json:"part_rows,omitempty"`
-	Limit           int64       `json:"limit,omitempty"`
-	Free            string      `json:"free,omitempty"`      // the source of the answers of a model; "" for none
-	Precision       float64     `json:"precision,omitempty"` // wanted of these answers
-	Audit           float64     `json:"audit,omitempty"`     // the share of these that is asked, too
-	Shard           string      `json:"shard,omitempty"`     // such as "3/16"; "" for the whole input
+	Kind            string   `json:"kind"`
+	Classification  string   `json:"classification"`    // names with a comma between
+	Edition         string   `json:"edition,omitempty"` // versions of taxonomies that are not the default ones, with a comma between
+	Inputs          []string `json:"inputs"`            // as named on the command line
+	InputPaths      []string `json:"input_paths"`       // relative to the folder of the output
+	Columns         []string `json:"column,omitempty"`  // of the input; empty for a usual name
+	Join            string   `json:"join,omitempty"`    // between the values of several columns
+	Scheme          string   `json:"scheme,omitempty"`
+	AskPlaceholders bool     `json:"ask_placeholders,omitempty"`
+	Dedupe          string   `json:"dedupe,omitempty"` // DedupeExact; empty for DedupeSite
+	Output          string   `json:"output"`
+	OutputFormat    string   `json:"output_format"`
+	Levels          int      `json:"levels"`
+	Carry           string   `json:"carry"`
+	Language        string   `json:"language,omitempty"` // of the column value_local; "" for no such column
+	SourceColumns   bool     `json:"source_columns,omitempty"`
+	Shape           string   `json:"shape,omitempty"` // empty for writer.ShapeLong
+	Top             int      `json:"top,omitempty"`   // 0 for all categories
+	MinConfidence   float64  `json:"min_confidence,omitempty"`
+	EscapeFormulas  bool     `json:"escape_formulas,omitempty"` // of CSV and TSV
+	PartRows        int64    `json:"part_rows,omitempty"`
+	Limit           int64    `json:"limit,omitempty"`
+	Free            string   `json:"free,omitempty"`      // the source of the answers of a model; "" for none
+	Precision       float64  `json:"precision,omitempty"` // wanted of these answers
+	Audit           float64  `json:"audit,omitempty"`     // the share of these that is asked, too
+	Shard           string   `json:"shard,omitempty"`     // such as "3/16"; "" for the whole input
 }
 
 // The values of Settings.Dedupe.
@@ -66,37 +66,13 @@ func (s Settings) Normalizer() normalize.Normalizer {
 	return normalize.Normalizer{Scheme: s.Scheme, AskPlaceholders: s.AskPlaceholders}
 }
 
-// ColumnNames are the names of the input columns. In JSON a single name is a text, as in accounts from before there were
-// several.
-type ColumnNames []string
-
-func (c ColumnNames) String() string { return strings.Join(c, ", ") }
-
-// MarshalJSON writes a text or an array.
-func (c ColumnNames) MarshalJSON() ([]byte, error) {
-	if len(c) == 1 {
-		return json.Marshal(c[0])
-	}
-	return json.Marshal([]string(c))
-}
-
-// UnmarshalJSON reads a text or an array.
-func (c *ColumnNames) UnmarshalJSON(text []byte) error {
-	var name string
-	if string(text) != "null" && json.Unmarshal(text, &name) == nil {
-		*c = ColumnNames{name}
-		return nil
-	}
-	return json.Unmarshal(text, (*[]string)(c))
-}
-
 // InputColumns are the names that the input column may have if the user does not name it.
 func InputColumns(kind client.Kind) []string {
 	switch kind {
 	case client.Website:
-		return []string{"url", "website", "domain", "host", "homepage", "website_url", "domain_name", "site_url"}
+		return []string{"url", "website", "domain", "host", "homepage", "website_url", "domain_name", "site_url", "hostname", "origin", "top_pages", "address"}
 	case client.Product:
-		return []string{"title", "product_title", "product", "name", "query", "product_name"}
+		return []string{"title", "product_title", "product", "name", "query", "product_name", "item_name", "g:title", "lineitem_name"}
 	}
 	return nil
 }
@@ -135,10 +111,7 @@ func Texts(changes []SettingChange) []string {
 // RunID is a name of the run, which is equal for all accounts of the same run, and only for these.
 func (a *Account) RunID() string {
 	settings := a.Settings
-	settings.Output = ""
-	if settings.InputPaths != nil {
-		settings.Inputs = nil
-	}
+	settings.Output, settings.Inputs = "", nil
 	return checksumOf(struct {
 		Service  string
 		Settings Settings
@@ -159,13 +132,9 @@ func (a *Account) Changes(service string, last Settings) []SettingChange {
 	for i := range then.NumField() {
 		name, _, _ := strings.Cut(then.Type().Field(i).Tag.Get("json"), ",")
 		switch name {
-		case "output", "input_paths":
-		case "inputs":
-			if last.InputPaths == nil || a.Settings.InputPaths == nil {
-				compare("input", last.Inputs, a.Settings.Inputs)
-			} else {
-				compare("input", last.InputPaths, a.Settings.InputPaths)
-			}
+		case "output", "inputs":
+		case "input_paths":
+			compare("input", last.InputPaths, a.Settings.InputPaths)
 		default:
 			compare(name, then.Field(i).Interface(), now.Field(i).Interface())
 		}
@@ -175,11 +144,8 @@ func (a *Account) Changes(service string, last Settings) []SettingChange {
 
 // shown is a setting's value in words.
 func shown(value any) string {
-	switch list := value.(type) {
-	case []string:
+	if list, ok := value.([]string); ok {
 		value = strings.Join(list, ", ")
-	case ColumnNames:
-		value = list.String()
 	}
 	if value == "" {
 		return "not given"
@@ -222,7 +188,7 @@ func (s Settings) Metadata() map[string]string {
 // SeenFrom is a path relative to the folder of an output. So a file has the same path whether its name
 // is relative or absolute, and keeps the path when the folder moves with all its files.
 func SeenFrom(output, path string) string {
-	if path == "-" || storage.IsURL(path) {
+	if !isFile(path) {
 		return path
 	}
 	path = storage.Resolved(path)
@@ -233,4 +199,9 @@ func SeenFrom(output, path string) string {
 		return filepath.ToSlash(seen)
 	}
 	return filepath.ToSlash(path) // on another drive
+}
+
+// isFile reports whether an input is a file of the machine.
+func isFile(path string) bool {
+	return path != "-" && path != reader.InMemory && !storage.IsURL(path)
 }

@@ -22,11 +22,10 @@ func TestChangedSettingsAreNamed(t *testing.T) {
 		"input": {func(a *Account) {
 			a.Settings.Inputs, a.Settings.InputPaths = []string{"a.csv"}, []string{"../b.csv", "../c.csv"}
 		}, "input was ../a.csv and is ../b.csv, ../c.csv"},
-		"input, of a version before": {func(a *Account) { a.Settings.Inputs, a.Settings.InputPaths = []string{"b.csv"}, nil }, "input was a.csv and is b.csv"},
-		"service":                    {func(a *Account) { a.Service = "embedded" }, "service was https://api.example.com and is embedded"},
-		"kind":                       {func(a *Account) { a.Settings.Kind = "product" }, "kind was website and is product"},
+		"service": {func(a *Account) { a.Service = "embedded" }, "service was https://api.example.com and is embedded"},
+		"kind":    {func(a *Account) { a.Settings.Kind = "product" }, "kind was website and is product"},
 		"several": {func(a *Account) {
-			a.Settings.Levels, a.Settings.Columns, a.Settings.SourceColumns = 2, ColumnNames{"host"}, true
+			a.Settings.Levels, a.Settings.Columns, a.Settings.SourceColumns = 2, []string{"host"}, true
 		},
 			"column was not given and is host; levels was 4 and is 2; source_columns was false and is true"},
 		"parts": {func(a *Account) { a.Settings.PartRows, a.Settings.OutputFormat = 10, "parquet" },

@@ -83,14 +83,13 @@ func (s Shard) Part(total int64) int64 {
 }
 
 // ShardStore is the name of a shard's store in its folder, which query engines ignore.
-const ShardStore = "_answers"
+const ShardStore = "_answers.db"
 
-// Store is the folder of the shard's store. Each shard has a store of its own, because a store is open in one
-// process at a time: in the folder of the shard (that of storage.Local for a URL), or in a folder of the shard's name
-// under dir.
+// Store is the shard's store. Each shard has a store of its own, since machines cannot share one: in the folder of the
+// shard (that of storage.Local for a URL), or a file of the shard's name in dir.
 func (s Shard) Store(dir, output string) string {
 	if dir == "" {
 		return filepath.Join(storage.Local(output), ShardStore)
 	}
-	return filepath.Join(dir, s.Folder())
+	return filepath.Join(dir, s.Folder()+".db")
 }

@@ -162,23 +162,25 @@ func (s *Shards) WriteAccount(ctx context.Context, folder string, accounts []*Ac
 	settings.EscapeFormulas = settings.EscapeFormulas && format.Delimited() // as a run that writes the file has it
 	settings.InputPaths = make([]string, len(s.Settings.InputPaths))
 	for i, path := range s.Settings.InputPaths {
-		if path != "-" && !storage.IsURL(path) && !filepath.IsAbs(path) {
+		if isFile(path) && !filepath.IsAbs(path) {
 			path = filepath.Join(folder, path)
 		}
 		settings.InputPaths[i] = SeenFrom(output, path)
 	}
 	a := NewAccount(s.Bulkcat, s.Service, settings)
-	a.Started, a.Inputs, a.Carried = accounts[0].Started, accounts[0].Inputs, accounts[0].Carried
+	a.Started, a.Inputs, a.Reading, a.Carried = accounts[0].Started, accounts[0].Inputs, accounts[0].Reading, accounts[0].Carried
 	var counts Snapshot
 	for _, shard := range accounts {
 		if shard.Started.Before(a.Started) {
 			a.Started = shard.Started
 		}
 		counts.add(&shard.Counts)
-		a.Overlapped = a.Overlapped || shard.Overlapped
 	}
 	counts.Others = 0 // each record is of another shard for all but one
 	a.Finish(Complete, nil, counts, published)
-	a.Cost = costOfShards(accounts)
+	a.Saved, a.Cost = 0, costOfShards(accounts)
+	for _, shard := range accounts {
+		a.Saved += shard.Saved
+	}
 	return a.Write(ctx, AccountPath(output))
 }

@@ -83,8 +83,8 @@ func (m *markdown) run(r *Run) {
 	for _, s := range models(r) {
 		m.row(strings.ToLower(s.Name), escape(s.Value))
 	}
-	m.row("requests", fmt.Sprintf("%s made, of these %s retries; %s saved by equal inputs, %s by stored answers",
-		figures.Count(r.Cost.Made), figures.Count(r.Cost.Retries), figures.Count(r.Cost.Deduped), figures.Count(r.Cost.FromStore)))
+	m.row("requests", fmt.Sprintf("%s made, of these %s retries; %s saved",
+		figures.Count(r.Cost.Made), figures.Count(r.Cost.Retries), figures.Count(r.Cost.Saved)))
 	if c := r.Cost.Money; c != nil {
 		m.row("cost", escape(fmt.Sprintf("%s; saved %s", c.Price.Text(c.Total), c.Price.Text(c.Saved))))
 	}

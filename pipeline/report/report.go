@@ -52,14 +52,13 @@ type Start struct {
 
 // Cost counts requests.
 type Cost struct {
-	Made      int64           `json:"made"`       // attempts, of all starts
-	Retries   int64           `json:"retries"`    // of these
-	Rechecks  int64           `json:"rechecks"`   // of these: answered requests that were repeated to check the service
-	Outcomes  record.Attempts `json:"outcomes"`   // of the attempts
-	Deduped   int64           `json:"deduped"`    // saved in the last start, because an equal request was in flight
-	FromStore int64           `json:"from_store"` // saved in the last start, because the store had the answer
-	Money     *money.Cost     `json:"money"`      // nil without a price
-	Kept      int64           `json:"kept"`       // records of the last start in parts that an earlier start had published
+	Made     int64           `json:"made"`     // attempts, of all starts
+	Retries  int64           `json:"retries"`  // of these
+	Rechecks int64           `json:"rechecks"` // of these: answered requests that were repeated to check the service
+	Outcomes record.Attempts `json:"outcomes"` // of the attempts
+	Saved    int64           `json:"saved"`    // by equal inputs, answers that other runs have stored, and answers of a model
+	Money    *money.Cost     `json:"money"`    // nil without a price
+	Kept     int64           `json:"kept"`     // records of the last start in parts that an earlier start had published
 }
 
 // Span is a part of the time of a run. Its counts are those of that time.
@@ -113,7 +112,7 @@ func runOf(a *record.Account) *Run {
 	r := &Run{
 		Bulkcat: a.Bulkcat, Service: a.Service, Settings: a.Settings, Started: a.Started, Ended: a.Ended, Ending: a.Ending, Error: a.Error,
 		Counts: a.Counts, Free: a.Free, Files: a.Outputs, Inputs: a.Inputs, Models: a.Models, Expectations: a.Expectations,
-		Cost: Cost{Outcomes: record.Attempts{}, Deduped: a.Counts.Deduped, FromStore: a.Counts.FromStore, Kept: a.Counts.Kept, Money: a.Cost},
+		Cost: Cost{Outcomes: record.Attempts{}, Saved: a.Saved, Kept: a.Counts.Kept, Money: a.Cost},
 	}
 	add := func(started, ended time.Time, ending record.Ending, err string, c record.Snapshot) {
 		r.Starts = append(r.Starts, Start{started, ended, ending, c.Requests, err})

@@ -60,7 +60,7 @@ func (t *tally) add(b *outputs.Batch) error {
 	if b.First {
 		t.group = nil
 	}
-	t.rows += int64(b.Len)
+	t.rows += int64(b.Rows)
 	t.begin(b)
 	for i := range b.Len {
 		c, record := t.numbered[b.Texts[writer.ColumnClassification].Index[i]], b.Wholes[writer.ColumnRecord][i]

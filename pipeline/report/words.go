@@ -86,7 +86,7 @@ func settings(r *Run) []setting {
 		}
 	}
 	list = append(list, models(r)...)
-	add("Column", len(s.Columns) > 0, s.Columns)
+	add("Column", len(s.Columns) > 0, strings.Join(s.Columns, ", "))
 	add("Shape", s.Shape != "", s.Shape)
 	add("Categories of a record", s.Top > 0, s.Top)
 	add("Least confidence", s.MinConfidence != 0, s.MinConfidence)

@@ -7,7 +7,7 @@ import (
 )
 
 // Bucket is a bucket of an object storage. Each method makes one request. The time limits, the repetitions and the checks of
-// the responses are those of this package for every bucket: see guard. The error of a missing object is fs.ErrNotExist,
+// the responses are those of this package for every bucket: see guarded. The error of a missing object is fs.ErrNotExist,
 // that of an object with another version than expected ErrChanged, and that of a request which may succeed if it is
 // repeated a *TransientError.
 type Bucket interface {
@@ -17,13 +17,11 @@ type Bucket interface {
 	Read(ctx context.Context, key string, version Info, offset, length int64) (*Body, error)
 	// List returns a page of the keys that begin with prefix. The token of the first page is "".
 	List(ctx context.Context, prefix, token string) (Page, error)
-	// Put writes an object with one request. The ETag is empty if the response does not say.
-	Put(ctx context.Context, t Target, data []byte) (etag string, err error)
-	// Begin starts an upload in parts.
-	Begin(ctx context.Context, t Target) (Upload, error)
+	// Write returns an object that is being written, without a request.
+	Write(t Target) Upload
 	// Remove removes an object.
 	Remove(ctx context.Context, key string) error
-	// Abort removes an upload that a killed process has left.
+	// Abort removes an upload in parts that a killed process has left.
 	Abort(ctx context.Context, key, id string) error
 }
 
@@ -52,15 +50,19 @@ type Page struct {
 // Target is an object that is to be written.
 type Target struct {
 	Key   string
-	Old   Info   // the version that is replaced, and no other; the zero Info stands for no object
-	Token string // is stored with the object, so that its writer recognizes it
+	Old   Info                  // the version that is replaced, and no other; the zero Info stands for no object
+	Token string                // is stored with the object, so that its writer recognizes it
+	Begun func(id string) error // is called when an upload has a name for Bucket.Abort, unless the storage itself removes those of killed processes
 }
 
-// Upload is an object that is sent in parts. Nothing is visible before Complete.
+// Upload is an object that is being written. Nothing is visible before Put or Complete.
 type Upload interface {
-	// ID is the name of the upload for Bucket.Abort; "" if the storage itself removes the uploads of killed processes.
-	ID() string
+	// Put writes the object with one request. The ETag is empty if the response does not say.
+	Put(ctx context.Context, data []byte) (etag string, err error)
+	// Part sends the next part of a larger object, and begins the upload in parts if this is the first.
 	Part(ctx context.Context, data []byte) error
+	// Complete publishes the object of the parts.
 	Complete(ctx context.Context) (etag string, err error)
+	// Abort removes the parts.
 	Abort(ctx context.Context) error
 }

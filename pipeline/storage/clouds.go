@@ -222,35 +222,39 @@ func (b *cloudBucket) options(t Target) *blob.WriterOptions {
 	return o
 }
 
-func (b *cloudBucket) Put(ctx context.Context, t Target, data []byte) (string, error) {
-	return "", cloudError(b.bucket.Upload(ctx, t.Key, bytes.NewReader(data), b.options(t)))
-}
+func (b *cloudBucket) Write(t Target) Upload { return &cloudUpload{bucket: b, target: t} }
 
-// Begin starts an upload that outlives ctx.
-func (b *cloudBucket) Begin(ctx context.Context, t Target) (Upload, error) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	r, w := io.Pipe()
-	u := &cloudUpload{data: w, cancel: cancel, done: make(chan error, 1)}
-	go func() {
-		err := cloudText(b.bucket.Upload(ctx, t.Key, r, b.options(t)))
-		r.CloseWithError(err) // ends a Part that waits
-		u.done <- err
-	}()
-	return u, nil
-}
-
-// cloudUpload is an object that is being uploaded. The end of the data publishes the object, unless the context was
-// canceled before. No call can be repeated.
+// cloudUpload is an object that is being written. The end of the data publishes the object, unless the context was
+// canceled before. No call for a part can be repeated.
 type cloudUpload struct {
-	data   *io.PipeWriter
-	done   chan error // of the upload
+	bucket *cloudBucket
+	target Target
+	data   *io.PipeWriter // nil before the first part
+	done   chan error     // of the upload
 	cancel context.CancelFunc
 	ended  bool
 }
 
-func (u *cloudUpload) ID() string { return "" }
+func (u *cloudUpload) Put(ctx context.Context, data []byte) (string, error) {
+	return "", cloudError(u.bucket.bucket.Upload(ctx, u.target.Key, bytes.NewReader(data), u.bucket.options(u.target)))
+}
+
+// begin starts an upload that outlives ctx.
+func (u *cloudUpload) begin(ctx context.Context) {
+	ctx, u.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	r, w := io.Pipe()
+	u.data, u.done = w, make(chan error, 1)
+	go func() {
+		err := cloudText(u.bucket.bucket.Upload(ctx, u.target.Key, r, u.bucket.options(u.target)))
+		r.CloseWithError(err) // ends a Part that waits
+		u.done <- err
+	}()
+}
 
 func (u *cloudUpload) Part(ctx context.Context, data []byte) error {
+	if u.data == nil {
+		u.begin(ctx)
+	}
 	defer context.AfterFunc(ctx, u.cancel)()
 	_, err := u.data.Write(data)
 	return err
@@ -262,7 +266,7 @@ func (u *cloudUpload) Complete(ctx context.Context) (string, error) {
 }
 
 func (u *cloudUpload) Abort(context.Context) error {
-	if !u.ended {
+	if u.data != nil && !u.ended {
 		u.cancel()
 		_ = u.end(errDiscarded) // the upload fails
 	}

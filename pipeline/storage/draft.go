@@ -21,23 +21,28 @@ const (
 )
 
 // draft is an object that is being written. An object of less than a part is one request at its publication, others are
-// an upload. Nothing is visible before: neither Discard nor the end of the process completes an upload.
+// an upload in parts. Nothing is visible before: neither Discard nor the end of the process completes an upload.
 type draft struct {
 	ctx    context.Context // of Create, for the other calls
 	bucket Bucket
-	url    string
 	target Target
-	etag   string // of the response to the publication
+	upload Upload
+	note   leftDraft // of an upload in parts
 
-	buf    []byte
-	size   int64 // bytes of all parts
-	parts  int
-	upload Upload // nil before the first part
-	note   leftDraft
+	buf   []byte
+	size  int64 // bytes of all parts
+	parts int   // that were sent, or may have been
 }
 
+// newDraft returns a draft that replaces the version old of an object, and no other.
 func newDraft(ctx context.Context, b Bucket, url, key string, old Info) *draft {
-	return &draft{ctx: ctx, bucket: b, url: url, target: Target{key, old, rand.Text()}}
+	d := &draft{ctx: ctx, bucket: b}
+	d.target = Target{Key: key, Old: old, Token: rand.Text(), Begun: func(id string) (err error) {
+		d.note, err = noteDraft(url, id)
+		return err
+	}}
+	d.upload = b.Write(d.target)
+	return d
 }
 
 func (d *draft) Write(p []byte) (n int, err error) {
@@ -56,15 +61,10 @@ func (d *draft) Write(p []byte) (n int, err error) {
 func (d *draft) nextSize() int { return partSize << (d.parts / doubleEvery) }
 
 func (d *draft) sendPart() error {
-	if d.upload == nil {
-		if err := d.begin(); err != nil {
-			return err
-		}
-	}
+	d.parts++
 	if err := d.upload.Part(d.ctx, d.buf); err != nil {
 		return err
 	}
-	d.parts++
 	d.size += int64(len(d.buf))
 	d.buf = d.buf[:0]
 	if d.parts%doubleEvery != 0 {
@@ -73,48 +73,33 @@ func (d *draft) sendPart() error {
 	return nil
 }
 
-func (d *draft) begin() error {
-	upload, err := d.bucket.Begin(d.ctx, d.target)
-	if err != nil {
-		return err
-	}
-	d.upload = upload
-	if id := upload.ID(); id != "" {
-		d.note, err = noteDraft(d.url, id)
-	}
-	return err
-}
-
 func (d *draft) Publish(size int64) error {
 	if written := d.size + int64(len(d.buf)); written != size {
 		return fmt.Errorf("%d bytes were written, but the object has %d", size, written)
 	}
-	err := d.complete()
-	if stored := d.stored(size); stored != nil {
+	etag, err := d.complete()
+	if stored := d.stored(size, etag); stored != nil {
 		return cmp.Or(err, stored)
 	}
-	d.buf = nil
 	d.end()
 	return nil
 }
 
-func (d *draft) complete() (err error) {
-	if d.upload == nil {
-		d.etag, err = d.bucket.Put(d.ctx, d.target, d.buf)
-		return err
+func (d *draft) complete() (etag string, err error) {
+	if d.parts == 0 {
+		return d.upload.Put(d.ctx, d.buf)
 	}
 	if len(d.buf) > 0 {
 		if err := d.sendPart(); err != nil {
-			return err
+			return "", err
 		}
 	}
-	d.etag, err = d.upload.Complete(d.ctx)
-	return err
+	return d.upload.Complete(d.ctx)
 }
 
 // stored returns nil if the object is this draft: its publication may have succeeded although the response was lost, and
 // the next attempt then failed; or the storage may have acknowledged what it did not keep.
-func (d *draft) stored(size int64) error {
+func (d *draft) stored(size int64, etag string) error {
 	info, err := d.bucket.Stat(d.ctx, d.target.Key)
 	if errors.Is(err, fs.ErrNotExist) {
 		return errNotStored
@@ -122,7 +107,7 @@ func (d *draft) stored(size int64) error {
 	if err != nil && err != errNoVersion { // the token suffices
 		return fmt.Errorf("the object cannot be checked after its publication: %w", err)
 	}
-	if ours := info.Token == d.target.Token || d.etag != "" && info.ETag == d.etag; !ours || info.Size != size {
+	if ours := info.Token == d.target.Token || etag != "" && info.ETag == etag; !ours || info.Size != size {
 		return errNotStored
 	}
 	return nil
@@ -130,8 +115,7 @@ func (d *draft) stored(size int64) error {
 
 // Discard aborts the upload, with a context of its own: that of the run may be done.
 func (d *draft) Discard() error {
-	d.buf = nil
-	if d.upload == nil {
+	if d.parts == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.ctx), discardTimeout)
@@ -146,5 +130,5 @@ func (d *draft) Discard() error {
 // end forgets the upload.
 func (d *draft) end() {
 	d.note.forget()
-	d.upload = nil
+	d.buf, d.parts = nil, 0
 }

@@ -35,8 +35,10 @@ func Source(ctx context.Context, b Bucket, version Info) interface {
 	io.Reader
 	io.ReaderAt
 } {
-	return &source{ctx: ctx, bucket: guard(b), key: "in.csv", info: version, keep: streamBlocks}
+	return &source{ctx: ctx, bucket: guarded{b}, key: "in.csv", info: version, keep: streamBlocks}
 }
 
 // OpenBucket returns the bucket and the key of a URL.
-func OpenBucket(ctx context.Context, url string) (Bucket, string, error) { return open(ctx, url) }
+func OpenBucket(ctx context.Context, url string) (Bucket, string, error) {
+	return From(ctx).open(ctx, url)
+}

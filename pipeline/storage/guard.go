@@ -23,27 +23,31 @@ const (
 // firstPause is the longest pause after the first attempt. It doubles with each attempt, up to maxPause. Tests shorten it.
 var firstPause = 500 * time.Millisecond
 
-// guard puts the repetitions, the time limits and the checks around a bucket.
-func guard(b Bucket) Bucket { return checked{limited{wrapped{wrapped{b, repeat}, limit}}} }
-
-// wrapped is a bucket whose calls are all made by do.
-type wrapped struct {
-	Bucket
-	do func(ctx context.Context, call func(ctx context.Context) error) error
+// limited bounds the time of a call that is repeated.
+func limited[T any](ctx context.Context, call func(ctx context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return repeated(ctx, call)
 }
 
-// repeat repeats a call whose error is a *TransientError.
-func repeat(ctx context.Context, call func(ctx context.Context) error) error {
+// repeated repeats a call whose error is a *TransientError.
+func repeated[T any](ctx context.Context, call func(ctx context.Context) (T, error)) (T, error) {
 	for n := 0; ; n++ {
-		err := call(ctx)
+		result, err := call(ctx)
 		if _, transient := errors.AsType[*TransientError](err); !transient || n+1 == attempts {
-			return err
+			return result, err
 		}
 		bound := min(firstPause<<n, maxPause)
 		if ended := pause(ctx, bound/2+rand.N(bound/2)); ended != nil {
-			return fmt.Errorf("%w: %w", ended, err)
+			return result, fmt.Errorf("%w: %w", ended, err)
 		}
 	}
+}
+
+// done repeats a call without a result.
+func done(ctx context.Context, call func(ctx context.Context) error) error {
+	_, err := limited(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, call(ctx) })
+	return err
 }
 
 // pause waits, unless the context ends, whose error it returns.
@@ -57,78 +61,38 @@ func pause(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// limit bounds the time of a call.
-func limit(ctx context.Context, call func(ctx context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	return call(ctx)
-}
+// guarded is a bucket with time limits and repetitions, whose responses are compared with what was asked for: servers and
+// the proxies before them ignore headers.
+type guarded struct{ Bucket }
 
-func (a wrapped) Stat(ctx context.Context, key string) (info Info, err error) {
-	err = a.do(ctx, func(ctx context.Context) error { info, err = a.Bucket.Stat(ctx, key); return err })
+func (g guarded) Stat(ctx context.Context, key string) (Info, error) {
+	info, err := limited(ctx, func(ctx context.Context) (Info, error) { return g.Bucket.Stat(ctx, key) })
+	if err == nil && (info.Size < 0 || info.ETag == "" && info.Modified.IsZero()) {
+		err = errNoVersion
+	}
 	return info, err
 }
 
-func (a wrapped) Read(ctx context.Context, key string, version Info, offset, length int64) (body *Body, err error) {
-	err = a.do(ctx, func(ctx context.Context) error {
-		body, err = a.Bucket.Read(ctx, key, version, offset, length)
-		return err
-	})
-	return body, err
-}
-
-func (a wrapped) List(ctx context.Context, prefix, token string) (page Page, err error) {
-	err = a.do(ctx, func(ctx context.Context) error { page, err = a.Bucket.List(ctx, prefix, token); return err })
-	return page, err
-}
-
-func (a wrapped) Put(ctx context.Context, t Target, data []byte) (etag string, err error) {
-	err = a.do(ctx, func(ctx context.Context) error { etag, err = a.Bucket.Put(ctx, t, data); return err })
-	return etag, err
-}
-
-func (a wrapped) Begin(ctx context.Context, t Target) (upload Upload, err error) {
-	err = a.do(ctx, func(ctx context.Context) error { upload, err = a.Bucket.Begin(ctx, t); return err })
-	return wrappedUpload{upload, a}, err
-}
-
-func (a wrapped) Remove(ctx context.Context, key string) error {
-	return a.do(ctx, func(ctx context.Context) error { return a.Bucket.Remove(ctx, key) })
-}
-
-func (a wrapped) Abort(ctx context.Context, key, id string) error {
-	return a.do(ctx, func(ctx context.Context) error { return a.Bucket.Abort(ctx, key, id) })
-}
-
-// wrappedUpload is an upload of such a bucket.
-type wrappedUpload struct {
-	Upload
-	around wrapped
-}
-
-func (u wrappedUpload) Part(ctx context.Context, data []byte) error {
-	return u.around.do(ctx, func(ctx context.Context) error { return u.Upload.Part(ctx, data) })
-}
-
-func (u wrappedUpload) Complete(ctx context.Context) (etag string, err error) {
-	err = u.around.do(ctx, func(ctx context.Context) error { etag, err = u.Upload.Complete(ctx); return err })
-	return etag, err
-}
-
-func (u wrappedUpload) Abort(ctx context.Context) error { return u.around.do(ctx, u.Upload.Abort) }
-
-// limited is a bucket with time limits whose bodies have one of their own: they are read after the call.
-type limited struct{ wrapped }
-
-func (l limited) Read(ctx context.Context, key string, version Info, offset, length int64) (*Body, error) {
+// Read returns ErrChanged if the response has another version, and a *RangeError if it has another range. The body is read
+// after the call, with a time limit of its own.
+func (g guarded) Read(ctx context.Context, key string, version Info, offset, length int64) (*Body, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	body, err := l.Bucket.Read(ctx, key, version, offset, length)
+	body, err := repeated(ctx, func(ctx context.Context) (*Body, error) { return g.Bucket.Read(ctx, key, version, offset, length) })
 	if err != nil {
 		cancel()
 		return nil, err
 	}
 	body.ReadCloser = limitedBody{body.ReadCloser, time.AfterFunc(readTimeout, cancel), cancel}
-	return body, nil
+	asked := fmt.Sprintf("bytes %d-%d/%d", offset, offset+length-1, version.Size)
+	switch {
+	case body.ETag != version.ETag, version.ETag == "" && !body.Modified.Equal(version.Modified):
+		err = ErrChanged
+	case body.Range != asked:
+		err = &RangeError{asked, body.Range}
+	default:
+		return body, nil
+	}
+	return nil, errors.Join(err, body.Close())
 }
 
 type limitedBody struct {
@@ -143,34 +107,36 @@ func (b limitedBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// checked is a bucket that compares responses with what was asked for: servers and the proxies before them ignore headers.
-type checked struct{ Bucket }
-
-func (c checked) Stat(ctx context.Context, key string) (Info, error) {
-	info, err := c.Bucket.Stat(ctx, key)
-	if err == nil && (info.Size < 0 || info.ETag == "" && info.Modified.IsZero()) {
-		err = errNoVersion
-	}
-	return info, err
+func (g guarded) List(ctx context.Context, prefix, token string) (Page, error) {
+	return limited(ctx, func(ctx context.Context) (Page, error) { return g.Bucket.List(ctx, prefix, token) })
 }
 
-// Read returns ErrChanged if the response has another version, and a *RangeError if it has another range.
-func (c checked) Read(ctx context.Context, key string, version Info, offset, length int64) (*Body, error) {
-	body, err := c.Bucket.Read(ctx, key, version, offset, length)
-	if err != nil {
-		return nil, err
-	}
-	asked := fmt.Sprintf("bytes %d-%d/%d", offset, offset+length-1, version.Size)
-	switch {
-	case body.ETag != version.ETag, version.ETag == "" && !body.Modified.Equal(version.Modified):
-		err = ErrChanged
-	case body.Range != asked:
-		err = &RangeError{asked, body.Range}
-	default:
-		return body, nil
-	}
-	return nil, errors.Join(err, body.Close())
+func (g guarded) Write(t Target) Upload { return guardedUpload{g.Bucket.Write(t)} }
+
+func (g guarded) Remove(ctx context.Context, key string) error {
+	return done(ctx, func(ctx context.Context) error { return g.Bucket.Remove(ctx, key) })
 }
+
+func (g guarded) Abort(ctx context.Context, key, id string) error {
+	return done(ctx, func(ctx context.Context) error { return g.Bucket.Abort(ctx, key, id) })
+}
+
+// guardedUpload is an upload to a guarded bucket.
+type guardedUpload struct{ Upload }
+
+func (u guardedUpload) Put(ctx context.Context, data []byte) (string, error) {
+	return limited(ctx, func(ctx context.Context) (string, error) { return u.Upload.Put(ctx, data) })
+}
+
+func (u guardedUpload) Part(ctx context.Context, data []byte) error {
+	return done(ctx, func(ctx context.Context) error { return u.Upload.Part(ctx, data) })
+}
+
+func (u guardedUpload) Complete(ctx context.Context) (string, error) {
+	return limited(ctx, u.Upload.Complete)
+}
+
+func (u guardedUpload) Abort(ctx context.Context) error { return done(ctx, u.Upload.Abort) }
 
 // wholeRange is the Range of a Body that has a whole object.
 func wholeRange(size int64) string { return fmt.Sprintf("bytes 0-%d/%d", size-1, size) }

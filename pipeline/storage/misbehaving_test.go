@@ -150,7 +150,7 @@ func TestMisbehavingLists(t *testing.T) {
 			s, bucket := newServer(t)
 			pages := 0
 			s.disturb(s3faults.List(func(int) string { pages++; return tt.page(pages - 1) }))
-			urls, err := storage.Objects{}.List(t.Context(), bucket+"/in/")
+			urls, err := storage.From(t.Context()).List(t.Context(), bucket+"/in/")
 			got := strings.ReplaceAll(strings.Join(urls, " "), bucket+"/", "")
 			_, isList := errors.AsType[*storage.ListError](err)
 			if got != tt.want || isList != (tt.want == "") || (err == nil) == isList {
@@ -165,7 +165,7 @@ func TestMisbehavingLists(t *testing.T) {
 				t.Errorf("ReadDir: %v", err)
 			}
 			pages = 0
-			in, err := reader.Open(reader.Options{Paths: []string{bucket + "/in/"}, Storage: storage.Objects{}})
+			in, err := reader.Open(reader.Options{Paths: []string{bucket + "/in/"}, Storage: storage.From(t.Context())})
 			if err == nil {
 				in.Close()
 				t.Error("the folder is an input") // no object can be opened
@@ -184,7 +184,7 @@ func TestHangingServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := storage.Objects{}.Create(ctx, url)
+	d, err := storage.From(t.Context()).Create(ctx, url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func TestHangingServer(t *testing.T) {
 		"OpenFile":   func() error { _, err := storage.Open(ctx, url); return err },
 		"ReadDir":    func() error { _, err := storage.ReadDir(ctx, bucket+"/in"); return err },
 		"IsFolder":   func() error { _, err := storage.IsFolder(ctx, url); return err },
-		"Create":     func() error { _, err := storage.Objects{}.Create(ctx, url); return err },
+		"Create":     func() error { _, err := storage.From(t.Context()).Create(ctx, url); return err },
 		"CreateFile": func() error { _, err := storage.CreateFile(ctx, url, nil); return err },
 		"Remove":     func() error { return storage.Remove(ctx, url) },
 	}

@@ -4,32 +4,125 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// Objects is all object storage, as Storage and as reader.Storage. Its paths are URLs. Its errors name the object, as an
-// error of package os names the file.
-type Objects struct{}
+// Objects is object storage: the buckets that URLs name, each opened once, with the parameters of these URLs. Its errors name
+// the object, as an error of package os names the file. Several Objects know nothing of each other, so that a bucket of one
+// name may be at two places. It implements the storages of packages reader and writer.
+type Objects struct {
+	mu         sync.Mutex
+	parameters map[string]url.Values // by "scheme://bucket"
+	buckets    map[string]*opening   // the same
+}
+
+// New returns an Objects without parameters.
+func New() *Objects {
+	return &Objects{parameters: make(map[string]url.Values), buckets: make(map[string]*opening)}
+}
+
+// key is that of the Objects in a context.
+type key struct{}
+
+// common is the Objects of contexts without one.
+var common = New()
+
+// With returns a context whose calls of this package use o.
+func With(ctx context.Context, o *Objects) context.Context { return context.WithValue(ctx, key{}, o) }
+
+// From returns the Objects of a context, or those of all contexts without any.
+func From(ctx context.Context) *Objects {
+	if o, ok := ctx.Value(key{}).(*Objects); ok {
+		return o
+	}
+	return common
+}
+
+// Own returns the Objects of a context, and new ones if it has none.
+func Own(ctx context.Context) *Objects {
+	if o := From(ctx); o != common {
+		return o
+	}
+	return New()
+}
+
+// opening is a bucket that is being opened, or is open.
+type opening struct {
+	done   chan struct{} // closed when bucket and err are set
+	bucket Bucket
+	err    error
+}
+
+// open returns the bucket and the key of a URL without parameters. To open a bucket may take a while; other buckets do not
+// wait.
+func (o *Objects) open(ctx context.Context, path string) (Bucket, string, error) {
+	name, key, err := parse(path)
+	if err != nil {
+		return nil, "", err
+	}
+	scheme, bucket, _ := strings.Cut(name, "://")
+	opener := schemes[scheme]
+	if opener == nil {
+		return nil, "", unknownScheme(path, scheme)
+	}
+	o.mu.Lock()
+	b, parameters := o.buckets[name], o.parameters[name]
+	if b == nil {
+		b = &opening{done: make(chan struct{})}
+		o.buckets[name] = b
+		o.mu.Unlock()
+		opened, err := opener(ctx, bucket, parameters)
+		if b.bucket = (guarded{opened}); err != nil {
+			b.err = fmt.Errorf("open %s: %w", name, err)
+			o.forget(name, b)
+		}
+		close(b.done)
+	} else {
+		o.mu.Unlock()
+	}
+	select {
+	case <-b.done: // also if the context has ended
+		return b.bucket, key, b.err
+	default:
+	}
+	select {
+	case <-b.done:
+		return b.bucket, key, b.err
+	case <-ctx.Done():
+		return nil, "", context.Cause(ctx)
+	}
+}
+
+// forget lets the next caller open the bucket again.
+func (o *Objects) forget(name string, b *opening) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.buckets[name] == b {
+		delete(o.buckets, name)
+	}
+}
 
 // Open opens the present version of an object for reading.
-func (Objects) Open(ctx context.Context, url string) (reader.Source, error) {
-	s, err := openSource(ctx, url)
+func (o *Objects) Open(ctx context.Context, url string) (reader.Source, error) {
+	s, err := o.openSource(ctx, url)
 	if err != nil {
 		return nil, failed("open", url, err)
 	}
 	return s, nil
 }
 
-func (Objects) Stat(ctx context.Context, url string) (fs.FileInfo, error) {
-	bucket, key, err := open(ctx, url)
+// Stat describes the present version of an object.
+func (o *Objects) Stat(ctx context.Context, url string) (fs.FileInfo, error) {
+	bucket, key, err := o.open(ctx, url)
 	if err != nil {
 		return nil, err
 	}
@@ -37,19 +130,9 @@ func (Objects) Stat(ctx context.Context, url string) (fs.FileInfo, error) {
 	return fileInfo{path.Base(key), info}, failed("stat", url, err)
 }
 
-func (o Objects) Exists(ctx context.Context, url string) (bool, error) {
-	if strings.HasSuffix(url, "/") {
-		return o.IsFolder(ctx, url)
-	}
-	_, err := o.Stat(ctx, url)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-func (Objects) IsFolder(ctx context.Context, url string) (found bool, err error) {
-	bucket, key, err := open(ctx, strings.TrimRight(url, "/")+"/")
+// IsFolder reports whether objects have names below a URL.
+func (o *Objects) IsFolder(ctx context.Context, url string) (found bool, err error) {
+	bucket, key, err := o.open(ctx, strings.TrimRight(url, "/")+"/")
 	if err != nil {
 		return false, err
 	}
@@ -59,8 +142,8 @@ func (Objects) IsFolder(ctx context.Context, url string) (found bool, err error)
 
 // List returns the URLs that begin with prefix, in lexical order. Keys that end in "/", which some tools make for
 // folders, are left out.
-func (Objects) List(ctx context.Context, prefix string) ([]string, error) {
-	bucket, key, err := open(ctx, prefix)
+func (o *Objects) List(ctx context.Context, prefix string) ([]string, error) {
+	bucket, key, err := o.open(ctx, prefix)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +204,7 @@ func list(ctx context.Context, bucket Bucket, prefix string, add func(key string
 }
 
 // ReadDir returns the names of the objects and of the folders in a folder. It lists all objects below the folder.
-func (o Objects) ReadDir(ctx context.Context, dir string) ([]string, error) {
+func (o *Objects) ReadDir(ctx context.Context, dir string) ([]string, error) {
 	dir = strings.TrimRight(dir, "/") + "/"
 	urls, err := o.List(ctx, dir)
 	var names []string
@@ -134,7 +217,7 @@ func (o Objects) ReadDir(ctx context.Context, dir string) ([]string, error) {
 }
 
 // Prepare checks that the bucket can be reached. Folders need not be created.
-func (o Objects) Prepare(ctx context.Context, url string, _ bool) error {
+func (o *Objects) Prepare(ctx context.Context, url string, _ bool) error {
 	if _, err := o.Stat(ctx, url); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -142,8 +225,8 @@ func (o Objects) Prepare(ctx context.Context, url string, _ bool) error {
 }
 
 // Create starts a draft that replaces the present version of an object, and no other.
-func (Objects) Create(ctx context.Context, url string) (writer.Draft, error) {
-	bucket, key, err := open(ctx, url)
+func (o *Objects) Create(ctx context.Context, url string) (writer.Draft, error) {
+	bucket, key, err := o.open(ctx, url)
 	if err != nil {
 		return nil, err
 	}
@@ -155,15 +238,18 @@ func (Objects) Create(ctx context.Context, url string) (writer.Draft, error) {
 }
 
 // CreateFile creates an object unless there is one. Of several programs on several machines, one does.
-func (Objects) CreateFile(ctx context.Context, url string, data []byte) (created bool, err error) {
-	bucket, key, err := open(ctx, url)
+func (o *Objects) CreateFile(ctx context.Context, url string, data []byte) (created bool, err error) {
+	bucket, key, err := o.open(ctx, url)
 	if err != nil {
 		return false, err
 	}
-	err = PublishDraft(newDraft(ctx, bucket, url, key, Info{}), func(w io.Writer) (int64, error) {
-		n, err := w.Write(data)
-		return int64(n), err
-	})
+	d := newDraft(ctx, bucket, url, key, Info{})
+	if _, err = d.Write(data); err == nil {
+		err = d.Publish(int64(len(data)))
+	}
+	if err != nil {
+		err = errors.Join(err, d.Discard())
+	}
 	if errors.Is(err, ErrChanged) {
 		return false, nil
 	}
@@ -171,8 +257,8 @@ func (Objects) CreateFile(ctx context.Context, url string, data []byte) (created
 }
 
 // Remove removes an object. The error of a missing object is nil.
-func (Objects) Remove(ctx context.Context, url string) error {
-	bucket, key, err := open(ctx, url)
+func (o *Objects) Remove(ctx context.Context, url string) error {
+	bucket, key, err := o.open(ctx, url)
 	if err != nil {
 		return err
 	}
@@ -183,12 +269,12 @@ func (Objects) Remove(ctx context.Context, url string) error {
 }
 
 // RemoveDrafts removes the drafts that processes of this machine have left.
-func (Objects) RemoveDrafts(ctx context.Context, dir string, match func(name string) bool) {
+func (o *Objects) RemoveDrafts(ctx context.Context, dir string, match func(name string) bool) {
 	for _, d := range leftDrafts() {
 		if folder, name := path.Split(d.URL); strings.TrimRight(folder, "/") != strings.TrimRight(dir, "/") || !match(name) {
 			continue
 		}
-		bucket, key, err := open(ctx, d.URL)
+		bucket, key, err := o.open(ctx, d.URL)
 		if err == nil {
 			err = bucket.Abort(ctx, key, d.ID)
 		}

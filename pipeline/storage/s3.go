@@ -30,7 +30,8 @@ const (
 )
 
 // s3Bucket is a bucket of Amazon S3, or of a server with the interface of S3. It uses the client of S3 itself, and not
-// the bucket of gocloud.dev, with which the program is 3 MB larger.
+// the bucket of gocloud.dev, which does not tell the names of its uploads, so that those of killed processes could not be
+// removed, and with which the program is 3 MB larger.
 type s3Bucket struct {
 	name   string
 	client *s3.Client
@@ -137,25 +138,7 @@ func s3Condition(old Info) (ifMatch, ifNoneMatch *string) {
 	return &old.ETag, nil
 }
 
-func (b *s3Bucket) Put(ctx context.Context, t Target, data []byte) (string, error) {
-	in := &s3.PutObjectInput{Bucket: &b.name, Key: &t.Key, Body: bytes.NewReader(data), Metadata: map[string]string{draftKey: t.Token}}
-	in.IfMatch, in.IfNoneMatch = s3Condition(t.Old)
-	out, err := b.client.PutObject(ctx, in)
-	if err != nil {
-		return "", s3Error(err)
-	}
-	return aws.ToString(out.ETag), nil
-}
-
-func (b *s3Bucket) Begin(ctx context.Context, t Target) (Upload, error) {
-	out, err := b.client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{
-		Bucket: &b.name, Key: &t.Key, Metadata: map[string]string{draftKey: t.Token}, ChecksumAlgorithm: types.ChecksumAlgorithmCrc32,
-	})
-	if err != nil {
-		return nil, s3Error(err)
-	}
-	return &s3Upload{bucket: b, target: t, id: aws.ToString(out.UploadId)}, nil
-}
+func (b *s3Bucket) Write(t Target) Upload { return &s3Upload{bucket: b, target: t} }
 
 func (b *s3Bucket) Remove(ctx context.Context, key string) error {
 	_, err := b.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.name, Key: &key})
@@ -167,17 +150,41 @@ func (b *s3Bucket) Abort(ctx context.Context, key, id string) error {
 	return s3Error(err)
 }
 
-// s3Upload is a multipart upload.
+// s3Upload is an object that is being written.
 type s3Upload struct {
 	bucket *s3Bucket
 	target Target
-	id     string
+	id     string // of the multipart upload; "" before the first part
 	parts  []types.CompletedPart
 }
 
-func (u *s3Upload) ID() string { return u.id }
+func (u *s3Upload) Put(ctx context.Context, data []byte) (string, error) {
+	in := &s3.PutObjectInput{Bucket: &u.bucket.name, Key: &u.target.Key, Body: bytes.NewReader(data), Metadata: map[string]string{draftKey: u.target.Token}}
+	in.IfMatch, in.IfNoneMatch = s3Condition(u.target.Old)
+	out, err := u.bucket.client.PutObject(ctx, in)
+	if err != nil {
+		return "", s3Error(err)
+	}
+	return aws.ToString(out.ETag), nil
+}
+
+func (u *s3Upload) begin(ctx context.Context) error {
+	out, err := u.bucket.client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{
+		Bucket: &u.bucket.name, Key: &u.target.Key, Metadata: map[string]string{draftKey: u.target.Token}, ChecksumAlgorithm: types.ChecksumAlgorithmCrc32,
+	})
+	if err != nil {
+		return s3Error(err)
+	}
+	u.id = aws.ToString(out.UploadId)
+	return u.target.Begun(u.id)
+}
 
 func (u *s3Upload) Part(ctx context.Context, data []byte) error {
+	if u.id == "" {
+		if err := u.begin(ctx); err != nil {
+			return err
+		}
+	}
 	number := aws.Int32(int32(len(u.parts) + 1))
 	out, err := u.bucket.client.UploadPart(ctx, &s3.UploadPartInput{
 		Bucket: &u.bucket.name, Key: &u.target.Key, UploadId: &u.id, PartNumber: number,
@@ -206,7 +213,12 @@ func (u *s3Upload) Complete(ctx context.Context) (string, error) {
 	return aws.ToString(out.ETag), nil
 }
 
-func (u *s3Upload) Abort(ctx context.Context) error { return u.bucket.Abort(ctx, u.target.Key, u.id) }
+func (u *s3Upload) Abort(ctx context.Context) error {
+	if u.id == "" {
+		return nil
+	}
+	return u.bucket.Abort(ctx, u.target.Key, u.id)
+}
 
 // passes reports whether the same request may succeed later.
 var passes = retry.IsErrorRetryables(retry.DefaultRetryables)

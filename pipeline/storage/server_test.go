@@ -54,7 +54,7 @@ func newServer(t *testing.T) (s *server, bucket string) {
 		}
 		return r
 	}, t.Name()))
-	if _, err := storage.TakeParameters(bucket + "/x?region=us-east-1&endpoint=" + h.URL); err != nil {
+	if _, err := storage.From(t.Context()).TakeParameters(bucket + "/x?region=us-east-1&endpoint=" + h.URL); err != nil {
 		t.Fatal(err)
 	}
 	return s, bucket

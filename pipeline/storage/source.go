@@ -45,8 +45,8 @@ type block struct {
 	data   []byte
 }
 
-func openSource(ctx context.Context, url string) (*source, error) {
-	bucket, key, err := open(ctx, url)
+func (o *Objects) openSource(ctx context.Context, url string) (*source, error) {
+	bucket, key, err := o.open(ctx, url)
 	if err != nil {
 		return nil, err
 	}

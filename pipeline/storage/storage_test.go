@@ -1,10 +1,13 @@
 package storage_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,7 +22,7 @@ func TestLeftDrafts(t *testing.T) {
 	for _, name := range []string{"out.csv", "other.csv"} {
 		write(t, create(t, bucket+"/dir/"+name), large)
 	}
-	storage.Objects{}.RemoveDrafts(t.Context(), bucket+"/dir", func(name string) bool { return name == "out.csv" })
+	storage.From(t.Context()).RemoveDrafts(t.Context(), bucket+"/dir", func(name string) bool { return name == "out.csv" })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.uploads) != 1 || s.uploads["2"] == nil || s.uploads["2"].key != "dir/other.csv" {
@@ -150,7 +153,7 @@ func TestErrorsNameTheObject(t *testing.T) {
 		"ReadFile":   func() error { _, err := storage.ReadFile(t.Context(), url); return err },
 		"ReadDir":    func() error { _, err := storage.ReadDir(t.Context(), url); return err },
 		"Remove":     func() error { return storage.Remove(t.Context(), url) },
-		"Create":     func() error { _, err := storage.Objects{}.Create(t.Context(), url); return err },
+		"Create":     func() error { _, err := storage.From(t.Context()).Create(t.Context(), url); return err },
 		"CreateFile": func() error { _, err := storage.CreateFile(t.Context(), url, nil); return err },
 	} {
 		if err := call(); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), " "+url) {
@@ -161,11 +164,11 @@ func TestErrorsNameTheObject(t *testing.T) {
 
 func TestSettle(t *testing.T) {
 	for _, path := range []string{"a/b.csv", "-", "/tmp/x?region=1", "s3://bucket/part-?.csv", "s3://bucket/a?b/[c]"} {
-		if got, err := storage.TakeParameters(path); got != path || err != nil {
+		if got, err := storage.From(t.Context()).TakeParameters(path); got != path || err != nil {
 			t.Errorf("%s became %s, %v", path, got, err)
 		}
 	}
-	if got, err := storage.TakeParameters("s3://settled/part-?.csv?region=eu-west-1&profile=p"); got != "s3://settled/part-?.csv" || err != nil {
+	if got, err := storage.From(t.Context()).TakeParameters("s3://settled/part-?.csv?region=eu-west-1&profile=p"); got != "s3://settled/part-?.csv" || err != nil {
 		t.Errorf("got %s, %v", got, err)
 	}
 	for path, want := range map[string]string{
@@ -177,9 +180,40 @@ func TestSettle(t *testing.T) {
 		"ftp://bucket/key":                      "unknown storage ftp (known:",
 		"s3://settled/other.csv?region=us-west": "other parameters",
 	} {
-		_, err := storage.TakeParameters(path)
+		_, err := storage.From(t.Context()).TakeParameters(path)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hidden") {
 			t.Errorf("%s: got %v, want %s", path, err, want)
+		}
+	}
+}
+
+// Two endpoints have a bucket of the same name. Each Objects uses the endpoint of its own parameters.
+func TestOneNameAtTwoEndpoints(t *testing.T) {
+	newServer(t) // for its environment
+	contexts := map[string]context.Context{}
+	for _, place := range []string{"here", "there"} {
+		s := &server{objects: map[string]object{"in.csv": {place, etagOf(place), ""}}}
+		h := httptest.NewServer(s)
+		t.Cleanup(h.Close)
+		objects := storage.New()
+		if got, err := objects.TakeParameters("s3://shared-name/in.csv?region=us-east-1&endpoint=" + h.URL); got != "s3://shared-name/in.csv" || err != nil {
+			t.Fatalf("got %s, %v", got, err)
+		}
+		if _, err := objects.TakeParameters("s3://shared-name/other.csv?endpoint=http://127.0.0.1:1"); err == nil || !strings.Contains(err.Error(), "other parameters") {
+			t.Errorf("a second endpoint: %v", err)
+		}
+		contexts[place] = storage.With(t.Context(), objects)
+	}
+	for place, ctx := range contexts {
+		if err := storage.Publish(ctx, "s3://shared-name/out.csv", []byte("of "+place)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for place, ctx := range contexts {
+		for name, want := range map[string]string{"in.csv": place, "out.csv": "of " + place} {
+			if text, err := storage.ReadFile(ctx, "s3://shared-name/"+name); string(text) != want || err != nil {
+				t.Errorf("%s: %s has %q, %v", place, name, text, err)
+			}
 		}
 	}
 }
@@ -195,5 +229,39 @@ func TestLocal(t *testing.T) {
 		if got := filepath.ToSlash(storage.Local(path)); got != want && got != strings.ReplaceAll(want, ":", "%3A") {
 			t.Errorf("%s: got %s, want %s", path, got, want)
 		}
+	}
+}
+
+// A bucket that takes its time to be opened, or that cannot be opened, keeps no other bucket waiting, and no caller beyond
+// its context. A check of a path changes nothing.
+func TestOpeningOneBucketHoldsUpNoOther(t *testing.T) {
+	entered, opens := make(chan struct{}), make(chan struct{})
+	storage.Register("slowly", func(ctx context.Context, name string, parameters url.Values) (storage.Bucket, error) {
+		if name == "slow" {
+			close(entered)
+			<-opens
+		}
+		return nil, fmt.Errorf("%s is closed, region %q", name, parameters.Get("region"))
+	})
+	if base, err := storage.WithoutParameters("slowly://fast/x?region=nowhere"); base != "slowly://fast/x" || err != nil {
+		t.Errorf("got %q, %v", base, err)
+	}
+	first := make(chan error)
+	go func() {
+		_, err := storage.Exists(t.Context(), "slowly://slow/x")
+		first <- err
+	}()
+	<-entered
+	if _, err := storage.Exists(t.Context(), "slowly://fast/x"); err == nil || !strings.Contains(err.Error(), `fast is closed, region ""`) {
+		t.Errorf("the other bucket: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := storage.Exists(ctx, "slowly://slow/y"); !errors.Is(err, context.Canceled) {
+		t.Errorf("a caller whose context has ended: %v", err)
+	}
+	close(opens)
+	if err := <-first; err == nil || !strings.Contains(err.Error(), "slow is closed") {
+		t.Errorf("the slow bucket: %v", err)
 	}
 }

@@ -125,7 +125,7 @@ func refuseEachOnce() s3faults.Fault {
 // TestStorages runs the suite in storages that the flag names.
 func TestStorages(t *testing.T) {
 	for _, folder := range strings.Fields(*folders) {
-		root, err := storage.TakeParameters(folder)
+		root, err := storage.From(t.Context()).TakeParameters(folder)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +146,7 @@ func write(t *testing.T, d writer.Draft, data string) {
 
 func create(t *testing.T, path string) writer.Draft {
 	t.Helper()
-	d, err := storage.Of(path).Create(t.Context(), path)
+	d, err := storage.Of(t.Context(), path).Create(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func check(t *testing.T, path, data string) {
 // checkMissing fails the test if there is a file.
 func checkMissing(t *testing.T, path string) {
 	t.Helper()
-	if _, err := storage.Of(path).Stat(t.Context(), path); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := storage.Stat(t.Context(), path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%s: Stat returns %v", path, err)
 	}
 }
@@ -183,12 +183,12 @@ func checkMissing(t *testing.T, path string) {
 func testPublish(t *testing.T, folder string) {
 	path := writer.Join(folder, "out.csv")
 	for _, data := range []string{"", "small", large[:storage.PartSize], large, "small again"} {
-		if err := storage.Of(path).Prepare(t.Context(), path, false); err != nil {
+		if err := storage.Of(t.Context(), path).Prepare(t.Context(), path, false); err != nil {
 			t.Errorf("Prepare: %v", err)
 		}
 		publish(t, path, data)
 		check(t, path, data)
-		if info, err := storage.Of(path).Stat(t.Context(), path); err != nil || info.Size() != int64(len(data)) || info.Name() != "out.csv" {
+		if info, err := storage.Stat(t.Context(), path); err != nil || info.Size() != int64(len(data)) || info.Name() != "out.csv" {
 			t.Errorf("Stat returns %v, %v", info, err)
 		}
 	}
@@ -443,7 +443,7 @@ func testEndedContext(t *testing.T, folder string) {
 		"ReadDir":        second(storage.ReadDir(ctx, folder)),
 		"IsFolder":       second(storage.IsFolder(ctx, folder)),
 		"Exists":         second(storage.Exists(ctx, url)),
-		"Create":         second(storage.Of(url).Create(ctx, url)),
+		"Create":         second(storage.Of(ctx, url).Create(ctx, url)),
 		"CreateFile":     second(storage.CreateFile(ctx, url, nil)),
 		"Remove":         storage.Remove(ctx, url),
 	} {
@@ -461,7 +461,7 @@ func second[T any](_ T, err error) error { return err }
 
 func createIn(ctx context.Context, t *testing.T, url string) writer.Draft {
 	t.Helper()
-	d, err := storage.Of(url).Create(ctx, url)
+	d, err := storage.Of(ctx, url).Create(ctx, url)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,27 +1,20 @@
-// Package verify checks the output of a run: it reads the output back and compares it with all
-// other records of the run.
+// Package verify proves an output of a run. The same input and the same answers give the same bytes, so it writes the run
+// again, offline, and compares the bytes with those of the output and with its account. It writes to no file, and asks no
+// service.
 //
 // # Terms
 //
-// The output is a file, or a folder of parts, as package writer publishes them. It is compared
-// with
+//	finding      a difference from what is expected
+//	balanced     without findings
+//	not compared an answer that is not the run's: it is not stored, or another run has asked again; of such a record
+//	             only the input and the carried columns are compared
+//	not checked  what could not be compared at all, and why
 //
-//	itself       every record once, in order, with consistent and adjacent rows
-//	the account  counts by status, and size and hash of each file
-//	the input    the input and the carried columns of each record, and the hashes of the files
-//	the store    the entries of each record, or the reason of its rejection
+// # How
 //
-// The account, the input and the store may be missing; [Output] opens them by the name of the output. A [Finding] is a difference from the
-// expected value. An output without findings is balanced.
+// A first pass writes the run again into hashes. Only where the hash of a file is another one, a second pass writes the
+// file to a temporary one, and compares the rows of both, record by record, up to the first that differs. If all hashes are
+// those of the run, its counts are those of the output; else the output is read for its counts.
 //
-// # Independence
-//
-// A row of the shape nested is read as several rows, one for each category in its list, so the shapes
-// share all checks; top and nested must have one row for each record and classification.
-//
-// Package outputs reads the rows back, Parquet with the column types in the file: no code is shared with the writer
-// except [writer.Schema], the definition of the columns.
-//
-// Memory does not grow with the output: some hundred rows of the output and one record of the input are in memory at a
-// time.
+// Memory does not grow with the output, but for a byte for each record of files that differ.
 package verify

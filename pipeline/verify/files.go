@@ -6,7 +6,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"math"
+	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/pipeline/record"
@@ -14,164 +17,107 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// listedFile is a file of the output.
-type listedFile struct {
+// part is a file of the output.
+type part struct {
 	outputs.Part
-	account *record.Output // the account's entry of the file; nil for none
+	want   *record.Output // the account's entry; nil for none
+	bytes  int64
+	sha256 string
+	again  writer.File // the file that the run writes; zero if the run was not written again
 }
 
-// list returns the files of the output in the order of their records, with findings for missing
-// and unexpected files.
-func (v *verification) list(ctx context.Context) ([]listedFile, error) {
-	folder, err := storage.IsFolder(ctx, v.Output)
-	if err != nil {
-		return nil, fmt.Errorf("verify %s: %w", v.Output, err)
+// isSame reports whether the file is the one that the run writes.
+func (p *part) isSame() bool { return p.sha256 == p.again.SHA256 }
+
+// find finds the files of the output, in the order of their records, and adds findings for missing and unexpected ones.
+func (v *verification) find(ctx context.Context) (err error) {
+	if v.folder, err = storage.IsFolder(ctx, v.path); err != nil {
+		return err
 	}
-	if folder {
-		return v.listFolder(ctx)
-	}
-	p := listedFile{Part: outputs.Part{Path: v.Output}}
-	if v.Account != nil {
-		p.Format = writer.Format(v.Account.Settings.OutputFormat)
-		expect(&v.report, Finding{}, "files of the account", 1, len(v.Account.Outputs))
-		if len(v.Account.Outputs) == 1 {
-			p.account = &v.Account.Outputs[0]
+	list := []outputs.Part{{Path: v.path}}
+	if v.folder {
+		if list, err = v.listFolder(ctx); err != nil {
+			return err
 		}
-	} else if p.Format, err = writer.FormatOf(v.Output); err != nil {
-		return nil, fmt.Errorf("verify without an account: %w", err)
+	} else if v.account != nil {
+		list[0].Format = writer.Format(v.account.Settings.OutputFormat)
+	} else if list[0].Format, err = writer.FormatOf(v.path); err != nil {
+		return fmt.Errorf("without an account: %w", err)
 	}
-	return []listedFile{p}, nil
+	for _, p := range list {
+		p.Escaped = v.account != nil && v.account.Settings.EscapeFormulas
+		v.parts = append(v.parts, &part{Part: p})
+	}
+	if v.account != nil {
+		v.matchParts()
+	}
+	for _, p := range v.parts {
+		if err := p.digest(ctx); err != nil {
+			return err
+		}
+		v.report.Files++
+		v.report.Bytes += p.bytes
+		if p.want != nil {
+			expect(&v.report, p.Path, "bytes", p.want.Bytes, p.bytes)
+			expect(&v.report, p.Path, "sha256", p.want.SHA256, p.sha256)
+		}
+	}
+	return nil
 }
 
-func (v *verification) listFolder(ctx context.Context) ([]listedFile, error) {
-	folder, err := outputs.ListFolder(ctx, v.Output)
+func (v *verification) listFolder(ctx context.Context) ([]outputs.Part, error) {
+	folder, err := outputs.ListFolder(ctx, v.path)
 	if err != nil {
-		return nil, fmt.Errorf("verify %s: %w", v.Output, err)
+		return nil, err
 	}
 	for _, path := range folder.Others {
 		v.report.add(Finding{File: path, What: "file", Expected: "only parts", Got: "another"})
 	}
 	if !folder.Complete {
-		v.report.add(Finding{File: writer.Join(v.Output, outputs.SuccessName), What: "file", Expected: "one that says that the folder is complete", Got: "none"})
+		v.report.add(Finding{File: writer.Join(v.path, outputs.SuccessName), What: "file", Expected: "one that says that the folder is complete", Got: "none"})
 	}
-	var parts []listedFile
-	for _, p := range folder.Parts {
-		parts = append(parts, listedFile{Part: p})
+	if v.account == nil || v.account.Ending != record.Complete {
+		return folder.Parts, nil
 	}
-	v.matchParts(parts)
-	return parts, v.checkManifest(ctx)
+	problem, err := v.account.CheckManifest(ctx, v.path)
+	if problem != "" { // the run, started again, would not find its parts
+		v.report.add(Finding{File: record.ManifestPath(v.path), What: "manifest", Expected: "the one of the run", Got: "it " + problem})
+	}
+	return folder.Parts, err
 }
 
-// checkManifest finds a manifest from which the run, started again, would not find its parts.
-func (v *verification) checkManifest(ctx context.Context) error {
-	if v.Account == nil || v.Account.Ending != record.Complete {
-		return nil
+// matchParts finds the entries of the files in the account.
+func (v *verification) matchParts() {
+	if !v.folder {
+		expect(&v.report, v.path, "files of the account", 1, len(v.account.Outputs))
 	}
-	problem, err := v.Account.CheckManifest(ctx, v.Output)
-	if err != nil {
-		return fmt.Errorf("verify %s: %w", v.Output, err)
-	}
-	if problem != "" {
-		v.report.add(Finding{File: record.ManifestPath(v.Output), What: "manifest", Expected: "the one of the run", Got: "it " + problem})
-	}
-	return nil
-}
-
-// matchParts compares the parts with those of the account. Without an account, it checks that
-// their numbers are consecutive.
-func (v *verification) matchParts(parts []listedFile) {
-	if v.Account == nil {
-		for i, p := range parts {
-			expect(&v.report, Finding{File: p.Path}, "number of the part", i+1, p.Number)
-		}
-		return
-	}
-	found := make(map[string]*listedFile, len(parts))
-	for i := range parts {
-		found[filepath.Base(parts[i].Path)] = &parts[i]
-	}
-	for i := range v.Account.Outputs {
-		name := filepath.Base(v.Account.Outputs[i].Name)
-		if p := found[name]; p != nil {
-			p.account = &v.Account.Outputs[i]
+	for i := range v.account.Outputs {
+		want := &v.account.Outputs[i]
+		name := filepath.Base(want.Name)
+		if at := slices.IndexFunc(v.parts, func(p *part) bool { return !v.folder || filepath.Base(p.Path) == name }); at >= 0 {
+			v.parts[at].want = want
 			continue
 		}
-		v.report.add(Finding{File: writer.Join(v.Output, name), What: "part", Expected: "the one of the account", Got: "none"})
+		v.report.add(Finding{File: writer.Join(v.path, name), What: "part", Expected: "the one of the account", Got: "none"})
 	}
-	for _, p := range parts {
-		if p.account == nil {
+	for _, p := range v.parts {
+		if p.want == nil && v.folder {
 			v.report.add(Finding{File: p.Path, What: "part", Expected: "none, by the account", Got: "one"})
 		}
 	}
 }
 
-// checkAccount finds a missing account, and the account of an incomplete run.
-func (v *verification) checkAccount(parts []listedFile) {
-	a := v.Account
-	if a == nil {
-		v.report.add(Finding{What: "account", Expected: "OUTPUT.run.json", Got: "none: counts, hashes and answers are not compared"})
-		return
-	}
-	expect(&v.report, Finding{}, "ending of the run", string(record.Complete), string(a.Ending))
-	for _, p := range parts {
-		if filepath.Base(p.Path) != filepath.Base(v.Output) { // the parts of a folder are named by their format
-			expect(&v.report, Finding{File: p.Path}, "format", a.Settings.OutputFormat, string(p.Format))
-		}
-	}
-}
-
-// checkEnd compares the counts with the account and the input.
-func (v *verification) checkEnd(ctx context.Context) error {
-	if v.input != nil && !v.inShards {
-		records := v.report.Records
-		if v.isShard() {
-			records += v.Account.Counts.Others
-		}
-		if err := v.input.checkAll(ctx, &v.report, records); err != nil {
-			return err
-		}
-		if v.Account != nil {
-			v.input.check(&v.report, v.Account)
-		}
-	}
-	if v.Account != nil {
-		v.checkCounts()
-	}
-	return nil
-}
-
-func (v *verification) checkCounts() {
-	counts := v.Account.Counts
-	compare := func(what string, expected, got int64) {
-		expect(&v.report, Finding{}, what+", by the account", expected, got)
-	}
-	compare("records", counts.Written, v.report.Records)
-	compare("rows", counts.Rows, v.report.Rows)
-	for _, s := range []struct {
-		status writer.Status
-		count  int64
-	}{
-		{writer.StatusOK, counts.OK}, {writer.StatusEmpty, counts.Empty}, {writer.StatusRejected, counts.Rejected},
-		{writer.StatusFailed, counts.Failed}, {writer.StatusInvalid, counts.Invalid}, {writer.StatusPending, counts.Pending},
-	} {
-		compare("records "+string(s.status), s.count, v.report.Statuses[s.status])
-	}
-	v.checkFree()
-}
-
-// digestFile returns the size and the SHA-256 of a file.
-func digestFile(ctx context.Context, path string) (int64, string, error) {
-	f, err := storage.Open(ctx, path)
+// digest finds the size and the SHA-256 of the file.
+func (p *part) digest(ctx context.Context) error {
+	f, err := storage.Open(ctx, p.Path)
 	if err != nil {
-		return 0, "", fmt.Errorf("verify: %w", err)
+		return err
 	}
-	defer f.Close()
+	defer f.Close() // only read from
 	sum := sha256.New()
-	n, err := io.Copy(sum, withContext{ctx, f})
-	if err != nil {
-		return 0, "", fmt.Errorf("verify %s: %w", path, err)
-	}
-	return n, hex.EncodeToString(sum.Sum(nil)), nil
+	p.bytes, err = io.Copy(sum, withContext{ctx, f})
+	p.sha256 = hex.EncodeToString(sum.Sum(nil))
+	return err
 }
 
 // withContext is a reader that fails once the context is done: a large file takes minutes.
@@ -185,4 +131,103 @@ func (r withContext) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	return r.Reader.Read(p)
+}
+
+// files is a storage for the run that is written again. Files are only hashed, by the sink, unless temp is set: then those
+// that differ from the file that is there are temporary files, which are compared row by row when they are whole.
+type files struct {
+	*comparison
+	temp string // a folder; "" in the first pass
+}
+
+func (*files) Prepare(context.Context, string, bool) error             { return nil }
+func (*files) RemoveDrafts(context.Context, string, func(string) bool) {}
+func (*files) ReadDir(context.Context, string) ([]string, error)       { return nil, nil }
+func (*files) Remove(context.Context, string) error                    { return nil }
+
+func (f *files) Create(_ context.Context, path string) (writer.Draft, error) {
+	p := f.partAt(path)
+	if f.temp == "" || p == nil || p.isSame() {
+		return hashed{io.Discard}, nil
+	}
+	temp, err := os.CreateTemp(f.temp, "*")
+	return &draft{temp, f, p}, err
+}
+
+// partAt is the file that the run writes to a path; nil if there is none. The output may have another name by now.
+func (v *verification) partAt(path string) *part {
+	for _, p := range v.parts {
+		if p.want != nil && filepath.Base(p.want.Name) == filepath.Base(path) {
+			return p
+		}
+	}
+	return nil
+}
+
+// hashed is a draft that is written nowhere.
+type hashed struct{ io.Writer }
+
+func (hashed) Publish(int64) error { return nil }
+func (hashed) Discard() error      { return nil }
+
+// draft is a temporary file.
+type draft struct {
+	*os.File
+	files *files
+	part  *part
+}
+
+func (d *draft) Publish(int64) error {
+	if err := d.files.compare(d.part, d.Name()); err != nil {
+		return err
+	}
+	return d.Discard()
+}
+
+func (d *draft) Discard() error { _ = d.Close(); return os.Remove(d.Name()) }
+
+// open opens the sink of the run that is written again. The parts of a folder end where those of the account do.
+func (f *files) open(ctx context.Context, schema writer.Schema) (writer.Sink, error) {
+	a := f.account
+	o := writer.Options{
+		Context: ctx, Storage: f, Path: f.path, Format: writer.Format(a.Settings.OutputFormat), Schema: schema,
+		Folder: f.folder, PartRows: math.MaxInt64, Metadata: a.Settings.Metadata(),
+	}
+	if len(a.Outputs) > 0 && !f.folder {
+		o.Path = a.Outputs[0].Name // whose extension may say how it is compressed
+	}
+	for _, out := range a.Outputs {
+		o.Ends = append(o.Ends, out.LastRecord)
+	}
+	sink, err := writer.Open(o)
+	return &sinkOfFiles{sink, f}, err
+}
+
+// sinkOfFiles also notes the files that the run writes, and which answers may be others than those of the run.
+type sinkOfFiles struct {
+	writer.Sink
+	files *files
+}
+
+func (s *sinkOfFiles) Write(rows []writer.Row) error {
+	if s.files.temp != "" {
+		s.files.note(rows)
+	}
+	return s.Sink.Write(rows)
+}
+
+func (s *sinkOfFiles) Close() (writer.Published, error) {
+	published, err := s.Sink.Close()
+	for _, file := range published.Files {
+		p := s.files.partAt(file.Path)
+		if p == nil || s.files.temp != "" {
+			continue
+		}
+		if p.again = file; p.isSame() {
+			expect(&s.files.report, p.Path, "rows, by the account", p.want.Rows, file.Rows)
+			expect(&s.files.report, p.Path, "first record, by the account", p.want.FirstRecord, file.FirstRecord)
+			expect(&s.files.report, p.Path, "last record, by the account", p.want.LastRecord, file.LastRecord)
+		}
+	}
+	return published, err
 }

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -15,8 +16,8 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -41,8 +42,11 @@ type byHost struct{}
 func (byHost) Categorize(_ context.Context, r client.Request) (client.Answer, error) {
 	count := map[string]int{"one": 1, "two": 2, "three": 3}
 	host, _, _ := strings.Cut(strings.TrimPrefix(r.Input, "https://"), ".")
-	if host == "rejected" {
+	switch host {
+	case "rejected":
 		return client.Answer{}, &client.Error{Class: client.Rejected, Status: 422, Detail: "not this one"}
+	case "fails":
+		return client.Answer{}, &client.Error{Class: client.Transient, Status: 503}
 	}
 	value := `"Top %d > Sub > Leaf"`
 	if r.Classification == client.NAICS {
@@ -57,151 +61,154 @@ func (byHost) Categorize(_ context.Context, r client.Request) (client.Answer, er
 	return answer, err
 }
 
-// fixture has the output, the account and the store of a run.
+// fixture is the output of a run, in a folder with its input and its store.
 type fixture struct {
 	t       *testing.T
-	output  string
-	format  writer.Format
-	folder  bool
+	options pipeline.SessionOptions
 	input   string
-	store   *answers.Store
-	schema  writer.Schema
+	output  string // without a slash at the end
 	account *record.Account
 }
 
-// newFixture runs the pipeline over records, in the first classification or those given.
-func newFixture(t *testing.T, format writer.Format, folder bool, classifications ...string) *fixture {
+// newFixture runs a session over records. The path of the output is one in a folder of its own, or a URL.
+func newFixture(t *testing.T, output string, change func(*pipeline.SessionOptions)) *fixture {
 	t.Helper()
-	return newShapedFixture(t, writer.Schema{}, format, folder, classifications...)
-}
-
-// newShapedFixture is newFixture with the shape, the top and the least confidence of a schema.
-func newShapedFixture(t *testing.T, shaped writer.Schema, format writer.Format, folder bool, classifications ...string) *fixture {
-	t.Helper()
-	if classifications == nil {
-		classifications = []string{client.TaxonomyV3}
-	}
 	dir := t.TempDir()
-	f := &fixture{
-		t: t, format: format, folder: folder, input: filepath.Join(dir, "in.csv"), output: filepath.Join(dir, "out"),
-		schema: writer.Schema{
-			Levels: 2, SourceColumns: true, Carry: []string{"url", "note"},
-			Shape: shaped.Shape, Top: shaped.Top, MinConfidence: shaped.MinConfidence,
-		},
+	if !storage.IsURL(output) {
+		output = dir + "/" + output
 	}
-	if slices.Contains(classifications, client.NAICS) {
-		f.schema.Titles = true
-	}
-	path := f.output + "/"
-	if !folder {
-		f.output += "." + string(format)
-		path = f.output
-	}
+	f := &fixture{t: t, input: filepath.Join(dir, "in.csv"), output: writer.Clean(output)}
 	f.check(os.WriteFile(f.input, []byte(records), 0o666))
-	stored := answers.Options{Dir: filepath.Join(dir, "store"), Source: service}
-	session, err := pipeline.Open(t.Context(), pipeline.SessionOptions{
-		Kind: client.Website, Classifications: classifications, Retry: client.RetryPolicy{MaxAttempts: 1},
+	f.options = pipeline.SessionOptions{
+		Kind: client.Website, Classifications: []string{client.TaxonomyV3}, Retry: client.RetryPolicy{MaxAttempts: 1},
 		Service: pipeline.Service{Categorizer: byHost{}, Name: service, Hosted: true},
 		Input:   reader.Options{Paths: []string{f.input}},
-		Output:  pipeline.OutputOptions{Path: path, Format: format, PartRows: 4, Levels: 2, Carry: "all", SourceColumns: true, Shape: shaped.Shape, Top: shaped.Top, MinConfidence: shaped.MinConfidence},
-		Store:   pipeline.StoreOptions{Dir: stored.Dir},
+		Output:  pipeline.OutputOptions{Path: output, PartRows: 4, Levels: 2, Carry: "all", SourceColumns: true},
 		Limits:  limits.Options{Rate: math.Inf(1)},
 		Program: "test",
-	})
-	f.check(err)
-	defer session.Close()
-	f.account, err = session.Run(t.Context())
-	f.check(err)
-	f.store, err = answers.Open(stored)
-	f.check(err)
-	t.Cleanup(func() { f.store.Close() })
+	}
+	if change != nil {
+		change(&f.options)
+	}
+	if f.options.Shard.Count == 0 {
+		f.options.Store.Path = filepath.Join(dir, "answers.db")
+	}
+	f.run()
 	return f
 }
 
-func (f *fixture) open() *reader.Reader {
+// run runs the session, once more after the first time.
+func (f *fixture) run() {
 	f.t.Helper()
-	source, err := reader.Open(reader.Options{Paths: []string{f.input}, Columns: []string{"url"}})
+	session, err := pipeline.Open(f.t.Context(), f.options)
 	f.check(err)
-	return source
+	f.account, err = session.Run(f.t.Context())
+	f.check(errors.Join(err, session.Close()))
 }
 
-func (f *fixture) sink() writer.Sink {
-	f.t.Helper()
-	sink, err := writer.Open(writer.Options{Path: f.output, Format: f.format, Folder: f.folder, PartRows: 4, Schema: f.schema})
-	f.check(err)
-	return sink
-}
-
-// verify compares the output with the account, the input and the store.
+// verify verifies the output with the input that the account names.
 func (f *fixture) verify() Report {
 	f.t.Helper()
-	source := f.open()
-	defer source.Close()
-	report, err := Run(f.t.Context(), Options{Output: f.output, Account: f.account, Input: source, Store: f.store})
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	report, err := Run(f.t.Context(), Options{Output: f.output, Run: pipeline.SessionOptions{Program: "test"}})
+	f.check(err)
 	return report
 }
 
-// rows reads the output back. A row of the shape nested has the category columns of its list only.
-func (f *fixture) rows() []writer.Row {
+// rows are the rows that the run writes.
+func (f *fixture) rows() (rows []writer.Row, schema writer.Schema) {
 	f.t.Helper()
-	in, err := outputs.Open(context.Background(), outputs.Part{Path: f.output, Format: f.format}, membersOf(f.account))
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	defer in.Close()
-	l, _ := newLayout(in.Columns(), f.account, nil)
-	var rows []writer.Row
-	f.check(in.Rows(func(read []outputs.Row) error {
-		if f.schema.Shape != writer.ShapeNested {
-			rows = append(rows, l.typed(read[0], true))
-			return nil
-		}
-		typed := l.typed(read[0], false)
-		for _, r := range read {
-			if l.cell(r, writer.ColumnRank) != "" {
-				typed.Categories = append(typed.Categories, l.typed(r, true))
-			}
-		}
-		rows = append(rows, typed)
-		return nil
-	}))
-	return rows
+	f.rewriteTo(func(s writer.Schema) (writer.Sink, error) { schema = s; return (*rowsOf)(&rows), nil })
+	return rows, schema
 }
 
-// rewrite writes the output again, and adapts the account to the file, so that all findings are
-// in the rows.
-func (f *fixture) rewrite(rows []writer.Row) {
+// rewriteTo writes the run again to a sink.
+func (f *fixture) rewriteTo(open func(writer.Schema) (writer.Sink, error)) {
 	f.t.Helper()
-	sink := f.sink()
-	if err := sink.Write(rows); err != nil {
-		f.t.Fatal(err)
+	r := pipeline.Rewriting{Account: f.account, Output: f.output, Open: open}
+	if f.options.Service.Hosted {
+		store, err := answers.Open(answers.Options{Path: f.account.Store, Source: service, ReadOnly: true})
+		f.check(err)
+		defer store.Close()
+		r.Store = store
 	}
+	_, err := pipeline.Rewrite(f.t.Context(), pipeline.SessionOptions{Input: f.options.Input, Taxonomies: f.options.Taxonomies}, r)
+	f.check(err)
+}
+
+// rowsOf is a sink in memory.
+type rowsOf []writer.Row
+
+func (r *rowsOf) Write(rows []writer.Row) error {
+	for _, row := range rows {
+		row.Fields, row.Nulls, row.Levels = slices.Clone(row.Fields), slices.Clone(row.Nulls), slices.Clone(row.Levels)
+		row.Categories = slices.Clone(row.Categories)
+		for i := range row.Categories {
+			row.Categories[i].Levels = slices.Clone(row.Categories[i].Levels)
+		}
+		*r = append(*r, row)
+	}
+	return nil
+}
+func (*rowsOf) Close() (writer.Published, error) { return writer.Published{}, nil }
+func (*rowsOf) Abort() error                     { return nil }
+
+// rewrite writes other rows in place of the output's, with the same parts. With adapt the account has the new hashes.
+func (f *fixture) rewrite(rows []writer.Row, schema writer.Schema, adapt bool) {
+	f.t.Helper()
+	o := writer.Options{
+		Path: f.output, Format: writer.Format(f.account.Settings.OutputFormat), Folder: f.options.Output.IsFolder(), Schema: schema,
+		PartRows: math.MaxInt64, Metadata: f.account.Settings.Metadata(),
+	}
+	for _, out := range f.account.Outputs[1:] {
+		o.Ends = append(o.Ends, out.FirstRecord-1)
+	}
+	sink, err := writer.Open(o)
+	f.check(err)
+	f.check(sink.Write(rows))
 	published, err := sink.Close()
-	if err != nil {
-		f.t.Fatal(err)
+	f.check(err)
+	if adapt {
+		f.adapt(published.Files...)
 	}
-	f.account.Outputs = nil
-	for _, file := range published.Files {
-		f.account.Outputs = append(f.account.Outputs, record.Output{
-			Name: file.Path, Bytes: file.Bytes, SHA256: file.SHA256,
-			Rows: file.Rows, FirstRecord: file.FirstRecord, LastRecord: file.LastRecord,
-		})
+}
+
+// adapt has the account, and the manifest, name other files.
+func (f *fixture) adapt(files ...writer.File) {
+	f.t.Helper()
+	a := *f.account
+	a.Outputs = nil
+	for _, file := range files {
+		a.Outputs = append(a.Outputs, record.OutputOf(file))
 	}
+	f.check(a.Write(f.t.Context(), record.AccountPath(f.output)))
+	if m, err := record.ReadManifest(f.t.Context(), f.output); err == nil {
+		for i := range min(len(m.Parts), len(a.Outputs)) {
+			m.Parts[i].Output = a.Outputs[i]
+		}
+		f.check(m.Write(f.t.Context(), f.output))
+	}
+}
+
+// change changes the account.
+func (f *fixture) change(change func(*record.Account)) {
+	f.t.Helper()
+	a := *f.account
+	a.Outputs = slices.Clone(a.Outputs)
+	change(&a)
+	f.check(a.Write(f.t.Context(), record.AccountPath(f.output)))
 }
 
 // edit changes a file's bytes.
 func (f *fixture) edit(path string, change func([]byte) []byte) {
 	f.t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, change(text), 0o666); err != nil {
-		f.t.Fatal(err)
-	}
+	f.check(err)
+	f.check(os.WriteFile(path, change(text), 0o666))
+}
+
+// part is the path of a part.
+func (f *fixture) part(number int) string {
+	return filepath.Join(f.output, fmt.Sprintf("part-%05d.%s", number, f.account.Settings.OutputFormat))
 }
 
 func (f *fixture) check(err error) {
@@ -214,16 +221,10 @@ func (f *fixture) check(err error) {
 // wantFinding fails the test if there is no finding about what.
 func wantFinding(t *testing.T, r Report, what string) {
 	t.Helper()
-	for _, finding := range r.Findings {
-		if finding.What == what {
-			if r.Balanced {
-				t.Error("balanced, with findings")
-			}
-			return
-		}
+	if r.Balanced {
+		t.Error("balanced, with findings")
 	}
-	t.Errorf("no finding of %q among %d:", what, len(r.Findings))
-	for _, finding := range r.Findings {
-		t.Log(finding)
+	if !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.What == what }) {
+		t.Errorf("no finding of %q among %d: %v", what, len(r.Findings), r.Findings)
 	}
 }

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/pipeline/cascade"
@@ -13,17 +14,15 @@ import (
 type Report struct {
 	Balanced bool `json:"balanced"`
 	Figures
-	Findings []Finding `json:"findings"` // the first MaxFindings
-	Omitted  int64     `json:"omitted"`  // the number of further findings
-
-	Locked []string `json:"-"` // stores that runs hold, so that their answers were not compared: see Output
+	Findings  []Finding `json:"findings"`              // the first MaxFindings
+	Omitted   int64     `json:"omitted"`               // the number of further findings
+	Unchecked []string  `json:"not_checked,omitempty"` // what could not be compared, and why
 }
 
 // MaxFindings is the most findings in a report: most faults affect all records.
 const MaxFindings = 20
 
-// Figures are counts of the output, and of the records that were compared with the input and the
-// store.
+// Figures are counts of the output, and of what was compared.
 type Figures struct {
 	Records  int64                   `json:"records"`
 	Statuses map[writer.Status]int64 `json:"statuses"` // records by status, in each classification
@@ -31,14 +30,28 @@ type Figures struct {
 	Files    int                     `json:"files"`
 	Bytes    int64                   `json:"bytes"`
 
-	Inputs    int64 `json:"inputs_compared"`  // records that were compared with the input
-	Stored    int64 `json:"answers_compared"` // answers that were compared with the store
-	NotStored int64 `json:"answers_not_stored"`
+	Inputs      int64 `json:"inputs_compared"`  // records of the input whose rows were written again
+	Answers     int64 `json:"answers_compared"` // records with the answer of the run, in each classification
+	NotCompared int64 `json:"answers_not_compared"`
 
-	Free  int64          `json:"free,omitempty"`  // records that a model has answered for nothing, in each classification
+	Free  int64          `json:"free,omitempty"`  // records that a model has answered for nothing, by the account
 	Audit *cascade.Audit `json:"audit,omitempty"` // of these; nil if no model has answered
 
 	Classifications []string `json:"classifications"` // of every record
+}
+
+// add adds the figures of a shard.
+func (f *Figures) add(shard Figures) {
+	f.Records += shard.Records
+	f.Rows += shard.Rows
+	f.Files += shard.Files
+	f.Bytes += shard.Bytes
+	f.Inputs += shard.Inputs
+	f.Answers += shard.Answers
+	f.NotCompared += shard.NotCompared
+	for status, n := range shard.Statuses {
+		f.Statuses[status] += n
+	}
 }
 
 // Finding is one difference from an expected value.
@@ -46,11 +59,11 @@ type Finding struct {
 	File     string `json:"file,omitempty"`
 	Record   int64  `json:"record,omitempty"` // 0 if the finding is not about a record
 	What     string `json:"what"`             // a column, or a property of the file or run
-	Expected string `json:"expected"`
+	Expected string `json:"expected"`         // of a record that differs, the row
 	Got      string `json:"got"`
 }
 
-// String returns, for example, "out.csv: record 12: rank: expected 2, got 3".
+// String returns, for example, "out.csv: record 12: confidence: expected 12,a,ok,0.5, got 12,a,ok,0.7".
 func (f Finding) String() string {
 	var b strings.Builder
 	if f.File != "" {
@@ -73,16 +86,14 @@ func (r *Report) add(f Finding) {
 }
 
 // expect adds a finding unless the two are equal.
-func expect[T comparable](r *Report, where Finding, what string, expected, got T) {
-	if expected == got {
-		return
+func expect[T comparable](r *Report, file, what string, expected, got T) {
+	if expected != got {
+		r.add(Finding{File: file, What: what, Expected: show(expected), Got: show(got)})
 	}
-	where.What, where.Expected, where.Got = what, show(expected), show(got)
-	r.add(where)
 }
 
 // longest is the most bytes of a value in a finding.
-const longest = 200
+const longest = 1000
 
 // show quotes strings, so that spaces and control characters are visible.
 func show(v any) string {
@@ -92,10 +103,66 @@ func show(v any) string {
 		return fmt.Sprint(v)
 	case text == "":
 		return "nothing"
-	case text == outputs.EmptyText:
-		return "empty text"
 	case len(text) > longest:
 		return fmt.Sprintf("%.*q...", longest, text)
 	}
 	return fmt.Sprintf("%q", text)
+}
+
+// showRow is a row as a line of CSV; "nothing" for none.
+func showRow(r outputs.Row) string {
+	if r == nil {
+		return "nothing"
+	}
+	cells := make([]string, len(r))
+	for i, cell := range r {
+		switch {
+		case cell == outputs.EmptyText:
+			cells[i] = `""`
+		case strings.ContainsAny(cell, ",\"\r\n\t"):
+			cells[i] = fmt.Sprintf("%q", cell)
+		default:
+			cells[i] = cell
+		}
+	}
+	text := strings.Join(cells, ",")
+	if len(text) > longest {
+		text = strings.ToValidUTF8(text[:longest], "") + "..."
+	}
+	return text
+}
+
+// WriteText writes the findings and the figures as lines of text.
+func (r Report) WriteText(out io.Writer) error {
+	var b strings.Builder
+	for _, finding := range r.Findings {
+		fmt.Fprintln(&b, finding)
+	}
+	if r.Omitted > 0 {
+		fmt.Fprintf(&b, "and %d more findings\n", r.Omitted)
+	}
+	for _, reason := range r.Unchecked {
+		fmt.Fprintf(&b, "not checked: %s\n", reason)
+	}
+	if r.Balanced {
+		b.WriteString("balanced\n")
+	}
+	fmt.Fprintf(&b, "records  %d", r.Records)
+	if n := len(r.Classifications); n > 1 {
+		fmt.Fprintf(&b, " in %d classifications", n)
+	}
+	separator := ": "
+	for _, s := range writer.Statuses {
+		if n := r.Statuses[s]; n > 0 {
+			fmt.Fprintf(&b, "%s%d %s", separator, n, s)
+			separator = ", "
+		}
+	}
+	fmt.Fprintf(&b, "\nrows     %d\nfiles    %d, %d bytes\ninput    %d records compared\nanswers  %d compared, %d not\n",
+		r.Rows, r.Files, r.Bytes, r.Inputs, r.Answers, r.NotCompared)
+	if r.Audit != nil {
+		fmt.Fprintf(&b, "free     %d records: %s\n", r.Free, r.Audit)
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
 }

@@ -1,328 +1,336 @@
 package verify
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 
-	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/pipeline/record"
-	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// Options are an output, and the records of the run to compare it with.
+// Options name an output, and what is needed to write it again. URLs have no parameters: see storage.Objects.TakeParameters.
 type Options struct {
-	Output  string          // a file, or a folder of parts
-	Account *record.Account // of the run; nil if it is missing, which is a finding
-	Input   *reader.Reader  // opened with the run's options and not read yet; nil for none
-	Store   *answers.Store  // of the account's service; nil for none
+	Output string // a file, a folder of parts, or the folder of all shards
+	Store  string // a store of answers, for shards the folder of their stores; "" for the store of the account, if it is there
+
+	// Run has what the account lacks: Input.Paths, by default those of the account; the Taxonomies, the Models and Free.Model
+	// of the run; the Program, whose other versions may write other bytes. The rest is not used.
+	Run pipeline.SessionOptions
+
+	// Unfinished has the rows not written again, and folders of shards need no _SUCCESS: for package finish.
+	Unfinished bool
 }
 
-// Run verifies an output. All faults of the output, damaged files included, are findings of the
-// report. The error says why the output could not be verified: it does not exist, the store
-// cannot be read, or ctx is done.
-func Run(ctx context.Context, o Options) (Report, error) {
-	v := newVerification(o)
-	if err := v.run(ctx); err != nil {
-		return Report{}, err
+// Run verifies an output. All faults of the output, damaged files included, are findings of the report. The error says why
+// it could not be verified: the output or a named input or store is missing or cannot be read, or ctx is done.
+func Run(ctx context.Context, o Options) (report Report, err error) {
+	o.Output = writer.Clean(o.Output)
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("verify %s: %w", o.Output, err)
+		}
+		report.Balanced = err == nil && len(report.Findings) == 0
+	}()
+	found, err := storage.Exists(ctx, o.Output)
+	if err == nil && !found && storage.IsURL(o.Output) {
+		found, err = storage.IsFolder(ctx, o.Output)
 	}
-	v.report.Balanced = len(v.report.Findings) == 0
-	return v.report, nil
+	if err == nil && !found {
+		err = syscall.ENOENT
+	}
+	if err != nil {
+		return report, err
+	}
+	shards, err := record.ReadShards(ctx, o.Output)
+	if err != nil || shards != nil {
+		return o.verifyShards(ctx, shards, err)
+	}
+	account, err := record.ReadAccount(ctx, record.AccountPath(o.Output))
+	if err != nil {
+		return report, err
+	}
+	return o.verify(ctx, o.Output, account)
 }
 
-func newVerification(o Options) *verification {
-	v := &verification{Options: o, report: Report{
-		Figures: Figures{Statuses: make(map[writer.Status]int64)}, Findings: []Finding{},
-	}}
-	v.group.report, v.group.account = &v.report, o.Account
-	if o.Account != nil {
-		v.report.Classifications = o.Account.Settings.Classifications()
-	}
-	if o.Input != nil {
-		v.input = &inputs{source: o.Input, limit: limitOf(o.Account)}
-	}
-	return v
+// verify verifies a file, or a folder of parts.
+func (o Options) verify(ctx context.Context, path string, account *record.Account) (Report, error) {
+	v := &verification{Options: o, path: path, account: account, report: newReport()}
+	err := v.run(ctx)
+	return v.report, err
 }
 
-// verification is the state of Run.
+func newReport() Report {
+	return Report{Figures: Figures{Statuses: make(map[writer.Status]int64)}, Findings: []Finding{}}
+}
+
+// verification is the state of Options.verify.
 type verification struct {
 	Options
-	report Report
-	input  *inputs // nil for none
-	layout *layout // of the files so far; nil before the first
-	group  group   // the group that is being read
-	last   int64   // the greatest record number so far
+	path     string
+	account  *record.Account // nil for none
+	report   Report
+	parts    []*part
+	folder   bool
+	embedded bool           // the embedded service has answered
+	store    *answers.Store // nil for none
 
-	inShards bool                     // the other records and the end of the input are checked by RunShards
-	begin    func(record int64) error // called before the first row of each record; nil for none
-	merge    *merge                   // nil for none
+	again   pipeline.Rewritten
+	isAgain bool // the run was written again
+}
+
+func (v *verification) uncheck(format string, args ...any) {
+	v.report.Unchecked = append(v.report.Unchecked, fmt.Sprintf(format, args...))
 }
 
 func (v *verification) run(ctx context.Context) error {
-	parts, err := v.list(ctx)
-	if err != nil {
+	if err := v.find(ctx); err != nil {
 		return err
 	}
-	v.checkAccount(parts)
-	for _, p := range parts {
-		if err := v.file(ctx, p); err != nil {
+	a := v.account
+	if a == nil {
+		v.report.add(Finding{What: "account", Expected: "OUTPUT.run.json", Got: "none"})
+		v.uncheck("the hashes, the counts and the rows: only the account has them, or says how the rows are written")
+		return v.countRows(ctx)
+	}
+	v.report.Classifications, v.embedded = a.Settings.Classifications(), strings.HasPrefix(a.Service, "embedded")
+	expect(&v.report, "", "ending of the run", string(record.Complete), string(a.Ending))
+	if !v.Unfinished {
+		if err := v.writeAgain(ctx); err != nil {
 			return err
 		}
 	}
-	return v.checkEnd(ctx)
-}
-
-// isShard reports whether the output is a shard, which has some of the records.
-func (v *verification) isShard() bool {
-	return v.Account != nil && v.Account.Settings.Shard != ""
-}
-
-func (v *verification) file(ctx context.Context, p listedFile) error {
-	v.report.Files++
-	where := Finding{File: p.Path}
-	bytes, sum, err := digestFile(ctx, p.Path)
-	if err != nil {
+	if err := v.countRows(ctx); err != nil {
 		return err
 	}
-	v.report.Bytes += bytes
-	figures, err := v.rows(ctx, p)
-	if err != nil {
-		return err
-	}
-	if p.account == nil {
-		return nil
-	}
-	expect(&v.report, where, "bytes", p.account.Bytes, bytes)
-	expect(&v.report, where, "sha256", p.account.SHA256, sum)
-	expect(&v.report, where, "rows", p.account.Rows, figures.Rows)
-	expect(&v.report, where, "first record", p.account.FirstRecord, figures.FirstRecord)
-	expect(&v.report, where, "last record", p.account.LastRecord, figures.LastRecord)
+	v.checkCounts()
+	v.explain()
 	return nil
 }
 
-// rows reads the rows of a file, record by record.
-func (v *verification) rows(ctx context.Context, p listedFile) (figures record.Output, err error) {
-	p.Escaped = v.Account != nil && v.Account.Settings.EscapeFormulas
-	f, err := outputs.Open(ctx, p.Part, membersOf(v.Account))
-	if err != nil {
-		v.report.add(damaged(p, err))
-		return figures, nil
-	}
-	defer f.Close()
-	if !v.checkColumns(p, f) {
-		return figures, nil
-	}
-	v.group.start(p.Path, f, v.layout)
-	if err := v.merge.start(); err != nil {
-		return figures, err
-	}
-	var failed error
-	err = f.Rows(func(rows []outputs.Row) error {
-		failed = v.row(ctx, rows, &figures)
-		return failed
-	})
-	if failed != nil {
-		return figures, failed
-	}
-	if err != nil {
-		v.report.add(damaged(p, err))
-	}
-	return figures, v.endRecord()
-}
-
-// row reads a row of the output, which is several rows for a list.
-func (v *verification) row(ctx context.Context, rows []outputs.Row, figures *record.Output) error {
-	v.report.Rows++
-	cell := v.layout.cell(rows[0], writer.ColumnRecord)
-	record, ok := number(cell)
-	if !ok || record < 1 {
-		v.report.add(Finding{File: v.group.path, What: "record", Expected: "a number from 1", Got: show(cell)})
-		return nil
-	}
-	if err := v.endBefore(ctx, record, rows[0]); err != nil {
-		return err
-	}
-	if figures.Rows++; figures.Rows == 1 {
-		figures.FirstRecord = record
-	}
-	figures.LastRecord = record
-	v.group.add(record, rows)
-	return nil
-}
-
-// endBefore ends the present group, and the present record, if a row does not belong to them.
-func (v *verification) endBefore(ctx context.Context, record int64, r outputs.Row) error {
-	switch {
-	case v.group.belongs(record, r):
-		return nil
-	case record == v.group.record:
-		return v.endGroup()
-	}
-	if err := v.endRecord(); err != nil {
-		return err
-	}
-	if err := context.Cause(ctx); err != nil || v.begin == nil {
-		return err
-	}
-	return v.begin(record)
-}
-
-// endRecord checks the present record after its last row.
-func (v *verification) endRecord() error {
-	g := &v.group
-	if len(g.rows) == 0 {
-		return nil
-	}
-	if err := v.endGroup(); err != nil {
-		return err
-	}
-	g.checkMissing()
-	v.report.Records++
-	g.record, g.place = 0, 0
-	return nil
-}
-
-// endGroup checks the rows of the present group.
-func (v *verification) endGroup() error {
-	g := &v.group
-	defer g.goOn()
-	if g.place == 0 {
-		v.checkOrder(g)
-	}
-	g.check()
-	free := v.checkSource(g)
-	v.report.Statuses[g.status()]++
-	if err := v.merge.add(g); err != nil {
-		return err
-	}
-	var record *reader.Record
-	if v.input != nil {
-		record = v.input.at(g)
-	}
-	if v.Account == nil {
-		return nil
-	}
-	return v.checkAnswer(g, record, free)
-}
-
-// checkOrder finds missing records, and records that are out of order or repeated.
-func (v *verification) checkOrder(g *group) {
-	where := Finding{File: g.path, What: "records"}
-	switch {
-	case g.record <= v.last:
-		where.Record, where.What = g.record, "order"
-		where.Expected, where.Got = fmt.Sprintf("record %d or later", v.last+1), "a record out of order, or again"
-		v.report.add(where)
-		return
-	case g.record > v.last+1 && !v.isShard():
-		where.Expected = fmt.Sprintf("%d after %d", v.last+1, v.last)
-		where.Got = fmt.Sprintf("%d: %d missing", g.record, g.record-v.last-1)
-		v.report.add(where)
-	}
-	v.last = g.record
-}
-
-// checkColumns reports whether the columns of a file, and their types, are those of the layout.
-func (v *verification) checkColumns(p listedFile, f *outputs.File) bool {
-	names := f.Columns()
-	if names == nil {
-		return true // JSONL without rows
-	}
-	var input []string
-	if v.input != nil {
-		input = v.input.source.Columns()
-	}
-	l, finding := newLayout(names, v.Account, input)
-	if finding == nil && v.layout != nil {
-		if expected, got := strings.Join(v.layout.names, ","), strings.Join(names, ","); expected != got {
-			finding = &Finding{What: "columns", Expected: expected, Got: got}
-		}
-	}
-	if finding == nil {
-		finding = l.checkTypes(f.Types(), v.Account)
-	}
-	if finding != nil {
-		finding.File = p.Path
-		v.report.add(*finding)
-		return false
-	}
-	if v.layout == nil {
-		v.layout = l
-		if v.input != nil {
-			v.input.layout = l
-		}
-	}
-	return true
-}
-
-func damaged(p listedFile, err error) Finding {
-	content, _, _ := strings.Cut(string(p.Format), ".")
-	return Finding{File: p.Path, What: "content", Expected: "whole " + content, Got: err.Error()}
-}
-
-// checkAnswer compares a record with its request, and with the store unless its answer is free.
-func (v *verification) checkAnswer(g *group, record *reader.Record, free bool) error {
-	s := v.Account.Settings
-	input := g.first(writer.ColumnInput)
-	if record != nil {
-		input = record.Input
-	}
-	request, err := s.Normalizer().Request(client.Kind(s.Kind), input, g.classification)
-	invalid := err != nil || record != nil && record.Err != nil
-	switch {
-	case invalid:
-		g.expect("status", string(writer.StatusInvalid), string(g.status()))
-		return nil
-	case g.status() == writer.StatusInvalid && record == nil: // the row of the input may be malformed
-		return nil
-	case g.status() == writer.StatusInvalid:
-		g.finding("status", "another, for the input is valid", show(string(g.status())))
-		return nil
-	case v.Store == nil || free:
-		return nil
-	}
-	for _, request := range spellings(s, request) {
-		outcome, found, err := v.Store.Lookup(request)
-		if err != nil {
-			return fmt.Errorf("verify %s: %w", v.Output, err)
-		}
-		if found && !v.isLater(g, outcome) {
-			v.report.Stored++
-			g.compareAnswer(outcome)
+// writeAgain writes the run again and compares the hashes of the files, and then the rows of those that differ.
+func (v *verification) writeAgain(ctx context.Context) (err error) {
+	if len(v.Run.Input.Paths) == 0 {
+		if v.Run.Input.Paths, err = v.inputsOfAccount(ctx); err != nil {
+			v.uncheck("the rows: %v", err)
 			return nil
 		}
 	}
-	v.report.NotStored++
+	opened, err := v.openStore()
+	if err != nil {
+		return err
+	}
+	if opened != nil {
+		v.store = opened
+		defer func() { err = errors.Join(err, opened.Close()) }()
+	}
+	f := &files{comparison: &comparison{verification: v, ctx: ctx}}
+	if err := v.rewrite(f); err != nil {
+		return err
+	}
+	v.report.Inputs = v.again.Counts.Read
+	v.checkInputs()
+	if !slices.ContainsFunc(v.parts, func(p *part) bool { return p.want != nil && !p.isSame() }) {
+		return nil
+	}
+	if f.temp, err = os.MkdirTemp("", "bulkcat-verify-*"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(f.temp)
+	return v.rewrite(f)
+}
+
+func (v *verification) rewrite(f *files) (err error) {
+	v.again, err = pipeline.Rewrite(f.ctx, v.Run, pipeline.Rewriting{
+		Account: v.account, Output: v.path, Store: v.store,
+		Open: func(schema writer.Schema) (writer.Sink, error) {
+			f.members = nil
+			for _, name := range schema.Names() {
+				if member, ok := strings.CutPrefix(name, writer.ListPrefix); ok {
+					f.members = append(f.members, member)
+				}
+			}
+			return f.open(f.ctx, schema)
+		},
+	})
+	v.isAgain = err == nil
+	return err
+}
+
+// inputsOfAccount are the paths of the run's input. The error says why they cannot be read.
+func (v *verification) inputsOfAccount(ctx context.Context) (paths []string, err error) {
+	a := v.account
+	if len(a.Settings.InputPaths) == 0 || slices.Contains(a.Settings.InputPaths, "-") {
+		return nil, errors.New("the run has read standard input, or records in memory: name a file with the same records")
+	}
+	for _, in := range a.Inputs {
+		if found, err := storage.Exists(ctx, v.fromOutput(in.Path)); err == nil && !found {
+			return nil, fmt.Errorf("%s is not there any more: name the input", in.Name)
+		}
+	}
+	if changed := a.ChangedInputs(v.path); len(changed) > 0 {
+		return nil, fmt.Errorf("%s has changed since the run: name the input that it has read", changed[0])
+	}
+	v.Run.Limit = a.Counts.Read + a.Counts.Others // the input may have grown
+	for _, path := range a.Settings.InputPaths {
+		paths = append(paths, v.fromOutput(path))
+	}
+	return paths, nil
+}
+
+// fromOutput is a path that is relative to the folder of the output, as record.SeenFrom gives it.
+func (v *verification) fromOutput(path string) string {
+	if storage.IsURL(path) || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(filepath.Dir(storage.Local(v.path)), filepath.FromSlash(path))
+}
+
+// openStore opens the store; nil if the account names none, or if a store that was not named is missing.
+func (v *verification) openStore() (*answers.Store, error) {
+	path := cmp.Or(v.Store, v.account.Store)
+	shard, isShard := record.ShardOf(v.path)
+	if isShard {
+		path = shard.Store(v.Store, v.path)
+	}
+	if path == "" {
+		return nil, nil
+	}
+	opened, err := answers.Open(answers.Options{Path: path, Source: v.account.Service, ReadOnly: true, Exclusive: isShard})
+	if _, isMissing := errors.AsType[*answers.MissingError](err); isMissing && v.Store == "" {
+		return nil, nil
+	}
+	return opened, err
+}
+
+// explain says why answers were not compared.
+func (v *verification) explain() {
+	switch n := v.report.NotCompared; {
+	case n == 0:
+	case v.account.Settings.Free != "" && v.Run.Free.Model == nil:
+		v.uncheck("%d answers: name the model of the free answers", n)
+	case v.embedded && !v.again.Embedded:
+		v.uncheck("%d answers: name the taxonomies and the models of the run", n)
+	case v.store == nil:
+		v.uncheck("%d answers: the store of the run is not there: name it", n)
+	default:
+		v.uncheck("%d answers: they are not stored, or another run has asked again", n)
+	}
+}
+
+// checkInputs compares the files of the input with those of the account.
+func (v *verification) checkInputs() {
+	c := v.account.Counts
+	expect(&v.report, "", "records, by the input", v.again.Counts.Read+v.again.Counts.Others, c.Read+c.Others)
+	expect(&v.report, "", "input files", len(v.account.Inputs), len(v.again.Inputs))
+	for i := range min(len(v.account.Inputs), len(v.again.Inputs)) {
+		want, got := v.account.Inputs[i], v.again.Inputs[i]
+		if want.Whole && got.Whole { // else the run, or this verification, did not read the whole file
+			expect(&v.report, got.Name, "bytes", want.Bytes, got.Bytes)
+			expect(&v.report, got.Name, "sha256", want.SHA256, got.SHA256)
+		}
+	}
+}
+
+// countRows counts the rows of the output. If all files are those that the run writes, its counts are theirs.
+func (v *verification) countRows(ctx context.Context) error {
+	same := v.isAgain && len(v.parts) == len(v.account.Outputs)
+	for _, p := range v.parts {
+		same = same && p.isSame()
+	}
+	if c := v.again.Counts; same {
+		v.report.Records, v.report.Rows, v.report.Statuses = c.Written, c.Rows, statusesOf(c)
+		v.report.Answers, v.report.NotCompared = c.OK+c.Empty+c.Rejected, c.Pending
+		return nil
+	}
+	n := counter{Report: &v.report, shard: v.account != nil && v.account.Settings.Shard != ""}
+	for _, p := range v.parts {
+		err := outputs.Scan(ctx, []outputs.Part{p.Part}, outputs.Of(writer.ColumnRecord, writer.ColumnStatus, writer.ColumnClassification), n.add)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		isFound := slices.ContainsFunc(v.report.Findings, func(f Finding) bool { return f.File == p.Path && f.Record > 0 })
+		if err != nil && !isFound {
+			v.report.add(Finding{File: p.Path, Record: n.record + 1, What: "content", Expected: "a whole file", Got: err.Error()})
+		} else if n.odd != 0 && !isFound {
+			v.report.add(Finding{File: p.Path, Record: n.odd, What: "record", Expected: "each record once, in order", Got: "another order"})
+		}
+		n.odd = 0
+	}
 	return nil
 }
 
-// spellings are the requests that a run may have made for a request.
-func spellings(s record.Settings, request client.Request) []client.Request {
-	list := []client.Request{request}
-	if site := s.Normalizer().Site(request); s.Dedupe != record.DedupeExact && site != request {
-		list = append(list, site)
+// statusesOf are the records by status.
+func statusesOf(c record.Snapshot) map[writer.Status]int64 {
+	statuses := map[writer.Status]int64{
+		writer.StatusOK: c.OK, writer.StatusEmpty: c.Empty, writer.StatusRejected: c.Rejected,
+		writer.StatusFailed: c.Failed, writer.StatusInvalid: c.Invalid, writer.StatusPending: c.Pending,
 	}
-	return list
+	maps.DeleteFunc(statuses, func(_ writer.Status, n int64) bool { return n == 0 })
+	return statuses
 }
 
-// isLater reports whether the stored outcome may differ from the record's: the run has stored no
-// answer for the record, because the record failed or its answer cost nothing, and the answer to
-// an equal input is stored; or another run has asked again, later or at the same time.
-func (v *verification) isLater(g *group, o answers.Outcome) bool {
-	at := o.Answer.AnsweredAt
-	if ended := v.Account.Ended; !ended.IsZero() && at.After(ended) {
-		return true
+// counter counts the records of an output.
+type counter struct {
+	*Report
+	shard          bool // some records are those of other shards
+	record         int64
+	classification string
+	odd            int64 // the first record of a file that is out of order; 0 for none
+}
+
+func (c *counter) add(b *outputs.Batch) error {
+	c.Rows += int64(b.Rows)
+	for i, record := range b.Wholes[writer.ColumnRecord] {
+		name := b.Texts[writer.ColumnClassification].At(i)
+		if record == c.record && name == c.classification && (i > 0 || !b.First) {
+			continue
+		}
+		if record != c.record {
+			c.Records++
+		}
+		if next := c.record + 1; c.odd == 0 && record != c.record && (record < next || record > next && !c.shard) {
+			c.odd = record
+		}
+		c.record, c.classification = record, name
+		c.Statuses[writer.Status(b.Texts[writer.ColumnStatus].At(i))]++
 	}
-	if !at.After(v.Account.Started) {
-		return false
+	return nil
+}
+
+// checkCounts compares the counts of the output with those of the account.
+func (v *verification) checkCounts() {
+	c := v.account.Counts
+	compare := func(what string, want, got int64) { expect(&v.report, "", what+", by the account", want, got) }
+	compare("records", c.Written, v.report.Records)
+	compare("rows", c.Rows, v.report.Rows)
+	statuses := statusesOf(c)
+	for _, status := range writer.Statuses {
+		compare("records "+string(status), statuses[status], v.report.Statuses[status])
 	}
-	switch g.status() {
-	case writer.StatusPending, writer.StatusFailed:
-		return true
+	audit, again := v.account.Free, v.again.Free
+	if v.Run.Free.Model != nil && again != nil {
+		compare("free records", c.Free, v.again.Counts.Free)
+		expect(&v.report, "", "choice of the free records", again.Choice(), audit.Choice())
 	}
-	hosted := strings.HasPrefix(v.Account.Service, "http")
-	return (!hosted || v.Account.Overlapped) && !g.agrees(o)
+	if audit != nil {
+		restated := audit.Restated()
+		expect(&v.report, "", "level of the audit", restated.Level, audit.Level)
+		expect(&v.report, "", "bound of the audit", restated.Bound, audit.Bound)
+		if again != nil {
+			expect(&v.report, "", "threshold of the free records", again.Threshold, audit.Threshold)
+		}
+		v.report.Free, v.report.Audit = c.Free, &restated
+	}
 }

@@ -2,47 +2,47 @@ package verify
 
 import (
 	"bytes"
-	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/embedded"
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/outputs"
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
+	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest"
+	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
 var formats = []writer.Format{"csv", "tsv", "jsonl", "parquet", "csv.gz", "tsv.zst", "jsonl.gz", "jsonl.zst"}
-
-var (
-	uncompressed = formats[:4]                                    // for tests of the rows
-	extensions   = []writer.Format{"csv", "parquet", "jsonl.zst"} // for tests of file names
-)
 
 func TestBalanced(t *testing.T) {
 	for _, format := range formats {
 		for _, folder := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s folder=%t", format, folder), func(t *testing.T) {
 				t.Parallel() // it waits for the disk
-				f := newFixture(t, format, folder)
-				r := f.verify()
-				for _, finding := range r.Findings {
-					t.Error(finding)
-				}
-				files := 1
+				path, files := "out."+string(format), 1
 				if folder {
-					files = 4
+					path, files = "out/", 4
 				}
-				if !r.Balanced || r.Records != 8 || r.Rows != 14 || r.Files != files || r.Bytes == 0 {
-					t.Errorf("got %+v", r.Figures)
+				f := newFixture(t, path, func(o *pipeline.SessionOptions) { o.Output.Format = format })
+				r := f.verify()
+				if !r.Balanced || r.Records != 8 || r.Rows != 14 || r.Files != files || r.Bytes == 0 || len(r.Unchecked) > 0 {
+					t.Errorf("got %+v", r)
 				}
-				if r.Inputs != 8 || r.Stored != 7 || r.NotStored != 0 || r.Statuses[writer.StatusOK] != 5 {
+				if r.Inputs != 8 || r.Answers != 7 || r.NotCompared != 0 || r.Statuses[writer.StatusOK] != 5 {
 					t.Errorf("got %+v", r.Figures)
 				}
 			})
@@ -50,315 +50,366 @@ func TestBalanced(t *testing.T) {
 	}
 }
 
-// tamperings are changes of the rows, which are
-//
-//	0-2 record 1, 3 record 2 (empty), 4 record 3 (rejected), 5-6 record 4,
-//	7 record 5 (invalid), 8-10 record 6, 11-12 record 7, 13 record 8
-var tamperings = []struct {
-	name   string
-	tamper func(rows []writer.Row) []writer.Row
-	want   string
+// shapes are settings with the number of rows and of records with a category. The entries of the
+// answers have the confidences 0.9, 0.8 and 0.7.
+var shapes = []struct {
+	schema   writer.Schema
+	rows, ok int64
 }{
-	{"first row of a record removed", func(r []writer.Row) []writer.Row { return slices.Delete(r, 0, 1) }, "rank"},
-	{"last row of a record removed", func(r []writer.Row) []writer.Row { return slices.Delete(r, 2, 3) }, "entries, by the store"},
-	{"record removed", func(r []writer.Row) []writer.Row { return slices.Delete(r, 3, 4) }, "records"},
-	{"last record removed", func(r []writer.Row) []writer.Row { return r[:13] }, "records, by the input"},
-	{"all records removed", func(r []writer.Row) []writer.Row { return nil }, "records, by the account"},
-	{"row doubled", func(r []writer.Row) []writer.Row { return slices.Insert(r, 1, r[0]) }, "rank"},
-	{"row without an entry doubled", func(r []writer.Row) []writer.Row { return slices.Insert(r, 3, r[3]) }, "rows"},
-	{"record again at the end", func(r []writer.Row) []writer.Row { return append(r, r[3]) }, "order"},
-	{"rows apart", func(r []writer.Row) []writer.Row { r[2], r[3] = r[3], r[2]; return r }, "order"},
-	{"rows of a record swapped", func(r []writer.Row) []writer.Row { r[0], r[1] = r[1], r[0]; return r }, "rank"},
-	{"records swapped", func(r []writer.Row) []writer.Row { r[3], r[4] = r[4], r[3]; return r }, "order"},
-	{"record added", func(r []writer.Row) []writer.Row { x := r[3]; x.Record = 9; return append(r, x) }, "record"},
-	{"record number none", func(r []writer.Row) []writer.Row { r[13].Record = -1; return r }, "record"},
-	{"rank changed", func(r []writer.Row) []writer.Row { r[5].Rank = 3; return r }, "rank"},
-	{"rank without an entry", func(r []writer.Row) []writer.Row { r[3].Rank = 1; return r }, "rank"},
-	{"status of all rows changed", func(r []writer.Row) []writer.Row { r[13].Status = writer.StatusEmpty; return r }, "status, by the store"},
-	{"status of one row changed", func(r []writer.Row) []writer.Row { r[1].Status = writer.StatusEmpty; return r }, "status of another row"},
-	{"status unknown", func(r []writer.Row) []writer.Row { r[3].Status = "done"; return r }, "status"},
-	{"invalid become ok", func(r []writer.Row) []writer.Row { r[7].Status = writer.StatusOK; return r }, "status"},
-	{"empty become invalid", func(r []writer.Row) []writer.Row { r[3].Status = writer.StatusInvalid; return r }, "status"},
-	{"value changed", func(r []writer.Row) []writer.Row { r[0].Value = "Top 0 > Sub > Other"; return r }, "value, by the store"},
-	{"value removed", func(r []writer.Row) []writer.Row { r[0].Value = ""; return r }, "value"},
-	{"id without an entry", func(r []writer.Row) []writer.Row { r[3].CategoryID = "1"; return r }, "category_id"},
-	{"confidence changed", func(r []writer.Row) []writer.Row { r[0].Confidence = 0.900001; return r }, "confidence, by the store"},
-	{"level changed", func(r []writer.Row) []writer.Row { r[0].Levels = []string{"Top 1", "Sub"}; return r }, "level_1"},
-	{"level removed", func(r []writer.Row) []writer.Row { r[0].Levels = []string{"Top 0"}; return r }, "level_2"},
-	{"classification changed", func(r []writer.Row) []writer.Row { r[3].Classification = "naics"; return r }, "classification"},
-	{"reason changed", func(r []writer.Row) []writer.Row { r[4].Error = "HTTP 400"; return r }, "error, by the store"},
-	{"reason removed", func(r []writer.Row) []writer.Row { r[4].Error = ""; return r }, "error"},
-	{"reason added", func(r []writer.Row) []writer.Row { r[3].Error = "why"; return r }, "error"},
-	{"input changed", func(r []writer.Row) []writer.Row { r[3].Input = "none.example "; return r }, "input, by the input file"},
-	{"carried value changed", func(r []writer.Row) []writer.Row { r[13].Fields[1] = "Last"; return r }, "note, by the input file"},
-	{"carried value of one row changed", func(r []writer.Row) []writer.Row { r[1].Fields[1] = "x"; return r }, "note of another row"},
-	{"time changed", func(r []writer.Row) []writer.Row {
-		r[13].AnsweredAt = r[13].AnsweredAt.Add(time.Microsecond)
-		return r
-	}, "answered_at, by the store"},
+	{writer.Schema{Shape: writer.ShapeTop}, 8, 5},
+	{writer.Schema{Shape: writer.ShapeNested}, 8, 5},
+	{writer.Schema{Top: 2}, 12, 5},
+	{writer.Schema{MinConfidence: 0.85}, 8, 5},
+	{writer.Schema{MinConfidence: 0.95}, 8, 0},
+	{writer.Schema{MinConfidence: 0.95, Shape: writer.ShapeNested}, 8, 0},
+	{writer.Schema{Top: 2, MinConfidence: 0.75, Shape: writer.ShapeNested}, 8, 5},
 }
 
-func TestTamperedRowsAreFound(t *testing.T) {
-	for _, format := range formats {
-		f := newFixture(t, format, false)
-		rows := f.rows()
-		for _, tt := range tamperings {
-			t.Run(string(format)+" "+tt.name, func(t *testing.T) {
-				f.t = t
-				f.rewrite(tt.tamper(deepCopy(rows)))
-				wantFinding(t, f.verify(), tt.want)
-			})
-		}
-		f.t = t
-		f.rewrite(rows)
-		if r := f.verify(); !r.Balanced {
-			t.Errorf("%s: written anew as it was: %v", format, r.Findings)
+func TestShapesAreBalanced(t *testing.T) {
+	for _, shape := range shapes {
+		for _, format := range formats {
+			if shape.schema.Shape.CheckFormat(format) != nil {
+				continue
+			}
+			for _, classifications := range [][]string{{client.TaxonomyV3}, {client.TaxonomyV3, client.NAICS}} {
+				t.Run(fmt.Sprintf("%s top=%d from=%v %s %d", shape.schema.Shape, shape.schema.Top, shape.schema.MinConfidence, format, len(classifications)), func(t *testing.T) {
+					t.Parallel() // it waits for the disk
+					path := "out." + string(format)
+					if format == writer.JSONL {
+						path = "out/"
+					}
+					f := newFixture(t, path, func(o *pipeline.SessionOptions) {
+						o.Classifications = classifications
+						o.Output.Format, o.Output.Shape, o.Output.Top, o.Output.MinConfidence = format, shape.schema.Shape, shape.schema.Top, shape.schema.MinConfidence
+					})
+					r, n := f.verify(), int64(len(classifications))
+					if !r.Balanced || r.Records != 8 || r.Rows != n*shape.rows || r.Statuses[writer.StatusOK] != n*shape.ok || r.Answers != n*7 {
+						t.Errorf("got %+v", r)
+					}
+				})
+			}
 		}
 	}
 }
 
-// With two classifications, each record has the rows of the first before those of the second:
-//
-//	0-2 and 3-5 record 1, 6 and 7 record 2 (empty), 8 and 9 record 3 (rejected), ...
-func TestTwoClassifications(t *testing.T) {
-	for _, format := range uncompressed {
-		f := newFixture(t, format, false, client.TaxonomyV3, client.NAICS)
-		rows := f.rows()
-		report := f.verify()
-		for _, finding := range report.Findings {
-			t.Error(finding)
-		}
-		if !report.Balanced || report.Records != 8 || report.Rows != 28 || report.Inputs != 8 || report.Stored != 14 ||
-			report.Statuses[writer.StatusOK] != 10 || report.Statuses[writer.StatusInvalid] != 2 {
-			t.Errorf("%s: got %+v", format, report.Figures)
-		}
-		for _, tt := range []struct {
-			name   string
-			tamper func(rows []writer.Row) []writer.Row
-			want   string
-		}{
-			{"first classification removed", func(r []writer.Row) []writer.Row { return slices.Delete(r, 6, 7) }, "classification"},
-			{"second classification removed", func(r []writer.Row) []writer.Row { return slices.Delete(r, 3, 6) }, "classification"},
-			{"second classification of the last record removed", func(r []writer.Row) []writer.Row { return r[:27] }, "classification"},
-			{"classifications swapped", func(r []writer.Row) []writer.Row { r[6], r[7] = r[7], r[6]; return r }, "classification"},
-			{"classification doubled", func(r []writer.Row) []writer.Row { return slices.Insert(r, 8, r[6]) }, "classification"},
-			{"rows of a classification apart", func(r []writer.Row) []writer.Row { r[2], r[3] = r[3], r[2]; return r }, "classification"},
-			{"title changed", func(r []writer.Row) []writer.Row { r[3].Title = "T7"; return r }, "title, by the store"},
-			{"title of a path", func(r []writer.Row) []writer.Row { r[0].Title = "T7"; return r }, "title, by the store"},
-			{"code changed", func(r []writer.Row) []writer.Row { r[4].Value = "541512"; return r }, "value, by the store"},
-			{"prefix changed", func(r []writer.Row) []writer.Row { r[4].Levels = []string{"54", "542"}; return r }, "level_2"},
-			{"invalid in one become ok", func(r []writer.Row) []writer.Row { r[15].Status = writer.StatusOK; return r }, "status"},
-		} {
-			t.Run(string(format)+" "+tt.name, func(t *testing.T) {
-				f.t = t
-				f.rewrite(tt.tamper(deepCopy(rows)))
-				wantFinding(t, f.verify(), tt.want)
-			})
-		}
-		f.t = t
-		f.rewrite(rows)
-		f.account = nil // all that is found then
-		if r := f.verify(); len(r.Findings) != 1 || !slices.Equal(r.Classifications, []string{client.TaxonomyV3, client.NAICS}) {
-			t.Errorf("%s: without account: %v, classifications %q", format, r.Findings, r.Classifications)
-		}
-	}
-}
-
-func deepCopy(rows []writer.Row) []writer.Row {
-	rows = slices.Clone(rows)
-	for i := range rows {
-		rows[i].Fields = slices.Clone(rows[i].Fields)
-	}
-	return rows
-}
-
-// Answers that the store got after the run are no findings.
-func TestAnswersThatCameLater(t *testing.T) {
-	for _, tt := range []struct {
-		name    string
-		service string
-		at      func(a *record.Account) time.Time
-
-		overlapped, balanced bool
-	}{
-		{"by a later run", service, func(a *record.Account) time.Time { return a.Ended.Add(time.Hour) }, false, true},
-		{"in the run, to an equal input", service, func(a *record.Account) time.Time { return a.Started.Add(a.Ended.Sub(a.Started) / 2) }, false, false},
-		{"in the run, where some cost nothing", "embedded", func(a *record.Account) time.Time { return a.Started.Add(a.Ended.Sub(a.Started) / 2) }, false, true},
-		{"before the run", "embedded", func(a *record.Account) time.Time { return a.Started.Add(-time.Hour) }, false, false},
-		{"in the run, beside another run", service, func(a *record.Account) time.Time { return a.Started.Add(a.Ended.Sub(a.Started) / 2) }, true, true},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			f := newFixture(t, writer.CSV, false)
-			f.account.Service, f.account.Overlapped = tt.service, tt.overlapped
-			if tt.service != service {
-				rows := f.rows()
-				for i := range rows {
-					rows[i].Source = tt.service
+// Carried columns of all types are those of the input.
+func TestTypedColumnsAreBalanced(t *testing.T) {
+	for _, name := range []string{"types.parquet", "pandas.parquet", "pyarrow-int96.parquet", "polars.parquet", "spark"} {
+		for _, format := range formats[:4] {
+			for _, shape := range []writer.Shape{writer.ShapeLong, writer.ShapeNested} {
+				if shape.CheckFormat(format) != nil {
+					continue
 				}
-				f.rewrite(rows)
+				t.Run(fmt.Sprintf("%s %s %s", name, format, shape), func(t *testing.T) {
+					t.Parallel() // it waits for the disk
+					f := newFixture(t, "out."+string(format), func(o *pipeline.SessionOptions) {
+						o.Input = reader.Options{Paths: []string{"../../reader/testdata/parquet/" + name}, Columns: []string{"domain"}}
+						o.Output.Shape = shape
+					})
+					if r := f.verify(); !r.Balanced || r.Records == 0 || r.Inputs != r.Records || len(r.Unchecked) > 0 {
+						t.Errorf("got %+v", r)
+					}
+					f.edit(f.output, func(b []byte) []byte { b[len(b)*2/3] ^= 1; return b }) // the rows are read back, too
+					if r := f.verify(); r.Balanced {
+						t.Errorf("damaged: %+v", r)
+					}
+				})
 			}
-			request := client.Request{Kind: client.Website, Input: "https://two.example", Classification: client.TaxonomyV3}
-			batch := f.store.NewBatch()
-			body := []byte(`{"taxonomy_v3":[{"value":"Another","confidence":0.5}]}`)
-			batch.Add(request, answers.Outcome{Answer: client.Answer{Body: body, AnsweredAt: tt.at(f.account)}})
-			f.check(batch.Commit())
-			if report := f.verify(); report.Balanced != tt.balanced {
-				t.Errorf("balanced %t: %v", report.Balanced, report.Findings)
-			}
-		})
-	}
-	v := &verification{Options: Options{Account: &record.Account{Service: service, Started: time.Unix(1000, 0), Ended: time.Unix(2000, 0)}}}
-	during := answers.Outcome{Answer: client.Answer{AnsweredAt: time.Unix(1500, 0)}}
-	for status, later := range map[writer.Status]bool{
-		writer.StatusFailed: true, writer.StatusPending: true, writer.StatusOK: false, writer.StatusRejected: false,
-	} {
-		l, _ := newLayout(writer.Schema{}.Names(), nil, nil)
-		r := make(outputs.Row, len(l.names))
-		r[l.at[writer.ColumnStatus]] = string(status)
-		if got := v.isLater(&group{layout: l, rows: []outputs.Row{r}}, during); got != later {
-			t.Errorf("%s: later %t", status, got)
-		}
-	}
-}
-
-func TestSameText(t *testing.T) {
-	for text, want := range map[string]string{"a\r\nb": "a\nb", "a\r\r\nb": "a\nb", "a\rb": "a\rb", "a\xffb": "a\uFFFDb", "a\n\rb": "a\n\rb"} {
-		if got := sameText(text); got != want {
-			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
 }
 
 func TestTamperedFilesAreFound(t *testing.T) {
-	flip := func(b []byte) []byte { b[len(b)/2] ^= 1; return b }
-	type tampering struct {
-		name   string
-		tamper func(f *fixture)
-		want   string
+	add := func(text string) func(f *fixture) {
+		return func(f *fixture) { f.edit(f.input, func(b []byte) []byte { return append(b, text...) }) }
 	}
-	check := func(formats []writer.Format, tt tampering) {
-		for _, format := range formats {
-			t.Run(tt.name+" "+string(format), func(t *testing.T) {
+	for name, tt := range map[string]struct {
+		tamper func(f *fixture)
+		want   string // of a finding; "" for an output that is balanced
+	}{
+		"end cut off":                    {func(f *fixture) { f.edit(f.output, func(b []byte) []byte { return b[:len(b)-20] }) }, "bytes"},
+		"emptied":                        {func(f *fixture) { f.edit(f.output, func([]byte) []byte { return nil }) }, "content"},
+		"count of the account":           {func(f *fixture) { f.change(func(a *record.Account) { a.Counts.OK++ }) }, "records ok, by the account"},
+		"rows of the account":            {func(f *fixture) { f.change(func(a *record.Account) { a.Counts.Rows-- }) }, "rows, by the account"},
+		"hash of the account":            {func(f *fixture) { f.change(func(a *record.Account) { a.Outputs[0].SHA256 = "0" }) }, "sha256"},
+		"rows of the account's file":     {func(f *fixture) { f.change(func(a *record.Account) { a.Outputs[0].Rows++ }) }, "rows, by the account"},
+		"last record of the file":        {func(f *fixture) { f.change(func(a *record.Account) { a.Outputs[0].LastRecord++ }) }, "last record, by the account"},
+		"files of the account":           {func(f *fixture) { f.change(func(a *record.Account) { a.Outputs = nil }) }, "files of the account"},
+		"levels of the account":          {func(f *fixture) { f.change(func(a *record.Account) { a.Settings.Levels = 3 }) }, "columns"},
+		"carried columns of the account": {func(f *fixture) { f.change(func(a *record.Account) { a.Settings.Carry = "note" }) }, "columns"},
+		"top of the account":             {func(f *fixture) { f.change(func(a *record.Account) { a.Settings.Top = 1 }) }, "row"},
+		"shape of the account":           {func(f *fixture) { f.change(func(a *record.Account) { a.Settings.Shape = "top" }) }, "row"},
+		"ending of the account":          {func(f *fixture) { f.change(func(a *record.Account) { a.Ending = record.Failed }) }, "ending of the run"},
+		"account removed":                {func(f *fixture) { f.check(os.Remove(record.AccountPath(f.output))) }, "account"},
+		"input grown":                    {add("more.example,\n"), ""},
+		"input changed":                  {func(f *fixture) { f.check(os.WriteFile(f.input, []byte("url,note\nx.example,\n"), 0o666)) }, ""},
+		"input removed":                  {func(f *fixture) { f.check(os.Remove(f.input)) }, ""},
+	} {
+		for _, format := range []writer.Format{"csv", "parquet"} {
+			t.Run(name+" "+string(format), func(t *testing.T) {
 				t.Parallel() // it waits for the disk
-				f := newFixture(t, format, false)
+				f := newFixture(t, "out."+string(format), nil)
 				tt.tamper(f)
-				wantFinding(t, f.verify(), tt.want)
+				r := f.verify()
+				if tt.want != "" {
+					wantFinding(t, r, tt.want)
+					return
+				}
+				if isGrown := name == "input grown"; !r.Balanced || r.Records != 8 || (len(r.Unchecked) == 0) != isGrown {
+					t.Errorf("got %+v", r)
+				}
 			})
 		}
 	}
-	for _, tt := range []tampering{
-		{"byte flipped", func(f *fixture) { f.edit(f.output, flip) }, "sha256"},
-		{"end cut off", func(f *fixture) { f.edit(f.output, func(b []byte) []byte { return b[:len(b)-20] }) }, "bytes"},
-		{"emptied", func(f *fixture) { f.edit(f.output, func([]byte) []byte { return nil }) }, "rows"},
+}
+
+// An input that is named has to be that of the run.
+func TestNamedInput(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func([]byte) []byte
+		want   []string // of the findings
+	}{
+		"the same":        {func(b []byte) []byte { return b }, nil},
+		"another end":     {func(b []byte) []byte { return bytes.TrimSuffix(b, []byte("\n")) }, []string{"bytes", "sha256"}},
+		"another record":  {func(b []byte) []byte { return bytes.Replace(b, []byte("none."), []byte("some."), 1) }, []string{"sha256", "input"}},
+		"one record more": {func(b []byte) []byte { return append(b, "more.example,\n"...) }, []string{"records, by the input", "bytes", "sha256", "row"}},
 	} {
-		check(formats, tt)
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, "out.csv", nil)
+			named := filepath.Join(t.TempDir(), "named.csv")
+			f.check(os.WriteFile(named, tt.change([]byte(records)), 0o666))
+			r, err := Run(t.Context(), Options{Output: f.output, Run: pipeline.SessionOptions{Program: "test", Input: reader.Options{Paths: []string{named}}}})
+			f.check(err)
+			var got []string
+			for _, finding := range r.Findings {
+				got = append(got, finding.What)
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("got %v", r.Findings)
+			}
+		})
 	}
-	for _, tt := range []tampering{
-		{"count of the account", func(f *fixture) { f.account.Counts.OK++ }, "records ok, by the account"},
-		{"rows of the account", func(f *fixture) { f.account.Counts.Rows-- }, "rows, by the account"},
-		{"hash of the account", func(f *fixture) { f.account.Outputs[0].SHA256 = "0" }, "sha256"},
-		{"rows of the account's file", func(f *fixture) { f.account.Outputs[0].Rows++ }, "rows"},
-		{"last record of the account's file", func(f *fixture) { f.account.Outputs[0].LastRecord++ }, "last record"},
-		{"files of the account", func(f *fixture) { f.account.Outputs = nil }, "files of the account"},
-		{"levels of the account", func(f *fixture) { f.account.Settings.Levels = 3 }, "columns"},
-		{"levels of the account below 0", func(f *fixture) { f.account.Settings.Levels = -9 }, "columns"},
-		{"carried columns of the account", func(f *fixture) { f.account.Settings.Carry = "note" }, "columns"},
-		{"ending of the account", func(f *fixture) { f.account.Ending = record.Failed }, "ending of the run"},
-		{"account removed", func(f *fixture) { f.account = nil }, "account"},
-		{"input's line ends", func(f *fixture) {
-			f.edit(f.input, func(b []byte) []byte { return bytes.TrimSuffix(b, []byte("\n")) })
-		}, "sha256"},
-		{"input's record changed", func(f *fixture) {
-			f.edit(f.input, func(b []byte) []byte { return bytes.Replace(b, []byte("none."), []byte("some."), 1) })
-		}, "input, by the input file"},
-		{"input's record added", func(f *fixture) {
-			f.edit(f.input, func(b []byte) []byte { return append(b, "more.example,\n"...) })
-		}, "records, by the input"},
-	} {
-		check(uncompressed, tt)
+	f := newFixture(t, "out.csv", nil)
+	_, err := Run(t.Context(), Options{Output: f.output, Run: pipeline.SessionOptions{Input: reader.Options{Paths: []string{f.input + ".none"}}}})
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing input: %v", err)
 	}
 }
 
 func TestTamperedFoldersAreFound(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
+	for name, tt := range map[string]struct {
 		tamper func(f *fixture) error
 		want   string
 	}{
-		{"part removed", func(f *fixture) error { return os.Remove(f.part("part-00002")) }, "part"},
-		{"last part removed", func(f *fixture) error { return os.Remove(f.part("part-00004")) }, "records, by the account"},
-		{"part added", func(f *fixture) error { return os.Link(f.part("part-00002"), f.part("part-00005")) }, "part"},
-		{"parts swapped", func(f *fixture) error {
-			return errors.Join(os.Rename(f.part("part-00001"), f.part("x")),
-				os.Rename(f.part("part-00002"), f.part("part-00001")), os.Rename(f.part("x"), f.part("part-00002")))
-		}, "order"},
-		{"not complete", func(f *fixture) error { return os.Remove(filepath.Join(f.output, outputs.SuccessName)) }, "file"},
-		{"foreign file", func(f *fixture) error { return os.WriteFile(f.part("notes"), nil, 0o666) }, "file"},
-		{"number left out, without account", func(f *fixture) error {
-			f.account = nil
-			return os.Rename(f.part("part-00004"), f.part("part-00007"))
-		}, "number of the part"},
+		"part removed":      {func(f *fixture) error { return os.Remove(f.part(2)) }, "part"},
+		"last part removed": {func(f *fixture) error { return os.Remove(f.part(4)) }, "records, by the account"},
+		"part added":        {func(f *fixture) error { return os.Link(f.part(2), f.part(5)) }, "part"},
+		"parts swapped": {func(f *fixture) error {
+			return errors.Join(os.Rename(f.part(1), f.part(9)), os.Rename(f.part(2), f.part(1)), os.Rename(f.part(9), f.part(2)))
+		}, "row"},
+		"not complete": {func(f *fixture) error { return os.Remove(filepath.Join(f.output, outputs.SuccessName)) }, "file"},
+		"foreign file": {func(f *fixture) error { return os.WriteFile(filepath.Join(f.output, "notes"), nil, 0o666) }, "file"},
+		"manifest":     {func(f *fixture) error { return os.Remove(record.ManifestPath(f.output)) }, "manifest"},
 	} {
-		for _, format := range extensions {
-			t.Run(tt.name+" "+string(format), func(t *testing.T) {
-				t.Parallel() // it waits for the disk
-				f := newFixture(t, format, true)
-				f.check(tt.tamper(f))
-				wantFinding(t, f.verify(), tt.want)
-			})
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // it waits for the disk
+			f := newFixture(t, "out/", func(o *pipeline.SessionOptions) { o.Output.Format = writer.CSV })
+			f.check(tt.tamper(f))
+			wantFinding(t, f.verify(), tt.want)
+		})
 	}
 }
 
-func (f *fixture) part(name string) string {
-	return filepath.Join(f.output, name+"."+string(f.format))
-}
-
-// A flipped bit in any byte is a finding and causes no panic.
-func TestEveryByteCounts(t *testing.T) {
-	for _, format := range []writer.Format{"csv", "jsonl", "parquet", "csv.gz", "tsv.zst"} {
-		f := newFixture(t, format, false)
-		whole, err := os.ReadFile(f.output)
-		f.check(err)
-		for i := 0; i < len(whole); i += 23 {
-			damaged := bytes.Clone(whole)
-			damaged[i] ^= 0x41
-			f.check(os.WriteFile(f.output, damaged, 0o666))
-			if r, err := Run(t.Context(), Options{Output: f.output, Account: f.account}); err != nil || r.Balanced {
-				t.Fatalf("%s: byte %d flipped: balanced %t, %v", format, i, r.Balanced, err)
+// Answers that the store got after the run are no findings.
+func TestAnswersThatCameLater(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		at       func(a *record.Account) time.Time
+		balanced bool
+	}{
+		{"by a later run", func(a *record.Account) time.Time { return a.Ended.Add(time.Hour) }, true},
+		{"in the run", func(a *record.Account) time.Time { return a.Started.Add(a.Ended.Sub(a.Started) / 2) }, false},
+		{"before the run", func(a *record.Account) time.Time { return a.Started.Add(-time.Hour) }, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFixture(t, "out.csv", nil)
+			store, err := answers.Open(answers.Options{Path: f.account.Store, Source: service})
+			f.check(err)
+			batch := store.NewBatch()
+			body := []byte(`{"taxonomy_v3":[{"value":"Another","confidence":0.5}]}`)
+			request := client.Request{Kind: client.Website, Input: "https://two.example", Classification: client.TaxonomyV3}
+			batch.Add(request, answers.Outcome{Answer: client.Answer{Body: body, AnsweredAt: tt.at(f.account)}})
+			f.check(errors.Join(batch.Commit(), store.Close()))
+			r := f.verify()
+			if r.Balanced != tt.balanced || tt.balanced && (r.NotCompared != 1 || len(r.Unchecked) != 1) {
+				t.Errorf("got %+v", r)
 			}
+			f.edit(f.output, func(b []byte) []byte { return bytes.Replace(b, []byte("déjà vu"), []byte("other"), 1) })
+			if r := f.verify(); tt.balanced && !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Record == 4 }) {
+				t.Errorf("the carried column of that record: %+v", r)
+			}
+		})
+	}
+}
+
+// Records without an answer are compared as far as they can be.
+func TestRecordsWithoutAnAnswer(t *testing.T) {
+	f := newFixture(t, "out.csv", func(o *pipeline.SessionOptions) {
+		if err := os.WriteFile(o.Input.Paths[0], []byte(records+"fails.example,x\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if r := f.verify(); !r.Balanced || r.NotCompared != 1 || r.Answers != 7 || r.Statuses[writer.StatusFailed] != 1 {
+		t.Errorf("got %+v", r)
+	}
+	path := f.account.Store
+	held, err := answers.Open(answers.Options{Path: path, Source: service, MustExist: true})
+	f.check(err)
+	if r := f.verify(); !r.Balanced || r.NotCompared != 1 {
+		t.Errorf("a run has the store, too: %+v", r)
+	}
+	f.check(errors.Join(held.Close(), os.Rename(path, path+".moved")))
+	if r := f.verify(); !r.Balanced || r.NotCompared != 8 || r.Answers != 0 || len(r.Unchecked) != 1 {
+		t.Errorf("without the store: %+v", r)
+	}
+	if r, err := Run(t.Context(), Options{Output: f.output, Store: path + ".moved"}); err != nil || r.NotCompared != 1 {
+		t.Errorf("a named store: %+v, %v", r, err)
+	}
+	if _, err := Run(t.Context(), Options{Output: f.output, Store: path}); !isMissing(err) {
+		t.Errorf("a missing store: %v", err)
+	}
+	f.edit(f.output, func(b []byte) []byte { return bytes.Replace(b, []byte("3,rejected"), []byte("3,accepted"), 1) })
+	if r := f.verify(); !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Record == 3 }) {
+		t.Errorf("a damaged input, without the store: %+v", r)
+	}
+}
+
+func isMissing(err error) bool {
+	_, ok := errors.AsType[*answers.MissingError](err)
+	return ok
+}
+
+// The embedded service gives its answers again, in a taxonomy of the user, too.
+func TestEmbeddedService(t *testing.T) {
+	dir := t.TempDir()
+	tree := filepath.Join(dir, "tree.csv")
+	if err := os.WriteFile(tree, []byte("path,id\nSeating,1\nSeating > Sofas,2\nSeating > Chairs,3\nLamps,4\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	custom, err := taxonomy.ReadCustom("product_taxonomy_custom_own", tree, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newFixture(t, "out.parquet", func(o *pipeline.SessionOptions) {
+		o.Kind, o.Classifications, o.Taxonomies = client.Product, []string{custom.Name, client.ProductTaxonomy}, []*taxonomy.Custom{custom}
+		o.Service = pipeline.Service{Name: "embedded", Free: true, Categorizer: embedded.New(embedded.Options{Custom: []*taxonomy.Taxonomy{&custom.Taxonomy}})}
+		o.Input.Columns, o.Output.SourceColumns = []string{"note"}, false
+		if err := os.WriteFile(o.Input.Paths[0], []byte("note\nred sofa\ndesk lamp\n\noak chair\n"+strings.Repeat("x", 5000)+"\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if r := f.verify(); !r.Balanced || len(r.Unchecked) != 1 || r.Answers != 0 || r.NotCompared != 8 {
+		t.Errorf("without the taxonomy: %+v", r)
+	}
+	own := Options{Output: f.output, Run: pipeline.SessionOptions{Program: "test", Taxonomies: []*taxonomy.Custom{custom}}}
+	if r, err := Run(t.Context(), own); err != nil || !r.Balanced || len(r.Unchecked) > 0 || r.NotCompared != 0 {
+		t.Errorf("with the taxonomy: %+v, %v", r, err)
+	}
+	rows, schema := f.rows()
+	rows[0].CategoryID = "9"
+	f.rewrite(rows, schema, true)
+	if r, err := Run(t.Context(), own); err != nil || len(r.Findings) != 1 || r.Findings[0].Record != 1 || r.Findings[0].What != "category_id" {
+		t.Errorf("a changed id: %+v, %v", r.Findings, err)
+	}
+}
+
+// Objects are verified as files are, and shards as folders.
+func TestObjectsAndShards(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	bucket, url := storagetest.New()
+	f := newFixture(t, url+"/out.csv", nil)
+	if r := f.verify(); !r.Balanced || r.Answers != 7 || r.Files != 1 {
+		t.Errorf("an object: %+v", r)
+	}
+	text, err := storage.ReadFile(t.Context(), f.output)
+	f.check(err)
+	bucket.Set("copy/out.csv", strings.Replace(string(text), "one.example,last", "one.example,lost", 1))
+	_, key, _ := strings.Cut(strings.TrimPrefix(f.output, "mem://"), "/")
+	bucket.Set(key, strings.Replace(string(text), "one.example,last", "one.example,lost", 1))
+	if r := f.verify(); !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Record == 8 && f.What == "note" }) {
+		t.Errorf("a damaged object: %+v", r)
+	}
+	for name, path := range map[string]string{"files": "out/", "objects": url + "/shards/"} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, path, func(o *pipeline.SessionOptions) {
+				o.Output.Format, o.Shard = writer.CSV, record.Shard{Number: 1, Count: 3}
+			})
+			for n := 2; n < 4; n++ {
+				wantFinding(t, f.verify(), "shard")
+				f.options.Shard.Number = n
+				f.run()
+			}
+			wantFinding(t, f.verify(), "file")
+			f.check(storage.Publish(t.Context(), record.SuccessPath(f.output), nil))
+			r := f.verify()
+			if !r.Balanced || r.Records != 8 || r.Inputs != 8 || r.Answers != 7 || r.Rows != 14 {
+				t.Errorf("got %+v", r)
+			}
+			part := f.account.Outputs[0]
+			text, err := storage.ReadFile(t.Context(), part.Name)
+			f.check(err)
+			f.check(storage.Publish(t.Context(), part.Name, bytes.Replace(text, []byte("ok"), []byte("empty"), 1)))
+			if r := f.verify(); !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Record > 0 && f.What == "status" }) {
+				t.Errorf("got %+v", r)
+			}
+		})
+	}
+}
+
+// Nothing of the user's is written or replaced.
+func TestNothingIsWritten(t *testing.T) {
+	for _, path := range []string{"out.csv", "out/"} {
+		f := newFixture(t, path, nil)
+		f.edit(f.account.Outputs[0].Name, func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
+		dir := filepath.Dir(f.output)
+		before := tree(t, dir)
+		if r := f.verify(); r.Balanced {
+			t.Errorf("got %+v", r)
+		}
+		if after := tree(t, dir); !slices.Equal(before, after) {
+			t.Errorf("before\n%s\nafter\n%s", strings.Join(before, "\n"), strings.Join(after, "\n"))
 		}
 	}
 }
 
-func TestFindingsAreBounded(t *testing.T) {
-	f := newFixture(t, writer.CSV, false)
-	rows := f.rows()
-	for i := range rows {
-		rows[i].Classification, rows[i].Rank = "other", 9
+// tree lists the files in a folder, with their times and hashes.
+func tree(t *testing.T, dir string) (list []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Name() == "LOCK" { // of the store, which is open for reading
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		list = append(list, fmt.Sprintf("%s %v %x", path, info.ModTime(), sha256.Sum256(text)))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	f.rewrite(rows)
-	r := f.verify()
-	if len(r.Findings) != MaxFindings || r.Omitted == 0 {
-		t.Errorf("%d findings, %d omitted", len(r.Findings), r.Omitted)
-	}
+	return list
 }
 
-func TestRunErrors(t *testing.T) {
-	f := newFixture(t, writer.CSV, false)
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := Run(ended, Options{Output: f.output, Account: f.account}); !errors.Is(err, context.Canceled) {
+func TestMissingOutput(t *testing.T) {
+	if _, err := Run(t.Context(), Options{Output: filepath.Join(t.TempDir(), "none.csv")}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
-	}
-	if _, err := Run(t.Context(), Options{Output: f.output + "x"}); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestFindingString(t *testing.T) {
-	got := Finding{File: "out.csv", Record: 12, What: "rank", Expected: "2", Got: "3"}.String()
-	if want := "out.csv: record 12: rank: expected 2, got 3"; got != want {
-		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 
@@ -16,72 +15,44 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// codecs decompress src into the whole of dst, and fail if src has more or less. They do not take memory for more.
-var codecs = [...]func(dst, src []byte) error{
-	format.Uncompressed: func(dst, src []byte) error { return filled(dst, copy(dst, src), len(src)) },
+// codecs decompress src into dst, and return the size of what src has. They take no memory for more than dst; the size is then
+// more than that of dst, or there is an error.
+var codecs = [...]func(dst, src []byte) (int, error){
+	format.Uncompressed: func(dst, src []byte) (int, error) { copy(dst, src); return len(src), nil },
 	format.Snappy:       unsnappy,
 	format.Gzip:         ungzip,
-	format.Brotli: func(dst, src []byte) error {
-		return fill(dst, brotli.NewReader(bytes.NewReader(src)))
-	},
-	format.Lz4:    unhadoop,
-	format.Zstd:   unzstd,
-	format.Lz4Raw: unlz4,
-}
-
-var errMore = errors.New("a page has more bytes than its header says")
-
-// filled returns an error unless all n bytes filled dst.
-func filled(dst []byte, copied, n int) error {
-	if copied < len(dst) {
-		return fmt.Errorf("a page has %d bytes, and its header says %d", copied, len(dst))
-	} else if n > len(dst) {
-		return errMore
-	}
-	return nil
+	format.Brotli:       func(dst, src []byte) (int, error) { return fill(dst, brotli.NewReader(bytes.NewReader(src))) },
+	format.Lz4:          unhadoop,
+	format.Zstd:         unzstd,
+	format.Lz4Raw:       unlz4,
 }
 
 // fill reads the whole of dst, and the end of r.
-func fill(dst []byte, r io.Reader) error {
-	if n, err := io.ReadFull(r, dst); err != nil {
-		if err == io.EOF || err == io.ErrUnexpectedEOF {
-			return filled(dst, n, n)
-		}
-		return err
+func fill(dst []byte, r io.Reader) (n int, err error) {
+	if n, err = io.ReadFull(r, dst); err == nil {
+		var more [1]byte
+		var beyond int
+		beyond, err = io.ReadFull(r, more[:])
+		n += beyond
 	}
-	var more [1]byte
-	switch n, err := io.ReadFull(r, more[:]); {
-	case n > 0:
-		return errMore
-	case err != io.EOF:
-		return err
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = nil // the size says it
 	}
-	return nil
+	return n, err
 }
 
-func unsnappy(dst, src []byte) error {
+func unsnappy(dst, src []byte) (int, error) {
 	n, err := snappy.DecodedLen(src)
-	if err != nil {
-		return err
+	if err == nil && n == len(dst) {
+		_, err = snappy.Decode(dst, src)
 	}
-	if n != len(dst) {
-		return filled(dst, min(n, len(dst)), n)
-	}
-	_, err = snappy.Decode(dst, src)
-	return err
+	return n, err
 }
 
-// gzips has readers, which are large.
-var gzips sync.Pool
-
-func ungzip(dst, src []byte) error {
-	z, _ := gzips.Get().(*gzip.Reader)
-	if z == nil {
-		z = new(gzip.Reader)
-	}
-	defer gzips.Put(z)
-	if err := z.Reset(bytes.NewReader(src)); err != nil {
-		return err
+func ungzip(dst, src []byte) (int, error) {
+	z, err := gzip.NewReader(bytes.NewReader(src))
+	if err != nil {
+		return 0, err
 	}
 	return fill(dst, z)
 }
@@ -90,61 +61,56 @@ var zstdDecoder = sync.OnceValues(func() (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderConcurrency(0), zstd.WithDecoderLowmem(true))
 })
 
-func unzstd(dst, src []byte) error {
+func unzstd(dst, src []byte) (int, error) {
 	d, err := zstdDecoder()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	out, err := d.DecodeAll(src, dst[:0:len(dst)])
-	if err == nil {
-		err = filled(dst, len(out), len(out))
-	}
-	return err
+	return len(out), err
 }
 
-func unlz4(dst, src []byte) error {
+func unlz4(dst, src []byte) (int, error) {
 	if len(dst) == 0 {
-		return nil // there is a block of a zero byte, or none
+		return 0, nil // there is a block of a zero byte, or none
 	}
-	n, err := lz4.UncompressBlock(src, dst)
-	if err != nil {
-		return err
-	}
-	return filled(dst, n, n)
+	return lz4.UncompressBlock(src, dst)
 }
 
 // unhadoop decompresses the codec LZ4, which is the format of Hadoop's files: blocks with their sizes. Some programs
 // wrote blocks of LZ4_RAW.
-func unhadoop(dst, src []byte) error {
-	if unblock(dst, src) == nil {
-		return nil
+func unhadoop(dst, src []byte) (int, error) {
+	if n, err := unblock(dst, src); err == nil && n == len(dst) {
+		return n, nil
 	}
 	return unlz4(dst, src)
 }
 
+var errBlock = errors.New("a block of LZ4 does not have its size")
+
 // unblock decompresses blocks of Hadoop: the size, and then the parts with their compressed sizes. The integers are
 // big-endian.
-func unblock(dst, src []byte) error {
+func unblock(dst, src []byte) (total int, err error) {
 	for len(src) > 0 {
 		size, rest, err := cutSize(src, len(dst))
 		if err != nil {
-			return err
+			return total, err
 		}
 		src = rest
 		for block := dst[:size]; len(block) > 0; {
 			part, rest, err := cutSize(src, len(src)-4)
 			if err != nil {
-				return err
+				return total, err
 			}
 			n, err := lz4.UncompressBlock(rest[:part], block)
 			if err != nil || n == 0 {
-				return errors.Join(err, errMore)
+				return total, errors.Join(err, errBlock)
 			}
 			block, src = block[n:], rest[part:]
 		}
-		dst = dst[size:]
+		dst, total = dst[size:], total+size
 	}
-	return filled(dst, 0, 0)
+	return total, nil
 }
 
 // cutSize returns the size at the beginning of src, which is at most limit.
@@ -155,5 +121,5 @@ func cutSize(src []byte, limit int) (size int, rest []byte, err error) {
 	if n := binary.BigEndian.Uint32(src); uint64(n) <= uint64(max(limit, 0)) {
 		return int(n), src[4:], nil
 	}
-	return 0, nil, errMore
+	return 0, nil, errBlock
 }

@@ -99,6 +99,37 @@ type footerMetadata struct {
 	DictionaryPage int64                   `thrift:"11,optional"`
 }
 
+// boundedReader refuses lists with more elements than bytes are left: the library reserves memory for them first, and one
+// wrong bit in a size would end the program.
+type boundedReader struct {
+	thrift.BytesReader
+	size int
+}
+
+func (r *boundedReader) ReadList() (thrift.List, error) {
+	l, err := r.BytesReader.ReadList()
+	if err == nil && int(l.Size) > r.size-r.BytesRead() {
+		err = io.ErrUnexpectedEOF
+	}
+	return l, err
+}
+
+// Discard is used by the library to skip what it does not know.
+func (r *boundedReader) Discard(n int) (int, error) {
+	return r.BytesReader.(interface{ Discard(int) (int, error) }).Discard(n)
+}
+
+// unmarshal decodes the structure at the beginning of data, and returns its size. The error is io.ErrUnexpectedEOF if data
+// ends before the structure.
+func unmarshal(data []byte, to any) (size int, err error) {
+	r := &boundedReader{new(thrift.CompactProtocol).NewReaderFromBytes(data), len(data)}
+	err = thrift.NewDecoder(r).Decode(to)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return r.BytesRead(), err
+}
+
 // Open reads the metadata of a file. The error is [ErrEncrypted], an [*UnsupportedError], an error of body, or it wraps
 // [ErrDamaged].
 func Open(body io.ReaderAt, size int64) (f *File, err error) {
@@ -170,11 +201,8 @@ func (f *File) check() error {
 		if !e.Type.Valid {
 			continue
 		}
-		switch {
-		case e.Type.V < format.Boolean || e.Type.V > format.FixedLenByteArray:
-			return damagedf("column %q has the unknown type %d", e.Name, int(e.Type.V))
-		case e.Type.V == format.FixedLenByteArray && e.TypeLength.V <= 0:
-			return damagedf("column %q has no length", e.Name)
+		if e.Type.V < format.Boolean || e.Type.V > format.FixedLenByteArray || e.Type.V == format.FixedLenByteArray && e.TypeLength.V <= 0 {
+			return damagedf("column %q has the type %d with %d bytes", e.Name, int(e.Type.V), e.TypeLength.V)
 		}
 		f.leaves = append(f.leaves, e)
 	}
@@ -208,12 +236,10 @@ func checkChunk(leaf *format.SchemaElement, c footerChunk, rows int64) error {
 	return nil
 }
 
-// streamSize is more than the size of any column chunk in bytes.
-const streamSize = 1 << 50
-
 // openPlain opens a file with one row group of columns that are not compressed. Its column chunks are read from streams,
 // in place of the chunks of each row group: the library's structures take 2 KiB for a chunk.
 func (f *File) openPlain() (*parquet.File, error) {
+	const streamSize = 1 << 50 // more than any column chunk has
 	group := format.RowGroup{NumRows: f.rows}
 	for _, leaf := range f.leaves {
 		group.Columns = append(group.Columns, format.ColumnChunk{MetaData: format.ColumnMetaData{
@@ -279,29 +305,4 @@ func (c *chunk) NumValues() int64 {
 func (c *chunk) Pages() parquet.Pages {
 	s := newStream(c)
 	return &checkedPages{c.PagesFrom(s), s}
-}
-
-// checkedPages are the pages of a stream.
-type checkedPages struct {
-	*parquet.FilePages
-	stream *stream
-}
-
-func (p *checkedPages) ReadPage() (page parquet.Page, err error) {
-	defer Guard(&err)
-	page, err = p.FilePages.ReadPage()
-	switch {
-	case p.stream.err != nil: // the library may have taken it for the end
-		return nil, p.stream.err
-	case err == io.EOF:
-		return nil, p.stream.atEnd()
-	case err != nil:
-		return nil, p.stream.damaged(err)
-	}
-	return page, nil
-}
-
-func (p *checkedPages) Close() error {
-	p.stream.release()
-	return p.FilePages.Close()
 }

@@ -2,125 +2,98 @@ package pages
 
 import (
 	"encoding/binary"
-	"math/bits"
+	"fmt"
+	"io"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// splitValues is the number of values of the pages into which a page of more values is split. A page of indexes of one bit
-// takes 40 times its size when it is decoded, and programs write a million values to a page.
-const splitValues = 8 << 10
-
-// splitting is a data page with indexes of a dictionary, of a column without lists. The library gets it in pages of
-// splitValues.
-type splitting struct {
-	left       int // values
-	most       int // the greatest definition level
-	width      int // of an index in bits
-	definition runs
-	indexes    runs
+// runs reads values of a number of bits in the encoding RLE.
+type runs struct {
+	data   []byte // after the current run
+	width  int    // bits
+	left   int    // values of the current run
+	value  uint32 // they are equal to it, or
+	packed []byte // they are packed here
+	at     int    // index of the next one in packed
 }
 
-// splits reports whether the page, whose header was read, is one to split.
-func (s *stream) splits() bool {
-	n, _ := s.page.values()
-	if n <= splitValues || s.leaf.rep > 0 {
-		return false
-	}
-	e := s.page.encoding()
-	return e == format.RLEDictionary || e == plainDictionary
-}
+// runsOver is the number of values by which the last run may be too long: a run of packed values has up to 63 groups of
+// eight.
+const runsOver = 63 * 8
 
-// split reads the page.
-func (s *stream) split() error {
-	n, _ := s.page.values()
-	data := make([]byte, s.page.UncompressedPageSize)
-	if err := s.body(data); err != nil {
-		return err
+// next begins the next run.
+func (r *runs) next() error {
+	header, size := binary.Uvarint(r.data)
+	if size <= 0 {
+		return errFewer
 	}
-	levels, indexes := data[:s.page.first], data[s.page.first:]
-	if s.page.Type == format.DataPage && len(levels) > 0 {
-		levels = levels[4:] // their size
+	if header>>1 > maxPage {
+		return fmt.Errorf("a run of %d values", header>>1)
 	}
-	p := &splitting{left: int(n), most: s.leaf.definition}
-	if len(indexes) > 0 {
-		p.width, indexes = int(indexes[0]), indexes[1:]
+	r.left, r.packed, r.at, r.value, r.data = int(header>>1), nil, 0, 0, r.data[size:]
+	bytes := (r.width + 7) / 8
+	if header&1 == 1 {
+		r.left, bytes = 8*r.left, r.left*r.width
 	}
-	p.definition = runs{data: levels, width: bits.Len(uint(p.most))}
-	p.indexes = runs{data: indexes, width: p.width}
-	s.parts = p
+	if bytes > len(r.data) {
+		return io.ErrUnexpectedEOF
+	}
+	body := r.data[:bytes]
+	if r.data = r.data[bytes:]; header&1 == 1 {
+		r.packed = body
+		return nil
+	}
+	for i, b := range body {
+		r.value |= uint32(b) << (8 * i)
+	}
 	return nil
 }
 
-// nextPart sets the page to the next part of the page that is split.
-func (s *stream) nextPart() error {
-	p := s.parts
-	n := min(p.left, splitValues)
-	if p.left -= n; p.left == 0 {
-		s.parts = nil
-	}
-	var body []byte
-	present := n
-	if p.most > 0 {
-		levels := make([]uint32, n)
-		present = 0
-		for i := range levels {
-			if levels[i] = p.definition.next(); int(levels[i]) == p.most {
-				present++
+// read fills to. Values of no bits need no runs.
+func (r *runs) read(to []uint32) error {
+	for len(to) > 0 {
+		if r.left == 0 {
+			if r.width == 0 && len(r.data) == 0 {
+				clear(to)
+				return nil
+			}
+			if err := r.next(); err != nil {
+				return err
 			}
 		}
-		packed := appendRun(nil, levels, p.definition.width)
-		body = append(binary.LittleEndian.AppendUint32(body, uint32(len(packed))), packed...)
-	}
-	indexes := make([]uint32, present)
-	for i := range indexes {
-		indexes[i] = p.indexes.next()
-	}
-	body = appendRun(append(body, byte(p.width)), indexes, p.width)
-	s.rewritten = body
-	s.page = page{PageHeader: format.PageHeader{
-		Type: format.DataPage, UncompressedPageSize: int32(len(body)),
-		DataPageHeader: thrift.New(format.DataPageHeader{
-			NumValues: int32(n), Encoding: format.RLEDictionary, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,
-		}),
-	}}
-	return s.begin()
-}
-
-// runs reads values in the encoding RLE, which have been checked.
-type runs struct {
-	data  []byte
-	width int
-	run   run
-	at    int // index of the next value of run
-}
-
-// next returns the next value. Without data all values are 0.
-func (r *runs) next() uint32 {
-	for r.at == r.run.count && len(r.data) > 0 {
-		var err error
-		if r.run, r.data, err = nextRun(r.data, r.width); err != nil {
-			r.data = nil
+		part := to[:min(len(to), r.left)]
+		for i := range part {
+			if part[i] = r.value; r.packed != nil {
+				part[i] = unpack(r.packed, r.at+i, r.width)
+			}
 		}
-		r.at = 0
+		r.at, r.left, to = r.at+len(part), r.left-len(part), to[len(part):]
 	}
-	if r.at == r.run.count {
-		return 0
-	}
-	r.at++
-	if r.run.packed == nil {
-		return r.run.value
-	}
-	return unpack(r.run.packed, r.at-1, r.width)
+	return nil
 }
 
 // unpack returns the value at an index of values with up to 32 bits.
 func unpack(packed []byte, index, width int) uint32 {
 	bit := index * width
-	var word [8]byte
-	copy(word[:], packed[bit/8:])
-	return uint32(binary.LittleEndian.Uint64(word[:]) >> (bit % 8) & (1<<width - 1))
+	if packed = packed[bit/8:]; len(packed) < 8 {
+		packed = append(make([]byte, 0, 16), packed...)[:8]
+	}
+	return uint32(binary.LittleEndian.Uint64(packed) >> (bit % 8) & (1<<width - 1))
+}
+
+// countRuns returns the number of values in the encoding RLE, of which n are wanted.
+func countRuns(data []byte, width, n int) (total int, err error) {
+	for r := (runs{data: data, width: width}); len(r.data) > 0; total += r.left {
+		if err := r.next(); err != nil {
+			return total, err
+		}
+		if total+r.left > n+runsOver {
+			return total, errFewer
+		}
+	}
+	return total, nil
 }
 
 // appendRun appends values as one run of packed values.
@@ -140,4 +113,51 @@ func appendRun(data []byte, values []uint32, width int) []byte {
 		data = append(data, byte(word))
 	}
 	return append(data, make([]byte, groups*width-(len(values)*width+7)/8)...)
+}
+
+// splitValues is the number of values of the pages into which a page of more values is split. A page of indexes of one bit
+// takes 40 times its size when it is decoded, and programs write a million values to a page.
+const splitValues = 8 << 10
+
+// splitting is a data page with indexes of a dictionary, of a column without lists, whose runs have been counted. The library
+// gets it in pages of splitValues.
+type splitting struct {
+	left                int // values
+	definition, indexes runs
+}
+
+// splits reports whether the page is one to split.
+func (s *stream) splits() bool {
+	e := *s.page.encoding
+	return s.page.n > splitValues && s.levels[0] == 0 && (e == format.RLEDictionary || e == plainDictionary)
+}
+
+// nextPart sets the page to the next part of the page that is split.
+func (s *stream) nextPart() (err error) {
+	p := &s.split
+	n := min(p.left, splitValues)
+	p.left -= n
+	values, present := make([]uint32, n), n
+	s.body = nil
+	if s.levels[1] > 0 {
+		if err := p.definition.read(values); err != nil {
+			return err
+		}
+		present = 0
+		for _, level := range values {
+			if int(level) == s.levels[1] {
+				present++
+			}
+		}
+		levels := appendRun(nil, values, p.definition.width)
+		s.body = append(binary.LittleEndian.AppendUint32(nil, uint32(len(levels))), levels...)
+	}
+	if err := p.indexes.read(values[:present]); err != nil {
+		return err
+	}
+	s.body = appendRun(append(s.body, byte(p.indexes.width)), values[:present], p.indexes.width)
+	s.page.n, s.page.least, s.page.most = n, present, present
+	return s.emit(&format.PageHeader{Type: format.DataPage, DataPageHeader: thrift.New(format.DataPageHeader{
+		NumValues: int32(n), Encoding: format.RLEDictionary, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,
+	})})
 }

@@ -20,7 +20,7 @@ import (
 // bareMode runs the loop that bulkcat is compared with. The loop makes the same requests to the
 // same service with net/http and encoding/json, and does nothing else: it reads no input, stores
 // no answer and writes no row.
-func bareMode(ctx context.Context, args []string, stdout io.Writer) error {
+func bareMode(ctx context.Context, args []string, _ io.Writer) error {
 	var b bare
 	inFlight := 0
 	flags := flag.NewFlagSet("bare", flag.ContinueOnError)
@@ -42,15 +42,11 @@ func bareMode(ctx context.Context, args []string, stdout io.Writer) error {
 		transport.TLSClientConfig = &tls.Config{RootCAs: roots}
 	}
 	b.client = &http.Client{Transport: transport}
-	before := countAllocations()
 	group, ctx := errgroup.WithContext(ctx)
 	for range inFlight {
 		group.Go(func() error { return b.loop(ctx) })
 	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	return json.NewEncoder(stdout).Encode(countAllocations().since(before, b.records))
+	return group.Wait()
 }
 
 // bare is the loop's state.
@@ -117,20 +113,13 @@ func (b *bare) ask(ctx context.Context, input string) error {
 }
 
 // bare runs the loop on the client's core.
-func (r *rig) bare(ctx context.Context, s *server, records, inFlight int) (effort, allocations, error) {
-	e, err := command{
-		cores: r.cores.client,
-		args: []string{
-			r.self, "bare", "-url", s.url, "-protocol", s.protocol.String(), "-ca-file", s.caFile,
-			"-records", fmt.Sprint(records), "-in-flight", fmt.Sprint(inFlight),
-		},
-	}.run(ctx)
-	if err != nil {
-		return e, allocations{}, err
-	}
-	var a allocations
-	return e, a, json.Unmarshal(e.said, &a)
+func (r *rig) bare(ctx context.Context, s *server, records, inFlight int) (effort, error) {
+	return r.complete(ctx, clientCore, nil, r.self, "bare", "-url", s.url, "-protocol", s.protocol.String(), "-ca-file", s.caFile,
+		"-records", fmt.Sprint(records), "-in-flight", fmt.Sprint(inFlight))
 }
+
+// firstRecords is the number of records that measure the loop's rate for the first time.
+const firstRecords = 20_000
 
 // bareRate is the rate, in records a second, of a loop against a service without latency. It sets
 // the number of records of all other arms, and is the base of figures without a service.
@@ -140,9 +129,6 @@ func (r *rig) bareRate(ctx context.Context, records int) (float64, error) {
 		return 0, err
 	}
 	defer server.close()
-	e, _, err := r.bare(ctx, server, records, inFlight[0])
+	e, err := r.bare(ctx, server, records, inFlight[0])
 	return float64(records) / e.wall.Seconds(), err
 }
-
-// firstRecords is the number of records that measure the loop's rate for the first time.
-const firstRecords = 20_000

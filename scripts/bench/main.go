@@ -1,52 +1,99 @@
 // Command bench compares bulkcat with a bare loop over net/http at the same time on the same
 // machine, and compares the ratios with targets.
 //
-//	bench [-short] [-readme FILE]        the tables of RESULTS.md, in less than ten minutes
-//	bench growth [-millions 1,2,5,10]    time and memory as inputs grow
-//	bench compare -base REVISION         this tree against another revision
+//	bench [-short] [-results FILE]              the tables of RESULTS.md, in less than ten minutes
+//	bench -millions 1,2,5,10 [-results FILE]    time and memory as inputs grow
 //
 // Everything that is measured is a process of its own, so that the system reports its processor
 // time and its memory. The service runs on one core, the client on another. A run over an input
 // is an arm. The arms of a measurement alternate in rounds, so that other load on the machine
 // affects all of them. Ratios are computed round by round. A figure is the median of its rounds,
-// with the minimum and the maximum.
+// with the minimum and the maximum. All files are below $TMPDIR, on the disk that is measured.
 package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
+	"time"
+
+	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
-// mode is a mode of this program; the others start the last three as processes.
-type mode func(ctx context.Context, args []string, stdout io.Writer) error
-
-var modes = map[string]mode{
-	"growth":   growthMode,
-	"compare":  compareMode,
-	"serve":    serveMode,
-	"bare":     bareMode,
-	"pipeline": pipelineMode,
-}
+// modes are what this program starts as processes: the service, and the loop that bulkcat is compared with.
+var modes = map[string]func(ctx context.Context, args []string, stdout io.Writer) error{"serve": serveMode, "bare": bareMode}
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	run, args := tableMode, os.Args[1:]
-	if len(args) > 0 && modes[args[0]] != nil {
-		run, args = modes[args[0]], args[1:]
+	if len(os.Args) > 1 && modes[os.Args[1]] != nil {
+		process.Main(func(ctx context.Context) error { return modes[os.Args[1]](ctx, os.Args[2:], os.Stdout) })
+		return
 	}
-	err := run(ctx, args, os.Stdout)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		os.Exit(2)
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
+	r := new(rig)
+	flag.StringVar(&r.bulkcat, "bulkcat", "bin/bulkcat", "the program to measure, a stripped binary")
+	brief := flag.Bool("short", false, "look for a minute only")
+	millions := flag.String("millions", "", "measure growth at these millions of records, each of them an input")
+	results := flag.String("results", "", "also write the tables into `FILE`, between its markers")
+	flag.Parse()
+	process.Main(func(ctx context.Context) error {
+		s, place, command := full, performance, "make bench"
+		if *brief {
+			s, command = short, "make bench SHORT=1"
+		}
+		measure := func() ([]*table, error) { return r.measure(ctx, s) }
+		if *millions != "" {
+			sizes, err := parseMillions(*millions)
+			if err != nil {
+				return fmt.Errorf("-millions: %w", err)
+			}
+			place, command = grown, "make bench-growth"
+			measure = func() ([]*table, error) { return r.growth(ctx, sizes) }
+		}
+		if err := r.open(); err != nil {
+			return err
+		}
+		defer os.RemoveAll(r.dir)
+		began, text := time.Now(), occasion(ctx, command)+"\n"
+		tables, err := measure()
+		if err != nil {
+			return err
+		}
+		for _, t := range tables {
+			text += "\n" + t.markdown()
+		}
+		fmt.Print(text)
+		r.say("measured in %v", time.Since(began).Round(time.Second))
+		if *results == "" {
+			return nil
+		}
+		return place.rewrite(*results, text)
+	})
+}
+
+// measure returns the tables in the order of RESULTS.md.
+func (r *rig) measure(ctx context.Context, s scale) ([]*table, error) {
+	bareRate, err := r.bareRate(ctx, firstRecords)
+	if err != nil {
+		return nil, err
 	}
+	pairs, err := r.measurePairs(ctx, s, bareRate)
+	if err != nil {
+		return nil, err
+	}
+	if bareRate, err = r.bareRate(ctx, firstRecords); err != nil { // the machine's speed may have changed
+		return nil, err
+	}
+	rest := newClaims("Store, embedded service and start-up")
+	for _, measure := range []func() error{
+		func() error { return r.measureStore(ctx, s, bareRate, rest) },
+		func() error { return r.measurePace(ctx, s, rest) },
+		func() error { return r.measureTitles(ctx, s, bareRate, rest) },
+		func() error { return r.measureStart(ctx, s, rest) },
+	} {
+		if err := measure(); err != nil {
+			return nil, err
+		}
+	}
+	return []*table{pairs, rest}, nil
 }

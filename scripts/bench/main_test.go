@@ -2,11 +2,8 @@ package main
 
 import (
 	"slices"
-	"strings"
 	"testing"
 	"time"
-
-	"github.com/bulkcat/bulkcat/scripts/bench/report"
 )
 
 func TestParseMillions(t *testing.T) {
@@ -28,18 +25,6 @@ func TestParseMillions(t *testing.T) {
 	}
 }
 
-func TestCores(t *testing.T) {
-	var c cores
-	if err := c.Set("2,5"); err != nil || c != (cores{"2", "5"}) || c.both() != "2,5" {
-		t.Errorf("got %+v, %v", c, err)
-	}
-	for _, text := range []string{"", "1", "1,", ",1", "1,2,3"} {
-		if err := c.Set(text); err == nil {
-			t.Errorf("%q is taken for two cores", text)
-		}
-	}
-}
-
 func TestRecordsIn(t *testing.T) {
 	for _, test := range []struct {
 		rate float64
@@ -56,35 +41,10 @@ func TestRecordsIn(t *testing.T) {
 	}
 }
 
-func TestTally(t *testing.T) {
+func TestMeasurements(t *testing.T) {
 	var got measurements
-	got.add(effort{wall: 2 * time.Second, cpu: time.Second, peak: 1 << 20, calls: 3000}, 1000)
-	if got.rate[0] != 500 || got.cpu[0] != 0.001 || got.peak[0] != 1<<20 || got.calls[0] != 3 {
+	got.add(effort{wall: 2 * time.Second, cpu: time.Second, peak: 1 << 20}, 1000)
+	if got.rate[0] != 500 || got.cpu[0] != 0.001 || got.peak[0] != 1<<20 {
 		t.Errorf("got %+v", got)
-	}
-}
-
-func TestAllocations(t *testing.T) {
-	before, after := allocations{Objects: 100, Bytes: 1000}, allocations{Objects: 300, Bytes: 5000}
-	if got, want := after.since(before, 4), (allocations{Objects: 50, Bytes: 1000}); got != want {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
-	if got := after.since(before, 0); got != (allocations{Objects: 200, Bytes: 4000}) {
-		t.Errorf("of no record: %+v", got)
-	}
-}
-
-// A loss is reported, a gain is not.
-func TestCompare(t *testing.T) {
-	c := comparison{table: new(report.Table)}
-	before := measurements{rate: report.Sample{100, 100, 100}, cpu: report.Sample{1, 1, 1}}
-	c.compare("as before", before, measurements{rate: report.Sample{91, 100, 80}, cpu: report.Sample{1, 1, 1}})
-	c.compare("slower", before, measurements{rate: report.Sample{89, 120, 80}, cpu: report.Sample{1, 1, 1}})
-	c.compare("faster", before, measurements{rate: report.Sample{189, 120, 180}, cpu: report.Sample{1, 1, 1}})
-	if !slices.Equal(c.slower, []string{"slower"}) || len(c.table.Rows) != 3 {
-		t.Errorf("slower are %v; rows %v", c.slower, c.table.Rows)
-	}
-	if !strings.Contains(c.table.Rows[0][3], "0.91 (0.80 to 1.00)") {
-		t.Errorf("got %v", c.table.Rows[0])
 	}
 }

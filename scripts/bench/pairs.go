@@ -8,7 +8,6 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/clienttest"
-	"github.com/bulkcat/bulkcat/scripts/bench/report"
 )
 
 // pair compares bulkcat with the bare loop in one situation.
@@ -18,7 +17,7 @@ type pair struct {
 	formats   []string // of bulkcat's output, one row each
 	arm       time.Duration
 	rounds    int
-	rate, cpu report.Bound // of bulkcat's over the loop's
+	rate, cpu bound // of bulkcat's over the loop's
 }
 
 var (
@@ -36,12 +35,12 @@ const (
 func pairs(s scale) []pair {
 	near := pair{
 		formats: formats, arm: s.arm, rounds: s.rounds,
-		rate: report.AtLeast(0.70), cpu: report.AtMost(1.50),
+		rate: atLeast(0.70), cpu: atMost(1.50),
 	}
 	far := pair{
 		service: clienttest.Lean{Latency: distance, Spread: distanceSpread},
 		formats: formats, arm: s.distantArm, rounds: s.distantRounds,
-		rate: report.AtLeast(0.98), cpu: report.AtMost(1.40),
+		rate: atLeast(0.98), cpu: atMost(1.40),
 	}
 	nearTLS, farTLS := near, far
 	nearTLS.formats, nearTLS.arm, nearTLS.rounds = []string{"csv"}, s.secureArm, s.secureRounds
@@ -75,11 +74,11 @@ func (p pair) records(bareRate float64) int {
 }
 
 // measurePairs measures all situations.
-func (r *rig) measurePairs(ctx context.Context, s scale, bareRate float64) (*report.Table, error) {
-	t := &report.Table{
-		Title: "bulkcat against a bare loop of net/http and encoding/json (CSV in; asked, stored durably, flattened, ordered, written)",
-		Head: []string{"protocol", "latency", "in flight", "output", "records/s", "of the loop's", "wanted",
-			"CPU a record", "of the loop's", "wanted", "peak memory", "reads and writes a record", "the loop's"},
+func (r *rig) measurePairs(ctx context.Context, s scale, bareRate float64) (*table, error) {
+	t := &table{
+		title: "bulkcat against a bare loop of net/http and encoding/json (CSV in; asked, stored durably, flattened, ordered, written)",
+		head: []string{"protocol", "latency", "in flight", "output", "records/s", "of the loop's", "wanted",
+			"CPU a record", "of the loop's", "wanted", "peak memory"},
 	}
 	for _, p := range pairs(s) {
 		if err := r.measurePair(ctx, p, p.records(bareRate), t); err != nil {
@@ -90,7 +89,7 @@ func (r *rig) measurePairs(ctx context.Context, s scale, bareRate float64) (*rep
 }
 
 // measurePair adds a row for each format.
-func (r *rig) measurePair(ctx context.Context, p pair, records int, t *report.Table) error {
+func (r *rig) measurePair(ctx context.Context, p pair, records int, t *table) error {
 	r.say("the bare loop and bulkcat: %v, latency %v, %d in flight, %d records", p.service.Protocol, p.service.Latency, p.inFlight, records)
 	server, err := r.serve(ctx, p.service)
 	if err != nil {
@@ -98,23 +97,20 @@ func (r *rig) measurePair(ctx context.Context, p pair, records int, t *report.Ta
 	}
 	defer server.close()
 	var loop measurements
-	whole := make([]measurements, len(p.formats))
-	for range p.rounds {
-		e, _, err := r.bare(ctx, server, records, p.inFlight)
-		if err != nil {
-			return err
+	arms := make([]arm, len(p.formats))
+	for i, format := range p.formats {
+		arms[i] = arm{
+			url: server.url, caFile: server.caFile, cores: clientCore, inFlight: p.inFlight, format: format,
+			input: input{kind: client.Website, records: records},
 		}
+	}
+	whole, err := r.rounds(ctx, p.rounds, func() error {
+		e, err := r.bare(ctx, server, records, p.inFlight)
 		loop.add(e, records)
-		for i, format := range p.formats {
-			e, err := r.run(ctx, arm{
-				url: server.url, caFile: server.caFile, cores: r.cores.client, inFlight: p.inFlight, format: format,
-				input: input{kind: client.Website, records: records},
-			})
-			if err != nil {
-				return err
-			}
-			whole[i].add(e, records)
-		}
+		return err
+	}, arms...)
+	if err != nil {
+		return err
 	}
 	for i, format := range p.formats {
 		p.addRow(t, format, whole[i], loop)
@@ -122,16 +118,12 @@ func (r *rig) measurePair(ctx context.Context, p pair, records int, t *report.Ta
 	return nil
 }
 
-func (p pair) addRow(t *report.Table, format string, whole, loop measurements) {
-	rate := report.Claim{Sample: report.Ratios(whole.rate, loop.rate), Unit: report.Ratio, Bound: p.rate}
-	cpu := report.Claim{Sample: report.Ratios(whole.cpu, loop.cpu), Unit: report.Ratio, Bound: p.cpu}
+func (p pair) addRow(t *table, format string, whole, loop measurements) {
+	rate, cpu := claim{ratios(whole.rate, loop.rate), ratio, p.rate}, claim{ratios(whole.cpu, loop.cpu), ratio, p.cpu}
 	latency := "0 ms"
 	if p.service.Latency > 0 {
 		latency = fmt.Sprintf("%d ± %d ms", p.service.Latency.Milliseconds(), p.service.Spread.Milliseconds())
 	}
-	t.Add(p.service.Protocol.String(), latency, strconv.Itoa(p.inFlight), format,
-		report.Count.Format(whole.rate.Median()), rate.Figure(), rate.Status(),
-		report.Microseconds.Format(whole.cpu.Median()), cpu.Figure(), cpu.Status(),
-		report.MiB.Format(whole.peak.Median()),
-		report.Decimal.Format(whole.calls.Median()), report.Decimal.Format(loop.calls.Median()))
+	t.add(p.service.Protocol.String(), latency, strconv.Itoa(p.inFlight), format, count.format(whole.rate.median()), rate.figure(), rate.status(),
+		microseconds.format(whole.cpu.median()), cpu.figure(), cpu.status(), mebibytes.format(whole.peak.median()))
 }

@@ -1,61 +1,32 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"strings"
+	"time"
 
-	"github.com/bulkcat/bulkcat/pipeline/stores"
+	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
-// rig has the programs, folders and cores of a measurement.
+// rig has the programs and the folder of a measurement.
 type rig struct {
 	bulkcat string // the program
 	self    string // this program
 	dir     string // of inputs, outputs and stores, on the disk that is measured
-	cores   cores
-	log     io.Writer // for the progress
-	outputs int       // the number of outputs so far
+	outputs int    // the number of outputs so far
 }
 
-// cores are the processors of the service and the client, in the form of taskset.
-type cores struct{ server, client string }
-
-// both are the cores for work without a service.
-func (c cores) both() string { return c.server + "," + c.client }
-
-// Set takes the flag's value.
-func (c *cores) Set(text string) error {
-	server, client, found := strings.Cut(text, ",")
-	if !found || server == "" || client == "" || strings.Contains(client, ",") {
-		return errors.New("name two cores, such as 0,1")
-	}
-	c.server, c.client = server, client
-	return nil
-}
-
-// String is the flag's value.
-func (c *cores) String() string { return c.server + "," + c.client }
+// The processors of the service and of the client, and both for work without a service, in the form of taskset.
+const serverCore, clientCore, bothCores = "0", "1", "0,1"
 
 // apiKey is sent with all requests; the service does not check it.
 const apiKey = "key-of-the-benchmark"
 
-func (r *rig) bind(flags *flag.FlagSet) {
-	r.cores = cores{"0", "1"}
-	flags.StringVar(&r.bulkcat, "bulkcat", "bin/bulkcat", "the program to measure, a stripped binary")
-	flags.StringVar(&r.dir, "dir", os.TempDir(), "work in a new folder below this one, on the disk to be measured")
-	flags.Var(&r.cores, "cores", "of the service and of its client")
-}
-
-// open creates the rig's folder, which close removes.
+// open creates the rig's folder.
 func (r *rig) open() (err error) {
-	r.log = os.Stderr
 	if r.self, err = os.Executable(); err != nil {
 		return err
 	}
@@ -66,33 +37,13 @@ func (r *rig) open() (err error) {
 		return fmt.Errorf("%w: build it with `make build`, or name it with -bulkcat", err)
 	}
 	if !pins() {
-		fmt.Fprintln(r.log, "bench: there is no taskset: processes run on any core, and ratios are less reliable")
+		r.say("there is no taskset: processes run on any core, and ratios are less reliable")
 	}
-	r.dir, err = os.MkdirTemp(r.dir, "bulkcat-bench-")
+	r.dir, err = os.MkdirTemp("", "bulkcat-bench-")
 	return err
 }
 
-// use parses the flags, opens the rig for a measurement, and prints the text that the measurement returns.
-func (r *rig) use(flags *flag.FlagSet, args []string, stdout io.Writer, measure func() (string, error)) (text string, err error) {
-	r.bind(flags)
-	if err := flags.Parse(args); err != nil {
-		return "", err
-	}
-	if flags.NArg() > 0 {
-		return "", fmt.Errorf("%q is neither a flag nor one of growth and compare", flags.Arg(0))
-	}
-	if err := r.open(); err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, r.close()) }()
-	text, err = measure()
-	fmt.Fprint(stdout, text)
-	return text, err
-}
-
-func (r *rig) close() error { return os.RemoveAll(r.dir) }
-
-func (r *rig) say(format string, args ...any) { fmt.Fprintf(r.log, "bench: "+format+"\n", args...) }
+func (r *rig) say(format string, args ...any) { fmt.Fprintf(os.Stderr, "bench: "+format+"\n", args...) }
 
 // output returns the path of a file that does not exist.
 func (r *rig) output(extension string) string {
@@ -100,9 +51,42 @@ func (r *rig) output(extension string) string {
 	return filepath.Join(r.dir, fmt.Sprintf("out-%d.%s", r.outputs, extension))
 }
 
+// pins reports whether processes can be pinned to cores.
+func pins() bool {
+	_, err := exec.LookPath("taskset")
+	return err == nil
+}
+
+// start starts a program on cores, in the form of taskset; they also set GOMAXPROCS. The user's settings do not affect it.
+func (r *rig) start(ctx context.Context, cores string, env []string, args ...string) (*process.Process, error) {
+	if pins() {
+		args = append([]string{"taskset", "-c", cores}, args...)
+	}
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Env = append(process.Without("BULKCAT_"), env...)
+	return process.Start(ctx, cmd, r.output("log"))
+}
+
+// effort has the resources that a process has used.
+type effort struct {
+	wall time.Duration
+	cpu  time.Duration // user and system time
+	peak int64         // resident memory in bytes
+}
+
+// complete runs a program to its end; any status but 0 is an error.
+func (r *rig) complete(ctx context.Context, cores string, env []string, args ...string) (effort, error) {
+	p, err := r.start(ctx, cores, env, args...)
+	if err != nil {
+		return effort{}, err
+	}
+	err = p.Complete()
+	cpu, peak := p.Used()
+	return effort{p.Took(), cpu, peak}, err
+}
+
 // arm is a run of bulkcat over an input.
 type arm struct {
-	program  string // "" for the rig's
 	url      string // of the service; "" for the embedded one
 	caFile   string // of the service; "" without TLS
 	cores    string
@@ -110,7 +94,7 @@ type arm struct {
 	inFlight int
 	learns   bool   // learn the rate, instead of asking without a limit
 	format   string // of the output: csv or parquet
-	store    string // folder; "" for the store beside the output, which is removed with the output
+	store    string // "" for a store beside the output, which is removed with the output
 }
 
 // run runs an arm and removes its files, except for a store that the arm names.
@@ -121,17 +105,16 @@ func (r *rig) run(ctx context.Context, a arm) (effort, error) {
 	}
 	output := r.output(a.format)
 	defer removeOutput(output)
-	program := cmp.Or(a.program, r.bulkcat)
-	c := command{cores: a.cores, args: []string{program, string(a.input.kind), path, "--quiet"}}
+	args := []string{r.bulkcat, string(a.input.kind), path, "--quiet", "-o", output}
+	env := []string{"XDG_STATE_HOME=" + output + stateSuffix}
 	if a.url != "" {
-		c.env = []string{"BULKCAT_BASE_URL=" + a.url, "BULKCAT_API_KEY=" + apiKey}
-		c.args = append(c.args, a.serviceArgs()...)
+		env = append(env, "BULKCAT_BASE_URL="+a.url, "BULKCAT_API_KEY="+apiKey)
+		args = append(args, a.serviceArgs()...)
 	}
 	if a.store != "" {
-		c.args = append(c.args, "--store", a.store)
+		args = append(args, "--store", a.store)
 	}
-	c.args = append(c.args, "-o", output)
-	return c.run(ctx)
+	return r.complete(ctx, a.cores, env, args...)
 }
 
 // serviceArgs are the arguments for a service that is asked over HTTP.
@@ -146,11 +129,56 @@ func (a arm) serviceArgs() []string {
 	return args
 }
 
-// removeOutput removes an output and the files beside it, the folder's store included, so that
-// the next run makes the same requests.
+// rounds runs arms alternately, and returns the measurements of each. before runs before each round, unless it is nil.
+func (r *rig) rounds(ctx context.Context, n int, before func() error, arms ...arm) ([]measurements, error) {
+	all := make([]measurements, len(arms))
+	for range n {
+		if before != nil {
+			if err := before(); err != nil {
+				return nil, err
+			}
+		}
+		for i, a := range arms {
+			e, err := r.run(ctx, a)
+			if err != nil {
+				return nil, err
+			}
+			all[i].add(e, a.input.records)
+		}
+	}
+	return all, nil
+}
+
+// beside is rounds, each after a round of the bare loop, whose rates it returns, too.
+func (r *rig) beside(ctx context.Context, s scale, bareRate float64, arms ...arm) (all []measurements, loop sample, err error) {
+	all, err = r.rounds(ctx, s.rounds, func() error {
+		rate, err := r.bareRate(ctx, recordsIn(bareRate, s.arm))
+		loop = append(loop, rate)
+		return err
+	}, arms...)
+	return all, loop, err
+}
+
+// measurements are those of an arm's rounds.
+type measurements struct {
+	rate sample // records a second
+	cpu  sample // seconds a record
+	peak sample // bytes
+}
+
+func (m *measurements) add(e effort, records int) {
+	n := float64(records)
+	m.rate = append(m.rate, n/e.wall.Seconds())
+	m.cpu = append(m.cpu, e.cpu.Seconds()/n)
+	m.peak = append(m.peak, float64(e.peak))
+}
+
+// stateSuffix ends the name of the state folder of a run, which has its store.
+const stateSuffix = ".state"
+
+// removeOutput removes an output and the files beside it, the store included, so that the next run makes the same requests.
 func removeOutput(path string) {
-	for _, suffix := range []string{"", ".run.json", ".run.journal", ".status.json", ".answers"} { // the store in earlier revisions
+	for _, suffix := range []string{"", ".run.json", ".run.journal", ".status.json", stateSuffix} {
 		_ = os.RemoveAll(path + suffix)
 	}
-	_ = os.RemoveAll(filepath.Join(filepath.Dir(path), stores.Name))
 }

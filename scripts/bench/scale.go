@@ -14,11 +14,8 @@ type scale struct {
 	paceRounds    int           // of a run that learns the rate
 	titles        int           // records of an embedded run
 	kept          time.Duration // of an arm with or without a store
-	stored        time.Duration // of the requests that fill a store
-	answered      int           // records of a run over stored answers
+	stored        time.Duration // of the requests that fill a store, whose records are then answered
 	starts        int           // of the program for start-up time
-	benchTime     time.Duration // of one Go benchmark
-	benchCount    int
 }
 
 var (
@@ -30,15 +27,13 @@ var (
 	full = scale{
 		rounds: 5, arm: 2500 * time.Millisecond, distantRounds: 2, distantArm: 10 * time.Second,
 		secureRounds: 3, secureArm: 1500 * time.Millisecond, paceRounds: 3,
-		titles: 150_000, kept: 5 * time.Second, stored: 10 * time.Second, answered: 500_000, starts: 21,
-		benchTime: 300 * time.Millisecond, benchCount: 3,
+		titles: 150_000, kept: 5 * time.Second, stored: 12 * time.Second, starts: 21,
 	}
 	// short takes a minute or two; its ratios are less exact.
 	short = scale{
 		rounds: 2, arm: time.Second, distantRounds: 1, distantArm: 2 * time.Second,
 		secureRounds: 1, secureArm: time.Second, paceRounds: 1,
-		titles: 50_000, kept: time.Second, stored: 3 * time.Second, answered: 200_000, starts: 5,
-		benchTime: 50 * time.Millisecond, benchCount: 1,
+		titles: 50_000, kept: time.Second, stored: 4 * time.Second, starts: 5,
 	}
 )
 

@@ -56,15 +56,12 @@ type server struct {
 // serve starts the service on the server's cores. It makes a certificate itself.
 func (r *rig) serve(ctx context.Context, options clienttest.Lean) (*server, error) {
 	s := &server{protocol: options.Protocol}
-	args := []string{
-		r.self, "serve", "-latency", options.Latency.String(), "-spread", options.Spread.String(),
-		"-protocol", options.Protocol.String(),
-	}
+	args := []string{r.self, "serve", "-latency", options.Latency.String(), "-spread", options.Spread.String(), "-protocol", options.Protocol.String()}
 	if options.Protocol.TLS() {
 		s.caFile = r.output("pem")
 		args = append(args, "-ca-file", s.caFile)
 	}
-	p, err := process.Start(ctx, command{cores: r.cores.server, args: args}.build(ctx), r.output("log"))
+	p, err := r.start(ctx, serverCore, nil, args...)
 	if err != nil {
 		return nil, err
 	}

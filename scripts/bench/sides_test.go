@@ -2,11 +2,8 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,45 +12,6 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/clienttest"
 )
-
-// TestSides runs both sides of a pair over the same records.
-func TestSides(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	go clienttest.Lean{}.Serve(l)
-	dir := t.TempDir()
-	path, err := input{kind: client.Website, records: 200}.write(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	url := "http://" + l.Addr().String()
-	for name, side := range map[string]struct {
-		run  mode
-		args []string
-	}{
-		"bare loop": {bareMode, []string{"-url", url, "-records", "200", "-in-flight", "8"}},
-		"whole run": {pipelineMode, []string{"-url", url, "-input", path, "-output", filepath.Join(dir, "out.csv"), "-in-flight", "8"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var (
-				out bytes.Buffer
-				got allocations
-			)
-			if err := side.run(t.Context(), side.args, &out); err != nil {
-				t.Fatal(err)
-			}
-			if err := json.Unmarshal(out.Bytes(), &got); err != nil || got.Objects <= 0 || got.Bytes <= 0 {
-				t.Errorf("got %s, %v", out.String(), err)
-			}
-		})
-	}
-	if entries, err := os.ReadDir(dir); len(entries) != 1 || err != nil {
-		t.Errorf("more than the input is left: %v, %v", entries, err)
-	}
-}
 
 // The bare loop gets an answer in each protocol, and an error if the service speaks another
 // protocol.
@@ -110,19 +68,30 @@ func TestServeNeedsAFileForTLS(t *testing.T) {
 	}
 }
 
-func TestCommand(t *testing.T) {
+func TestComplete(t *testing.T) {
 	t.Setenv("BULKCAT_STORE", "/elsewhere")
-	e, err := command{env: []string{"BULKCAT_API_KEY=k"}, args: []string{"sh", "-c", "echo $BULKCAT_STORE$BULKCAT_API_KEY"}}.run(t.Context())
-	if err != nil || string(e.said) != "k\n" {
-		t.Errorf("it says %q, %v", e.said, err)
+	r := &rig{dir: t.TempDir()}
+	e, err := r.complete(t.Context(), "0", []string{"BULKCAT_API_KEY=k"}, "sh", "-c", `test "$BULKCAT_STORE$BULKCAT_API_KEY" = k`)
+	if err != nil || e.wall <= 0 {
+		t.Errorf("got %+v, %v", e, err)
 	}
-	_, err = command{args: []string{"sh", "-c", "echo no good >&2; exit 3"}}.run(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "exit status 3: no good") {
+	if _, err := r.complete(t.Context(), "0", nil, "sh", "-c", "echo no good >&2; exit 3"); err == nil || !strings.Contains(err.Error(), "exit status 3: no good") {
 		t.Errorf("got %v", err)
 	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := (command{args: []string{"sleep", "60"}}).run(ended); err == nil {
-		t.Error("it runs after the end")
+}
+
+// TestRounds runs arms whose program is a script.
+func TestRounds(t *testing.T) {
+	dir := t.TempDir()
+	r := &rig{dir: dir, bulkcat: filepath.Join(dir, "bulkcat")}
+	if err := os.WriteFile(r.bulkcat, []byte("#!/bin/sh\necho $1 >>"+dir+"/order\n"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	before := 0
+	all, err := r.rounds(t.Context(), 2, func() error { before++; return nil },
+		arm{cores: "0", input: input{kind: client.Website, records: 10}}, arm{cores: "0", input: input{kind: client.Product, records: 20}})
+	order, _ := os.ReadFile(filepath.Join(dir, "order"))
+	if err != nil || before != 2 || string(order) != "website\nproduct\nwebsite\nproduct\n" || len(all) != 2 || len(all[0].rate) != 2 || len(all[1].cpu) != 2 {
+		t.Errorf("%d rounds, %q, %+v, %v", before, order, all, err)
 	}
 }

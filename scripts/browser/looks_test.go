@@ -22,7 +22,7 @@ func TestPageOfARecordedHour(t *testing.T) {
 	var now record.Status
 	run := live.NewRun(func() record.Status { return now })
 	for _, now = range recording() {
-		run.View() // adds the status to the history
+		run.Sample()
 	}
 	server, err := live.Listen("127.0.0.1:0")
 	if err != nil {
@@ -107,7 +107,7 @@ func asIfOf(r *report.Report, hour []record.Status) {
 	run, c := r.Run, &r.Summary.Classifications[0]
 	run.Bulkcat, run.Service, run.Ended = "v1.0.0", last.Details.Service, last.Updated
 	run.Starts = []report.Start{{Started: last.Started, Ended: last.Updated, Ending: record.Complete, Requests: last.Requests}}
-	run.Cost = report.Cost{Made: last.Requests, Retries: last.Retries, Outcomes: last.Outcomes, Money: last.Cost, FromStore: recordedStored}
+	run.Cost = report.Cost{Made: last.Requests, Retries: last.Retries, Outcomes: last.Outcomes, Money: last.Cost, Saved: recordedStored}
 	times := last.Outcomes["answered"] / c.Records
 	multiply(c.Categories, times)
 	for i := range c.Confidence.Bins {

@@ -1,6 +1,6 @@
 // Command calibrate fits the classifier's confidences to labelled samples. For each kind of text
-// it prints how often entries are right by their confidence, with the coefficients in
-// client/embedded/internal/classify/confidence.go and with those that fit the samples best.
+// it prints the loss of the coefficients in client/embedded/internal/classify/confidence.go and of those
+// that fit the samples best. `bulkcat eval` measures how often entries are right by their confidence.
 // The samples are no part of the project.
 //
 //	go run ./scripts/calibrate -samples DIR           # print
@@ -82,8 +82,6 @@ func (k kind) calibrate(dir string, write bool, out io.Writer) error {
 		fitted = improve(fitted, sets, k.variables)
 	}
 	fmt.Fprintf(out, "%s: %v\n  loss %.4f at present, %.4f fitted\n", k.fit, fitted, loss(present, sets), loss(fitted, sets))
-	printReliability(out, "present", present, sets)
-	printReliability(out, "fitted", fitted, sets)
 	if !write {
 		return nil
 	}

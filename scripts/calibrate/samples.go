@@ -15,12 +15,11 @@ import (
 // entry is an entry of an answer to a sample.
 type entry struct {
 	evidence [coefficients]float64 // as classify.Evidence
-	rank     int                   // 0-based
 	right    bool
 	weight   float64
 }
 
-// read classifies the samples of a file, and prints how many answers are right.
+// read classifies the samples of a file, and prints their number.
 func (k kind) read(file string, out io.Writer) ([]entry, error) {
 	content, err := os.ReadFile(file)
 	if err != nil {
@@ -45,19 +44,10 @@ func (k kind) read(file string, out io.Writer) ([]entry, error) {
 		return nil, fmt.Errorf("%d answers to %d samples", len(answers), len(labels))
 	}
 	var set []entry
-	first, any := 0, 0
 	for i, answer := range answers {
-		entries := k.entries(answer, strings.Split(labels[i], "|"), 1/float64(len(answers)))
-		if slices.ContainsFunc(entries, func(e entry) bool { return e.right }) {
-			any++
-		}
-		if len(entries) > 0 && entries[0].right {
-			first++
-		}
-		set = append(set, entries...)
+		set = append(set, k.entries(answer, strings.Split(labels[i], "|"), 1/float64(len(answers)))...)
 	}
-	fmt.Fprintf(out, "%s: %d samples, the first entry is right for %.3f, one of three for %.3f\n", filepath.Base(file), len(answers),
-		float64(first)/float64(len(answers)), float64(any)/float64(len(answers)))
+	fmt.Fprintf(out, "%s: %d samples\n", filepath.Base(file), len(answers))
 	return set, nil
 }
 
@@ -91,7 +81,7 @@ func classifyAll(fit string, texts io.Reader) ([][]answerEvidence, error) {
 func (k kind) entries(answer []answerEvidence, allowed []string, weight float64) []entry {
 	entries := make([]entry, len(answer))
 	for i, a := range answer {
-		entries[i] = entry{evidence: a.Values, rank: i, right: isRight(a.Path, allowed), weight: weight}
+		entries[i] = entry{evidence: a.Values, right: isRight(a.Path, allowed), weight: weight}
 		if i > 0 {
 			entries[i].weight *= k.others
 		}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Categorizes the sample websites and products with the embedded service and shows the
-# first rows: scripts/demo/demo.sh BULKCAT. Needs no network: pages are not read.
+# Categorizes the sample websites and products with the embedded service and shows the first rows and the largest
+# categories: scripts/demo/demo.sh BULKCAT. Needs no network: pages are not read.
 set -euo pipefail
 bulkcat=$1
 out=demo-out
@@ -22,4 +22,11 @@ for format in parquet csv; do
   categorize website testdata/websites.csv -o "$out/websites.$format"
   categorize product testdata/products.jsonl -o "$out/products.$format"
 done
-go run ./scripts/demo "$out/websites.parquet" "$out/products.parquet"
+for name in websites products; do
+  echo "The first rows of $out/$name.csv:"
+  head -n 12 "$out/$name.csv" | cut -c 1-120
+  echo
+  echo "\$ bulkcat top $out/$name.parquet"
+  "$bulkcat" top "$out/$name.parquet"
+  echo
+done

@@ -7,6 +7,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -67,7 +68,7 @@ func writeTarGzip(w io.Writer, files []file, at time.Time) error {
 	return errors.Join(writeTar(z, files, at), z.Close())
 }
 
-// writeTar writes files, and each folder of them before its first file.
+// writeTar writes files and empty folders, and each folder of them before its first file.
 func writeTar(w io.Writer, files []file, at time.Time) error {
 	t := tar.NewWriter(w)
 	made := map[string]bool{".": true}
@@ -80,6 +81,17 @@ func writeTar(w io.Writer, files []file, at time.Time) error {
 			if err := t.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: folder + "/", Mode: 0o755, ModTime: at}); err != nil {
 				return err
 			}
+		}
+		if f.mode.IsDir() {
+			made[f.path] = true
+			header := &tar.Header{Typeflag: tar.TypeDir, Name: f.path + "/", Mode: int64(f.mode.Perm()), ModTime: at}
+			if f.mode&fs.ModeSticky != 0 {
+				header.Mode |= 0o1000
+			}
+			if err := t.WriteHeader(header); err != nil {
+				return err
+			}
+			continue
 		}
 		content, err := os.ReadFile(f.source)
 		if err != nil {

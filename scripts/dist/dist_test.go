@@ -1,7 +1,11 @@
 package main
 
 import (
+	"archive/tar"
 	"bytes"
+	"errors"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +13,38 @@ import (
 	"testing"
 	"time"
 )
+
+// Commands in a container write to its working folder and to /tmp, as any user.
+func TestImageFolders(t *testing.T) {
+	r := &release{work: t.TempDir()}
+	p := platform{"linux", "amd64"}
+	if err := errors.Join(os.MkdirAll(filepath.Dir(r.binary(p)), 0o777), os.WriteFile(r.binary(p), nil, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	files, err := r.imageFiles(p)
+	var content bytes.Buffer
+	if err := errors.Join(err, writeTar(&content, files, time.Unix(1e9, 0))); err != nil {
+		t.Fatal(err)
+	}
+	modes := map[string]fs.FileMode{}
+	for in := tar.NewReader(&content); ; {
+		header, err := in.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		modes[header.Name] = header.FileInfo().Mode()
+	}
+	for name, want := range map[string]fs.FileMode{
+		"tmp/": fs.ModeDir | fs.ModeSticky | 0o777, "work/": fs.ModeDir | fs.ModeSticky | 0o777, "usr/": fs.ModeDir | 0o755, "usr/bin/bulkcat": 0o755,
+	} {
+		if modes[name] != want {
+			t.Errorf("%s: mode %v, want %v", name, modes[name], want)
+		}
+	}
+}
 
 func TestChanges(t *testing.T) {
 	const text = "# Changelog\n\n## Unreleased\n\n- next\n\n## 0.2.0 - 2026-12-01\n\n### Added\n\n- two\n\n## [0.1.0]\n\n- one\n"

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/pem"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -16,8 +17,8 @@ import (
 )
 
 // images writes a container image for each processor, as docker load and podman load read it. An image has the binary,
-// the certificate authorities of Mozilla, and a user without rights. It works with a read-only root: runs write to the
-// volumes that they are given.
+// the certificate authorities of Mozilla, a user without rights, and /tmp and /work, to which any user can write. With a
+// read-only root, commands write to the volumes that they are given, and need one for temporary files.
 func (r *release) images() error {
 	for _, p := range platforms {
 		if p.os != "linux" {
@@ -79,7 +80,8 @@ func (r *release) imageFiles(p platform) ([]file, error) {
 		"etc/group":                         []byte("bulkcat:x:65532:\n"),
 		"etc/ssl/certs/ca-certificates.crt": authorities(),
 	}
-	files := []file{{r.binary(p), "usr/bin/bulkcat", 0o755}}
+	const anyUser = fs.ModeDir | fs.ModeSticky | 0o777
+	files := []file{{r.binary(p), "usr/bin/bulkcat", 0o755}, {"", "tmp", anyUser}, {"", "work", anyUser}}
 	for _, path := range []string{"etc/group", "etc/passwd", "etc/ssl/certs/ca-certificates.crt"} {
 		source := filepath.Join(r.work, filepath.Base(path))
 		if err := os.WriteFile(source, texts[path], 0o666); err != nil {

@@ -152,13 +152,18 @@ func runImage(t *testing.T, release string) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	c := exec.CommandContext(t.Context(), "unshare", "--mount", "--net", "sh", "-ec", `
-		mkdir "$0/work" "$0/tmp" "$0/dev" "$0/proc"
+		mkdir "$0/dev" "$0/proc"
 		mount --bind "$0" "$0"
+		program="env -i PATH=$PATH HOME=/work chroot --userspec=$1 $0 $2"
+		printf 'title\nSofa\n' > "$0/work/in.csv"
+		$program product /work/in.csv -o /work/out.csv --quiet
+		$program product /work/in.csv -o /work/other.csv --store /work/other --quiet
+		$program diff /work/out.csv /work/other.csv
+		rm -r "$0/work"/* "$0/work"/.[!.]* 2>/dev/null || true
 		mount -t tmpfs -o mode=1777 tmpfs "$0/work"
 		mount -t tmpfs -o mode=1777 tmpfs "$0/tmp"
 		mount -o remount,ro,bind "$0"
 		printf 'title\nCast iron skillet 12 in\n' > "$0/work/in.csv"
-		program="env -i PATH=$PATH HOME=/work chroot --userspec=$1 $0 $2"
 		$program --version
 		$program product /work/in.csv -o /work/out.csv --quiet
 		cat "$0/work/out.csv"

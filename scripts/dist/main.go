@@ -53,7 +53,7 @@ var platforms = []platform{
 
 // file is a file of an archive, a package or an image.
 type file struct {
-	source string // its path on this machine
+	source string // its path on this machine; "" for an empty folder
 	path   string // its path in the archive, with slashes
 	mode   fs.FileMode
 }

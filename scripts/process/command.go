@@ -1,17 +1,37 @@
 package process
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
-// Isolated is the environment of a program that must not see the settings of the user: the folder dir is its home.
-func Isolated(dir string, variables ...string) []string {
-	return append(variables, "PATH="+os.Getenv("PATH"), "HOME="+dir, "TMPDIR="+os.TempDir(), "GORACE="+os.Getenv("GORACE"))
+// Bulkcat is a command of bulkcat that does not see the settings of the user: the folder dir, in which it runs, is its home.
+// The service is at url, unless it is empty.
+func Bulkcat(program, dir, url, key string, args ...string) *exec.Cmd {
+	cmd := exec.Command(program, args...)
+	cmd.Dir = dir
+	cmd.Env = []string{
+		"BULKCAT_BASE_URL=" + url, "BULKCAT_API_KEY=" + key,
+		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + os.TempDir(), "GORACE=" + os.Getenv("GORACE"),
+	}
+	return cmd
+}
+
+// Main is the main function of a program, whose context ends when the program is interrupted.
+func Main(run func(ctx context.Context) error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", filepath.Base(os.Args[0]), err)
+		os.Exit(1)
+	}
 }
 
 // Without is the environment of this process without the variables that have a prefix.

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -61,10 +62,25 @@ func (p *Process) Wait() error {
 	return p.err
 }
 
+// Complete waits for the end. Another exit status than 0 and those given is an error, which quotes the log.
+func (p *Process) Complete(others ...int) error {
+	if err := p.Wait(); err != nil && !slices.Contains(others, p.Status()) {
+		return fmt.Errorf("%s: %w: %s", p.name(), err, p.printed())
+	}
+	return nil
+}
+
 // Took waits for the end, and returns the duration of the process.
 func (p *Process) Took() time.Duration {
 	<-p.ended
 	return p.took
+}
+
+// Used waits for the end, and returns the processor time of user and system, and the peak resident memory in bytes: 0 where
+// the system does not tell.
+func (p *Process) Used() (cpu time.Duration, peak int64) {
+	<-p.ended
+	return p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime(), peakOf(p.cmd.ProcessState)
 }
 
 // Status waits for the end, and returns the exit status; -1 after a signal.

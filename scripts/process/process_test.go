@@ -2,10 +2,15 @@ package process
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"net"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -52,6 +57,32 @@ func TestEndings(t *testing.T) {
 				t.Errorf("the error is %v", p.Wait())
 			}
 		})
+	}
+}
+
+func TestComplete(t *testing.T) {
+	t.Parallel()
+	for script, want := range map[string]string{"exit 0": "", "exit 3": "", "echo no luck; exit 1": "sh: exit status 1: no luck", "kill -SEGV $$": "segmentation fault"} {
+		if err := start(t, script).Complete(3); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v", script, err)
+		}
+	}
+	if cpu, peak := start(t, "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done").Used(); cpu <= 0 || runtime.GOOS == "linux" && peak <= 0 {
+		t.Errorf("it used %v and %d bytes", cpu, peak)
+	}
+}
+
+func TestRows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out.csv")
+	if err := os.WriteFile(path, []byte("record,input\n1,\"a,\nb\"\n2,\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := Rows(path)
+	if want := []map[string]string{{"record": "1", "input": "a,\nb"}, {"record": "2", "input": ""}}; err != nil || !reflect.DeepEqual(rows, want) {
+		t.Errorf("got %v, %v", rows, err)
+	}
+	if _, err := Rows(path + ".none"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that is not there: %v", err)
 	}
 }
 
@@ -105,7 +136,8 @@ func TestEnvironment(t *testing.T) {
 	if slices.Contains(Without("BULKCAT"), "BULKCAT_STORE=/elsewhere") || !slices.Contains(Without("AWS_"), "BULKCAT_STORE=/elsewhere") {
 		t.Error("other variables are left out")
 	}
-	if env := Isolated("/home", "KEY=1"); !slices.Contains(env, "HOME=/home") || !slices.Contains(env, "KEY=1") || slices.Contains(env, "BULKCAT_STORE=/elsewhere") {
+	cmd := Bulkcat("/bin/bulkcat", "/home", "http://a", "k", "--help")
+	if env := cmd.Env; cmd.Dir != "/home" || !slices.Contains(env, "HOME=/home") || !slices.Contains(env, "BULKCAT_BASE_URL=http://a") || slices.Contains(env, "BULKCAT_STORE=/elsewhere") {
 		t.Errorf("got %q", env)
 	}
 }

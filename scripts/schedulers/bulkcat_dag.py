@@ -27,4 +27,4 @@ with DAG(
     products = BulkcatOperator(
         task_id="products", kind="product", input_path=f"{FOLDER}/feeds/*.csv", output_path=f"{FOLDER}/catalog/", column="title"
     )
-    websites >> products  # runs in one folder share the store, one after the other
+    websites >> products  # one after the other: both have the same quota

@@ -4,7 +4,8 @@
 #   nightly.sh JOBS.toml [SECONDS]
 #
 # Status 75 means "continue later": the script waits for SECONDS (3600), at most 24 times, and starts the
-# jobs again. bulkcat then asks only for what has no answer yet. The exit status is that of the last start,
+# jobs again. bulkcat then asks only for what has no answer yet. Status 5 says that the run has spent its budget, which
+# is that of all starts: the script ends. The exit status is that of the last start,
 # except that 3 (complete, some records have no answer) ends with 0.
 set -eu
 jobs=$1

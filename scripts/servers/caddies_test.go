@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bulkcat/bulkcat/scripts/servers/caddy"
+	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
 // caddies are cases with Caddy as the proxy, and a limit of the service's own.
@@ -31,14 +31,16 @@ func behindCaddy(change func(plan) plan) plan {
 	p.ideal = idealOf(records, perSecond)
 	p.atMost, p.refused = patient(p.ideal), 0.02
 	p.front = func(t *testing.T, s *stage) (string, string) {
-		s.caddy = caddy.Start(t, builtCaddy(t), t.TempDir(), s.service.Addr, s.tls)
+		s.caddy = startCaddy(t, builtCaddy(t), t.TempDir(), s.service.Addr, s.tls)
 		return s.caddy.URL(), s.tls.CA
 	}
 	return change(p)
 }
 
 // buildCaddy builds once, into a folder that testMain removes.
-var buildCaddy = sync.OnceValues(func() (string, error) { return caddy.Build(builds) })
+var buildCaddy = sync.OnceValues(func() (string, error) {
+	return process.Build("", builds, ".", "github.com/caddyserver/caddy/v2/cmd/caddy")
+})
 
 func builtCaddy(t *testing.T) string {
 	t.Helper()

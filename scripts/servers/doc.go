@@ -14,14 +14,13 @@
 //	  - The service (package clienttest) is the Categorization Service: an HTTP server in the
 //	    test process. It answers after a latency, fails where a case says so, and records each
 //	    request.
-//	  - nginx (package nginx) and Caddy (package caddy) are child processes. They enforce
+//	  - nginx and Caddy are child processes. They enforce
 //	    limits, speak TLS and HTTP/2, and are reloaded or restarted while bulkcat runs.
 //	  - toxiproxy (package network) is a library in the test process. It delays, resets and
 //	    silences connections.
 //	  - bulkcat (package run) is a child process. It is killed at a deadline.
 //
-// Package authority makes the certificate that nginx and Caddy use and that bulkcat trusts by
-// --ca-file.
+// nginx and Caddy use a certificate that bulkcat trusts by --ca-file.
 //
 // A plan states the servers, the flags and the targets of one run; [perform] carries it out
 // and compares the result with the targets. The targets are:

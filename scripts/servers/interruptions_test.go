@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/clienttest"
-	"github.com/bulkcat/bulkcat/scripts/servers/nginx"
 )
 
 // The directives of a rate limit whose refusals have nginx's own status.
@@ -25,7 +24,7 @@ func interruptions() []scenario {
 func reloaded() plan {
 	p := limited(records, limit503)
 	p.during = func(s *stage, stop <-chan struct{}) error {
-		return s.every(5*time.Second, stop, func() error { return s.nginx.Reload(func(*nginx.Config) {}) })
+		return s.every(5*time.Second, stop, func() error { return s.nginx.Reload(func(*nginxConfig) {}) })
 	}
 	return p
 }
@@ -98,7 +97,7 @@ func changing(t *testing.T, row *line) {
 			if !s.at(step.at, stop) {
 				return nil
 			}
-			if err := s.nginx.Reload(func(c *nginx.Config) { c.HTTP = zone(step.perSecond) }); err != nil {
+			if err := s.nginx.Reload(func(c *nginxConfig) { c.HTTP = zone(step.perSecond) }); err != nil {
 				return err
 			}
 		}

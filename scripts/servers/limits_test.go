@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/clienttest"
-	"github.com/bulkcat/bulkcat/scripts/servers/nginx"
 )
 
 // The limit, the records and the latency of most cases.
@@ -35,7 +34,7 @@ func limited(records int, location string) plan {
 	ideal := idealOf(records, perSecond)
 	return plan{
 		records: records, service: ordinary,
-		nginx: &nginx.Config{HTTP2: true, HTTP: zone(perSecond), Location: location},
+		nginx: &nginxConfig{HTTP2: true, HTTP: zone(perSecond), Location: location},
 		ideal: ideal, atMost: patient(ideal), warnings: 3, refused: 0.02,
 	}
 }
@@ -45,7 +44,7 @@ func connections(limit int, http2 bool) plan {
 	ideal := idealOf(records, float64(limit)/0.025)
 	return plan{
 		records: records, service: ordinary,
-		nginx: &nginx.Config{
+		nginx: &nginxConfig{
 			HTTP2:    http2,
 			HTTP:     "limit_conn_zone $http_x_api_key zone=connections:1m;",
 			Location: fmt.Sprintf("limit_conn connections %d;", limit),
@@ -55,7 +54,7 @@ func connections(limit int, http2 bool) plan {
 }
 
 // unlimited is a plan with nginx and no limit; the target is not that of a rate.
-func unlimited(records int, ideal time.Duration, config nginx.Config) plan {
+func unlimited(records int, ideal time.Duration, config nginxConfig) plan {
 	return plan{
 		records: records, service: ordinary, nginx: &config,
 		ideal: ideal, atMost: patient(ideal), warnings: 3, refused: 0.02,
@@ -72,10 +71,10 @@ func limits() []scenario {
 		p.nginx.Server = fmt.Sprintf(`location @empty { default_type ""; return %d ""; }`, status)
 		return p
 	}
-	keepAlive := func(http2 bool, requests int) nginx.Config {
-		return nginx.Config{HTTP2: http2, Server: fmt.Sprintf("keepalive_requests %d;", requests)}
+	keepAlive := func(http2 bool, requests int) nginxConfig {
+		return nginxConfig{HTTP2: http2, Server: fmt.Sprintf("keepalive_requests %d;", requests)}
 	}
-	slowBody := unlimited(records, idealOf(records, perSecond), nginx.Config{HTTP2: true, Location: "limit_rate 80k;"})
+	slowBody := unlimited(records, idealOf(records, perSecond), nginxConfig{HTTP2: true, Location: "limit_rate 80k;"})
 	slowBody.service.Padding = 8 << 10
 	manyConnections := limited(records, "limit_req zone=keys burst=30 nodelay; limit_req_status 429;")
 	manyConnections.nginx.HTTP2, manyConnections.nginx.Server = false, "keepalive_requests 10;"

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/scripts/servers/network"
-	"github.com/bulkcat/bulkcat/scripts/servers/nginx"
 )
 
 // networks are cases with toxiproxy next to bulkcat. Nothing may be lost, and no answer may
@@ -57,7 +56,7 @@ func resets(records int) plan {
 // it still holds back when nginx closes.
 func slow(toxic network.Toxic) plan {
 	p := direct(2000, ordinary, time.Minute)
-	p.nginx = &nginx.Config{HTTP2: true, Server: "keepalive_requests 100000;"}
+	p.nginx = &nginxConfig{HTTP2: true, Server: "keepalive_requests 100000;"}
 	return through(p, toxic)
 }
 
@@ -84,7 +83,7 @@ func silent() plan {
 // blackout lets all connections go silent for 6 seconds.
 func blackout() plan {
 	p := direct(records, ordinary, time.Minute)
-	p.nginx = &nginx.Config{HTTP2: true}
+	p.nginx = &nginxConfig{HTTP2: true}
 	p.flags = []string{"--timeout", "3s", "--rate", "300/s"}
 	p.lost = duringCuts
 	p.during = func(s *stage, stop <-chan struct{}) error {

@@ -10,10 +10,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/clienttest"
-	"github.com/bulkcat/bulkcat/scripts/servers/authority"
-	"github.com/bulkcat/bulkcat/scripts/servers/caddy"
 	"github.com/bulkcat/bulkcat/scripts/servers/network"
-	"github.com/bulkcat/bulkcat/scripts/servers/nginx"
 	"github.com/bulkcat/bulkcat/scripts/servers/run"
 )
 
@@ -22,7 +19,7 @@ type plan struct {
 	records     int
 	prefix      string // of the inputs; "" for r
 	service     clienttest.Options
-	nginx       *nginx.Config // nil: bulkcat asks the service itself
+	nginx       *nginxConfig // nil: bulkcat asks the service itself
 	flags       []string
 	descriptors int // the limit of bulkcat's open files; 0 for the system's
 
@@ -47,11 +44,11 @@ type plan struct {
 // stage has the servers that a plan has started.
 type stage struct {
 	dir     string
-	tls     authority.Files
+	tls     authorityFiles
 	service *clienttest.Endpoint
-	nginx   *nginx.Server  // nil for none
+	nginx   *nginxServer   // nil for none
 	network *network.Proxy // nil for none
-	caddy   *caddy.Server  // nil for none
+	caddy   *caddyServer   // nil for none
 	begun   time.Time      // when bulkcat was started
 	cuts    []interval     // the intervals in which connections were dropped
 }
@@ -114,7 +111,7 @@ func (p plan) deadline() time.Duration {
 func newStage(t *testing.T, p plan) *stage {
 	t.Helper()
 	s := &stage{dir: t.TempDir()}
-	s.tls = authority.New(t, s.dir)
+	s.tls = newAuthority(t, s.dir)
 	s.service = run.Service(t, p.service)
 	upstream := s.service.Addr
 	if p.upstream != nil {
@@ -129,7 +126,7 @@ func newStage(t *testing.T, p plan) *stage {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	s.nginx = nginx.Start(t, dir, upstream, config)
+	s.nginx = startNginx(t, dir, upstream, config)
 	return s
 }
 

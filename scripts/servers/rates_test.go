@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/clienttest"
-	"github.com/bulkcat/bulkcat/scripts/servers/nginx"
 	"github.com/bulkcat/bulkcat/scripts/servers/run"
 )
 
@@ -48,7 +47,7 @@ func promised(records, perSecond, limit int, location string) plan {
 	ideal := idealOf(records, float64(min(perSecond, limit)))
 	return plan{
 		records: records, service: ordinary,
-		nginx: &nginx.Config{
+		nginx: &nginxConfig{
 			HTTP2: true, HTTP: zone(limit), Location: location,
 			Server: fmt.Sprintf("location @refusal { rewrite ^ %s break; proxy_pass http://service; }", clienttest.RefusalPath),
 		},

@@ -2,10 +2,9 @@ package servers
 
 import (
 	"fmt"
-	"io"
-	"os"
-	"strings"
 	"time"
+
+	"github.com/bulkcat/bulkcat/scripts/servers/run"
 )
 
 // line is one line of the report. A field that a case does not measure stays "".
@@ -40,29 +39,12 @@ func (r *table) add(row *line, skipped, failed bool) {
 
 // write prints the table, and writes it to the file that SERVERS_REPORT names.
 func (r *table) write() error {
-	if len(r.lines) == 0 {
-		return nil
-	}
-	if _, err := io.WriteString(os.Stdout, r.String()); err != nil {
-		return err
-	}
-	if path := os.Getenv("SERVERS_REPORT"); path != "" {
-		return os.WriteFile(path, []byte(r.String()), 0o644)
-	}
-	return nil
-}
-
-// String is a Markdown table.
-func (r *table) String() string {
-	var text strings.Builder
-	text.WriteString("| case | ideal | at most | took | refused after 10 s | warnings | answered twice | exit | status |\n")
-	text.WriteString("|---|--:|--:|--:|--:|--:|--:|--:|---|\n")
+	var rows [][]string
 	for _, l := range r.lines {
-		fmt.Fprintf(&text, "| %s |\n", strings.Join([]string{
-			l.name, l.ideal, l.atMost, l.took, l.refused, l.warnings, l.repeats, l.exit, l.status,
-		}, " | "))
+		rows = append(rows, []string{l.name, l.ideal, l.atMost, l.took, l.refused, l.warnings, l.repeats, l.exit, l.status})
 	}
-	return text.String()
+	head := []string{"case", "ideal", "at most", "took", "refused after 10 s", "warnings", "answered twice", "exit", "status"}
+	return run.WriteTable("SERVERS_REPORT", head, rows)
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }

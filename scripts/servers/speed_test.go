@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/clienttest"
-	"github.com/bulkcat/bulkcat/scripts/servers/nginx"
 )
 
 // pairs is the case of two runs on one key.
@@ -81,7 +80,7 @@ func speeds() []scenario {
 // protocols expects TLS and HTTP/2 within 15% of the time of plain HTTP.
 func protocols(t *testing.T, row *line) {
 	var plain time.Duration
-	for i, config := range []nginx.Config{
+	for i, config := range []nginxConfig{
 		{Plain: true},
 		{},
 		{HTTP2: true, Server: "http2_max_concurrent_streams 128;"},

@@ -38,7 +38,7 @@ done
 case $status$limit in
   0*) exit 0 ;;
   3*) echo "complete, but some records have no answer" >&2; exit 0 ;;
-  75* | 137 | *reached) # quota, budget, deadline or outage; killed, such as by a lack of memory; the time limit
+  75* | 137 | *reached) # quota, deadline or outage; killed, such as by a lack of memory; the time limit
     if [ "${SLURM_RESTART_COUNT:-0}" -lt 20 ]; then
       echo "bulkcat ended with status $status; the task continues later" >&2
       scontrol requeue "$SLURM_JOB_ID" && sleep 600 # Slurm ends the script

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/bulkcat/bulkcat/client/internal/fair"
 	"github.com/bulkcat/bulkcat/client/internal/weburl"
 	"golang.org/x/time/rate"
 )
@@ -76,14 +77,15 @@ type Fetcher struct {
 	transport http.RoundTripper
 	breaker   *breaker // nil unless Mode is Auto
 	pace      *rate.Limiter
-	hosts     keyLocks // by host name
+	next      *fair.Places // one: the page that waits for the rate
+	hosts     keyLocks     // by host name
 	ruleCache ruleCache
 }
 
 // New returns a Fetcher.
 func New(opts Options) *Fetcher {
 	opts = opts.applyDefaults()
-	f := &Fetcher{opts: opts, transport: opts.Transport, pace: rate.NewLimiter(opts.Rate, 1)}
+	f := &Fetcher{opts: opts, transport: opts.Transport, pace: rate.NewLimiter(opts.Rate, 1), next: fair.NewPlaces(1, false)}
 	online := func(context.Context) bool { return false } // a Transport need not be the network
 	if f.transport == nil {
 		f.transport = newRoutes(opts, http.ProxyFromEnvironment, net.DefaultResolver.LookupNetIP)
@@ -138,9 +140,17 @@ func (f *Fetcher) fetch(ctx context.Context, u *url.URL) (Page, error) {
 	return page, nil
 }
 
-// wait waits until the rate allows another page. Unlike rate.Limiter.Wait it waits even if the
+// wait waits until the rate allows another page, in a fair order of the accounts of the contexts. Unlike rate.Limiter.Wait it waits even if the
 // context ends first: an early error would look like a failure of the page.
 func (f *Fetcher) wait(ctx context.Context) error {
+	if f.opts.Rate == rate.Inf {
+		return nil
+	}
+	leave, err := f.next.Take(ctx)
+	if err != nil {
+		return ctx.Err()
+	}
+	defer leave()
 	reservation := f.pace.Reserve()
 	delay := reservation.Delay()
 	if delay == 0 {

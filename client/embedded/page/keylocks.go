@@ -3,29 +3,31 @@ package page
 import (
 	"context"
 	"sync"
+
+	"github.com/bulkcat/bulkcat/client/internal/fair"
 )
 
-// keyLocks are mutual-exclusion locks by key. The zero value is ready to use.
+// keyLocks are mutual-exclusion locks by key, which the accounts of the contexts get in a fair order. The zero value is
+// ready to use.
 type keyLocks struct {
 	mu    sync.Mutex
 	locks map[string]*keyLock // of keys that are locked or waited for
 }
 
 type keyLock struct {
-	token chan struct{} // full while locked; the runtime serves waiting goroutines in order
-	users int           // goroutines that hold the lock or wait for it
+	place *fair.Places // one
+	users int          // goroutines that hold the lock or wait for it
 }
 
 // lock locks a key until unlock is called. The error is that of the context.
 func (l *keyLocks) lock(ctx context.Context, key string) (unlock func(), err error) {
 	k := l.join(key)
-	select {
-	case k.token <- struct{}{}:
-		return func() { <-k.token; l.leave(key, k) }, nil
-	case <-ctx.Done():
+	leave, err := k.place.Take(ctx)
+	if err != nil {
 		l.leave(key, k)
 		return nil, ctx.Err()
 	}
+	return func() { leave(); l.leave(key, k) }, nil
 }
 
 func (l *keyLocks) join(key string) *keyLock {
@@ -36,7 +38,7 @@ func (l *keyLocks) join(key string) *keyLock {
 		if l.locks == nil {
 			l.locks = map[string]*keyLock{}
 		}
-		k = &keyLock{token: make(chan struct{}, 1)}
+		k = &keyLock{place: fair.NewPlaces(1, false)}
 		l.locks[key] = k
 	}
 	k.users++

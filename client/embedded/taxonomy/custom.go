@@ -43,6 +43,8 @@ type repeat struct{ category, line int }
 // ReadCustom reads the taxonomy called name. Its form is found by the content:
 //
 //   - a path a line, with > :: | / or \ between the levels;
+//   - an outline: a name a line, indented by tabs or spaces, with a bullet before each or none;
+//   - either with an id before each line, as Google writes its taxonomy with ids: 4 - Tools > Drills;
 //   - CSV (comma, semicolon, tab or bar) with a header: the column path; or id, parent_id and name; or level_1, level_2, ...;
 //   - JSON: objects with name and children, objects in objects whose keys are the names, or a list of objects with the
 //     members of such a table.

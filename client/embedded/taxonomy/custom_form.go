@@ -71,16 +71,8 @@ func readLines(file, text string, problems *SyntaxErrors) (lines []customLine, n
 		problems.add(1, "the header names no categories: write path,id,aliases, or id,parent_id,name, or level_1,level_2,..., or name the file .txt for one path a line")
 		return nil, "", nil
 	}
-	t := &table{header: pathColumns[:1]}
-	number := 0
-	for line := range strings.Lines(text) {
-		number++
-		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
-			t.add(number, line)
-		}
-	}
-	f, _ := formOf(t)
-	return f.lines(t, problems), f.name, nil
+	lines, name = readText(text, problems)
+	return lines, name, nil
 }
 
 // pathLines reads a path in each row.

@@ -1,4 +1,5 @@
-// Package storagetest has an object storage in memory for tests: the URLs mem://NAME/..., each NAME a bucket of its own.
+// Package storagetest has an object storage in memory for tests: the URLs mem://NAME/..., each NAME a bucket of its own, and
+// another at each endpoint.
 package storagetest
 
 import (
@@ -32,21 +33,24 @@ type Version struct {
 	etag string
 }
 
-var buckets sync.Map // by name
+var buckets sync.Map // by name and endpoint
 
 func init() {
-	storage.Register("mem", func(_ context.Context, name string, _ url.Values) (storage.Bucket, error) {
-		b, _ := buckets.LoadOrStore(name, &Bucket{Objects: make(map[string]Version)})
-		return b.(*Bucket), nil
+	storage.Register("mem", func(_ context.Context, name string, parameters url.Values) (storage.Bucket, error) {
+		return At(name, parameters.Get("endpoint")), nil
 	})
+}
+
+// At returns the bucket of a name at an endpoint, as in mem://NAME/KEY?endpoint=ENDPOINT.
+func At(name, endpoint string) *Bucket {
+	b, _ := buckets.LoadOrStore(name+"@"+endpoint, &Bucket{Objects: make(map[string]Version)})
+	return b.(*Bucket)
 }
 
 // New returns a bucket and the URL of its folder copy.
 func New() (b *Bucket, url string) {
 	name := rand.Text()
-	b = &Bucket{Objects: make(map[string]Version)}
-	buckets.Store(name, b)
-	return b, "mem://" + name + "/copy"
+	return At(name, ""), "mem://" + name + "/copy"
 }
 
 // ErrHang is what a fault returns for a call that has no answer until its context ends.
@@ -136,22 +140,7 @@ func (b *Bucket) List(ctx context.Context, prefix, token string) (storage.Page, 
 	return storage.Page{}, nil
 }
 
-func (b *Bucket) Put(ctx context.Context, t storage.Target, data []byte) (etag string, err error) {
-	if err := b.fail(ctx, "publish", t.Key); err != nil {
-		return "", err
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.Objects[t.Key].etag != t.Old.ETag {
-		return "", storage.ErrChanged
-	}
-	b.Set(t.Key, string(data))
-	return b.Objects[t.Key].etag, nil
-}
-
-func (b *Bucket) Begin(_ context.Context, t storage.Target) (storage.Upload, error) {
-	return &upload{bucket: b, target: t}, nil
-}
+func (b *Bucket) Write(t storage.Target) storage.Upload { return &upload{bucket: b, target: t} }
 
 func (b *Bucket) Remove(ctx context.Context, key string) error {
 	if err := b.fail(ctx, "remove", key); err != nil {
@@ -165,22 +154,34 @@ func (b *Bucket) Remove(ctx context.Context, key string) error {
 
 func (*Bucket) Abort(context.Context, string, string) error { return nil }
 
-// upload is an object in parts.
+// upload is an object that is being written.
 type upload struct {
 	bucket *Bucket
 	target storage.Target
-	data   bytes.Buffer
+	parts  bytes.Buffer
 }
 
-func (*upload) ID() string { return "" }
+func (u *upload) Put(ctx context.Context, data []byte) (etag string, err error) {
+	b := u.bucket
+	if err := b.fail(ctx, "publish", u.target.Key); err != nil {
+		return "", err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.Objects[u.target.Key].etag != u.target.Old.ETag {
+		return "", storage.ErrChanged
+	}
+	b.Set(u.target.Key, string(data))
+	return b.Objects[u.target.Key].etag, nil
+}
 
 func (u *upload) Part(_ context.Context, data []byte) error {
-	u.data.Write(data)
+	u.parts.Write(data)
 	return nil
 }
 
 func (u *upload) Complete(ctx context.Context) (etag string, err error) {
-	return u.bucket.Put(ctx, u.target, u.data.Bytes())
+	return u.Put(ctx, u.parts.Bytes())
 }
 
 func (*upload) Abort(context.Context) error { return nil }

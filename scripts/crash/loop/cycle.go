@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -27,25 +26,12 @@ func (l *loop) newService(seed uint64, faults map[clienttest.Fault]float64) (*cl
 	return clienttest.NewEndpoint(clienttest.New(o))
 }
 
-// answeredSince counts the requests that were answered after a time.
-func answeredSince(service *clienttest.Endpoint, t time.Time) (n int) {
-	for _, visit := range service.Visits() {
-		if visit.Left.After(t) {
-			n++
-		}
-	}
-	return n
-}
-
 // answered counts the inputs that were answered, and the answers beyond the first of an input.
 func answered(service *clienttest.Endpoint) (inputs, twice int) {
 	audit := service.Audit()
 	twice = audit.Twice()
 	return int(audit.Answers) - twice, twice
 }
-
-// copyTime is the longest time of a copy to a folder of a busy machine.
-const copyTime = 500 * time.Millisecond
 
 // cycle is a cycle under way.
 type cycle struct {
@@ -62,7 +48,7 @@ func (c *cycle) run(ctx context.Context) error {
 		return err
 	}
 	defer service.Close()
-	for n, command := range commands(c.Format, c.dir) {
+	for n, command := range commands(c.Format) {
 		if err := c.repeat(ctx, service, command, c.want.statuses[n]); err != nil {
 			return fmt.Errorf("%s: %w", command[0], err)
 		}
@@ -85,12 +71,6 @@ func (c *cycle) repeat(ctx context.Context, service *clienttest.Endpoint, comman
 		c.report.Bound += Workers + waiting
 		if err := c.published(); err != nil {
 			return fmt.Errorf("after a kill: %w", err)
-		}
-		if c.Format == Copied {
-			c.report.Bound += answeredSince(service, time.Now().Add(-copyEvery-copyTime))
-			if err := errors.Join(os.RemoveAll(c.dir), os.Mkdir(c.dir, 0o777)); err != nil {
-				return err
-			}
 		}
 	}
 }

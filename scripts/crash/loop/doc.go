@@ -2,13 +2,10 @@
 // with the output of an undisturbed run.
 //
 // A start is one process. A cycle is one output: it begins with the input alone, and starts each of
-// its commands until a start is not killed: one run; or a run for each shard, and finish; or a run
-// with a copy of its store, whose folder is removed after each kill, so that the next start has the
-// copy alone. A kill is SIGKILL to the process at a moment of one of the
-// [Phases].
+// its commands until a start is not killed: one run; or a run for each shard, and finish. A kill is
+// SIGKILL to the process at a moment of one of the [Phases].
 //
 // After every kill, each file of the output is either missing or complete. After every cycle the
 // folder has exactly the files of an undisturbed run, byte for byte. The service is faulty and
-// counts its answers: only requests that were in flight at a kill, or answered since the last copy
-// before, may be answered twice.
+// counts its answers: only requests that were in flight at a kill may be answered twice.
 package loop

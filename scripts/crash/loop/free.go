@@ -3,7 +3,6 @@ package loop
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
 	"fmt"
 	"hash/fnv"
 	"os"
@@ -13,10 +12,8 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/client/embedded"
-	"github.com/bulkcat/bulkcat/client/embedded/learn"
-	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
 // categories are those of things.
@@ -38,36 +35,32 @@ func isOdd(title string) bool {
 	return h.Sum32()>>8%2 == 1
 }
 
-// writeModel writes a model that is sure about all titles, but less about doubtful ones. So the audit of its first answers
+// learn has bulkcat make a model that is sure about all titles, but less about doubtful ones. So the audit of its first answers
 // fails, and the run asks for the doubtful titles after all.
-func writeModel(ctx context.Context, path string) error {
-	service := embedded.New(embedded.Options{})
-	l := learn.NewLearner(client.Product, &taxonomy.Custom{Taxonomy: *taxonomy.Products()})
+func (l *loop) learn(ctx context.Context) error {
+	var labelled bytes.Buffer
+	labelled.WriteString("title,label\n")
 	for i := range 1200 {
 		title := fmt.Sprintf("%s %s, %s, no. %d", makers[i%len(makers)], things[i%len(things)], traits[i/len(things)%len(traits)], 1_000_000+i)
-		features, err := service.Features(ctx, client.Request{Kind: client.Product, Classification: client.ProductTaxonomy, Input: title})
-		if err != nil {
-			return err
-		}
 		label, doubtful := categoryOf(title)
 		if doubtful && isOdd(title) {
 			label = "Furniture"
 		}
-		l.Add(learn.Row{Line: int64(i), Input: title}, features, label)
+		fmt.Fprintf(&labelled, "%s,%s\n", quoted(title), label)
 	}
-	m, _, err := l.Train(ctx)
+	if err := os.WriteFile(filepath.Join(l.Dir, "labelled.csv"), labelled.Bytes(), 0o666); err != nil {
+		return err
+	}
+	args := []string{"learn", "labelled.csv", "--input-column", "title", "--label-column", "label", "-o", modelName}
+	p, err := process.Start(ctx, process.Bulkcat(l.Bulkcat, l.Dir, "", "", args...), filepath.Join(l.Dir, "learn.log"))
 	if err != nil {
 		return err
 	}
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	if _, err := m.WriteTo(f); err != nil {
-		return err
-	}
-	return f.Close()
+	return p.Complete()
 }
+
+// modelName is the file of the model in the folder of the loop.
+const modelName = "vendor.model"
 
 // appendCategory appends the answer of a service that agrees with the model, but with half of the doubtful titles.
 func appendCategory(dst []byte, classification, input string) []byte {
@@ -91,22 +84,17 @@ func checkBound(ctx context.Context, dir string) error {
 	}
 	free, agreed := 0, 0
 	for _, part := range parts {
-		text, err := os.ReadFile(part)
+		rows, err := process.Rows(part)
 		if err != nil {
 			return err
 		}
-		rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
-		if err != nil {
-			return err
-		}
-		place := func(name string) int { return slices.Index(rows[0], name) }
-		for _, row := range rows[1:] {
-			if row[place("source")] != account.Free.Source || row[place("rank")] != "1" {
+		for _, row := range rows {
+			if row["source"] != account.Free.Source || row["rank"] != "1" {
 				continue
 			}
 			free++
-			answer := appendCategory(nil, client.ProductTaxonomy, row[place("input")])
-			if bytes.Contains(answer, []byte(strconv.Quote(row[place("value")]))) {
+			answer := appendCategory(nil, client.ProductTaxonomy, row["input"])
+			if bytes.Contains(answer, []byte(strconv.Quote(row["value"]))) {
 				agreed++
 			}
 		}
@@ -116,15 +104,4 @@ func checkBound(ctx context.Context, dir string) error {
 		return fmt.Errorf("the service agrees with %d of %d free rows, of which the account says %d; %+v", agreed, free, account.Counts.Free, *a)
 	}
 	return nil
-}
-
-// modelName is the file of the model in the folder of the loop.
-const modelName = "vendor.model"
-
-// modelFor makes the model of a loop that needs one.
-func (l *loop) modelFor(ctx context.Context) error {
-	if l.Format != Free {
-		return nil
-	}
-	return writeModel(ctx, filepath.Join(l.Dir, modelName))
 }

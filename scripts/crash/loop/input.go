@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 )
 
 var (
@@ -46,6 +47,8 @@ func makeTitle(random *rand.Rand, id int) string {
 }
 
 func writeRecord(csv *bytes.Buffer, id int, title string, price int) {
-	quoted := bytes.ReplaceAll([]byte(title), []byte(`"`), []byte(`""`))
-	fmt.Fprintf(csv, "%d,\"%s\",%d.%02d\n", id, quoted, price/100, price%100)
+	fmt.Fprintf(csv, "%d,%s,%d.%02d\n", id, quoted(title), price/100, price%100)
 }
+
+// quoted is a title as a field of CSV.
+func quoted(title string) string { return `"` + strings.ReplaceAll(title, `"`, `""`) + `"` }

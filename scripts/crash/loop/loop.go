@@ -56,8 +56,10 @@ func Run(ctx context.Context, options Options) (Report, error) {
 }
 
 func (l *loop) run(ctx context.Context) error {
-	if err := l.modelFor(ctx); err != nil {
-		return err
+	if l.Format == Free {
+		if err := l.learn(ctx); err != nil {
+			return err
+		}
 	}
 	for number := 0; l.report.killed() < l.Kills; number++ {
 		if len(l.report.Failures) == mostFailed {
@@ -71,7 +73,7 @@ func (l *loop) run(ctx context.Context) error {
 		}
 	}
 	if l.report.Twice > l.report.Bound {
-		l.report.Failures = append(l.report.Failures, fmt.Errorf("%d answers went to inputs that were answered before, but what was in flight or not yet copied at the kills explains %d at most", l.report.Twice, l.report.Bound))
+		l.report.Failures = append(l.report.Failures, fmt.Errorf("%d answers went to inputs that were answered before, but what was in flight at the kills explains %d at most", l.report.Twice, l.report.Bound))
 	}
 	return nil
 }
@@ -127,7 +129,7 @@ func (l *loop) reference(ctx context.Context, variant int) (*reference, error) {
 		return nil, err
 	}
 	defer service.Close()
-	for _, command := range commands(l.Format, dir) {
+	for _, command := range commands(l.Format) {
 		ended, err := start(ctx, l.Bulkcat, dir, command, r.input, service.URL(), never)
 		if err != nil {
 			return nil, fmt.Errorf("the undisturbed %s: %w", command[0], err)

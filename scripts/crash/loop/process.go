@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/bulkcat/bulkcat/scripts/process"
@@ -25,24 +23,22 @@ const (
 	Folder  Format = "folder" // of CSV parts
 	Shards  Format = "shards" // of a folder, by a run each, and one file that finish makes of them
 	Free    Format = "free"   // of CSV parts, some rows of which a model answers for nothing
-	Copied  Format = "copied" // CSV, with a copy of the store: each kill loses the machine with its disk
 )
-
-// Formats are all of them.
-var Formats = []Format{CSV, JSONL, Parquet, Folder, Shards, Free, Copied}
 
 const (
 	inputName = "catalog.csv"
 	partRows  = 50 // rows of a part: several parts in a cycle
 	folder    = "out"
+	storeName = "answers.db" // of all commands of a cycle, except for shards
 	shards    = 3
-	copyEvery = time.Second
-	copyRate  = "400/s" // so that a run of 2,000 records has several copies
 )
 
-// commands are the command lines of a cycle in dir.
-func commands(format Format, dir string) [][]string {
+// commands are the command lines of a cycle.
+func commands(format Format) [][]string {
 	run := func(more ...string) []string {
+		if format != Shards {
+			more = append(more, "--store", storeName)
+		}
 		return append([]string{"product", inputName, "--rate", "0", "--workers", strconv.Itoa(Workers), "--quiet"}, more...)
 	}
 	parts := []string{"-o", folder + "/", "--output-format", string(CSV), "--part-rows", strconv.Itoa(partRows)}
@@ -57,21 +53,16 @@ func commands(format Format, dir string) [][]string {
 			all = append(all, run(append(parts, "--shard", fmt.Sprintf("%d/%d", n+1, shards))...))
 		}
 		return append(all, []string{"finish", folder + "/", "-o", "out.csv", "--overwrite"}) // a killed finish may have published
-	case Copied:
-		return [][]string{run("-o", "out.csv", "--rate", copyRate, "--store-backup", copyOf(dir), "--store-backup-every", copyEvery.String())}
 	}
 	return [][]string{run("-o", "out."+string(format))}
 }
-
-// copyOf is the folder with the copy of the store of a cycle.
-func copyOf(dir string) string { return dir + "-copy" }
 
 // logOf is the file that gets what the starts of a cycle print.
 func logOf(dir string) string { return dir + ".log" }
 
 // remove removes all files of a cycle.
 func remove(dir string) error {
-	return errors.Join(os.RemoveAll(dir), os.RemoveAll(copyOf(dir)), os.Remove(logOf(dir)))
+	return errors.Join(os.RemoveAll(dir), os.Remove(logOf(dir)))
 }
 
 // ending is the end of a start.
@@ -87,9 +78,7 @@ func start(ctx context.Context, bulkcat, dir string, command []string, input []b
 	if err := os.WriteFile(filepath.Join(dir, inputName), input, 0o666); err != nil {
 		return ending{}, err
 	}
-	cmd := exec.Command(bulkcat, command...)
-	cmd.Dir, cmd.Env = dir, process.Isolated(dir, "BULKCAT_BASE_URL="+url, "BULKCAT_API_KEY=key-of-the-crash-loop")
-	p, err := process.Start(ctx, cmd, logOf(dir))
+	p, err := process.Start(ctx, process.Bulkcat(bulkcat, dir, url, "key-of-the-crash-loop", command...), logOf(dir))
 	if err != nil {
 		return ending{}, err
 	}
@@ -107,8 +96,8 @@ func start(ctx context.Context, bulkcat, dir string, command []string, input []b
 		return e, ctx.Err()
 	case running.Err() == context.DeadlineExceeded:
 		return e, fmt.Errorf("the process has not ended after %v", hung)
-	case e.killed, e.status == 0, e.status == 3:
+	case e.killed:
 		return e, nil
 	}
-	return e, fmt.Errorf("%w: %s", p.Wait(), strings.TrimSpace(p.Log()))
+	return e, p.Complete(3)
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // tree is the content of a cycle's folder by path, without the store. Files with times and
@@ -18,15 +20,18 @@ type tree map[string][]byte
 // address is that of the service, which the column source has, and which differs from cycle to cycle.
 var address = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
 
+// isOfStore reports whether a file is one of the store of a cycle, or of a shard.
+func isOfStore(name string) bool {
+	return strings.HasPrefix(name, storeName) || strings.HasPrefix(name, record.ShardStore)
+}
+
 func readTree(dir string) (tree, error) {
 	t := make(tree)
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case strings.HasSuffix(path, ".answers"), filepath.Base(path) == "_answers":
-			return fs.SkipDir
-		case e.IsDir():
+		case e.IsDir(), isOfStore(filepath.Base(path)):
 			return nil
 		}
 		name, err := filepath.Rel(dir, path)

@@ -55,7 +55,7 @@ func checkError(t *testing.T, what string, err error, want string) {
 func TestReadTree(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{
-		"out.csv": "a", "out.csv.run.json": "{}", "out.csv.answers/000001.log": "b", "out/_manifest.json": "{}", "out/part-00001.csv": "c",
+		"out.csv": "a", "out.csv.run.json": "{}", "answers.db-wal": "b", "out/_manifest.json": "{}", "out/part-00001.csv": "c",
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {

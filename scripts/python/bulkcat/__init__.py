@@ -30,7 +30,7 @@ from bulkcat._api import (
     websites,
 )
 from bulkcat._categories import Categories, Category
-from bulkcat._errors import Broken, Error, Misconfigured, Stopped, UsageError
+from bulkcat._errors import Broken, Error, Misconfigured, Spent, Stopped, UsageError
 
 __all__ = [
     "Broken",
@@ -40,6 +40,7 @@ __all__ = [
     "Forecast",
     "Misconfigured",
     "Run",
+    "Spent",
     "Stopped",
     "Store",
     "UsageError",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bulkcat import _flags, _options
@@ -19,12 +19,10 @@ if TYPE_CHECKING:
     from bulkcat._work import Work
 
 # Options that are about files, and have no meaning for the rows of a frame. Their variables do not count either.
-_OF_FILES = frozenset(
-    "input_format sheet delimiter no_header strict_csv encoding output output_format part_rows carry escape_formulas overwrite"
-    " no_spool limit shard strict offline quiet log_format debug column dry_run join lineage".split()
-)
-_OF_FRAMES = _OF_FILES - {"join"}
-_OF_ONE = _OF_FILES | {"shape", "report", "partial", "refresh_budget"}
+_OF_INPUTS = frozenset("input_format sheet dialect encoding carry limit shard strict output column dry_run".split())
+_OF_OUTPUTS = frozenset("output_format part_rows escape_formulas overwrite offline".split())
+_OF_FILES = _OF_INPUTS | _OF_OUTPUTS
+_OF_ONE = _OF_FILES | frozenset("join shape report partial refresh_budget expect expect_against expect_else".split())
 
 
 class Run(NamedTuple):
@@ -60,6 +58,7 @@ class Forecast(NamedTuple):
     cost: dict[str, Any] | None = None  # with a price: spent and saved, in units of the currency
     free: int = 0  # requests that a model answers for nothing
     audit: int = 0  # requests that the model would answer, and that are asked as a sample
+    if_audit_fails: dict[str, Any] | None = None  # to_ask, cost and outlook if the service agrees with too few free answers
 
 
 class _Call(NamedTuple):
@@ -163,23 +162,41 @@ def _categorize(data: Any, call: _Call) -> Any:
     output = None if call.output is None else _flags.passable("the output", os.fspath(call.output))
     call = call._replace(options=_flags.check(call.kind, call.options), output=output)
     _flags.passable("the prefix", call.prefix, is_path=False)
+    _check_output(call)
     if isinstance(call.column, (list, tuple)) and not call.column:
         raise UsageError("column=[] names no column; without column= the only column is taken")
     if isinstance(data, (str, os.PathLike)):
         return _categorize_files(os.fspath(data), call)
-    frame = _frames.frame_of(data)
-    if frame is None:
-        if not isinstance(data, Iterable) or isinstance(data, (bytes, dict)):
-            raise UsageError(f"want a frame, texts or a path, and not {type(data).__name__}")
-        frame = _frames.ListFrame(list(data))
-    return _categorize_frame(frame, call)
+    return _categorize_frame(_frames.frame_of(data) or _frames.ListFrame(_listed(data)), call)
+
+
+def _listed(data: Any) -> list[Any]:
+    """The texts of an iterable. Frames of other libraries would give the names of their columns."""
+    of_another = hasattr(data, "__dataframe__") or hasattr(data, "columns") or hasattr(data, "__arrow_c_stream__")
+    if not isinstance(data, Iterable) or isinstance(data, (bytes, bytearray, memoryview, Mapping)) or of_another:
+        known = "a frame of pandas, Polars, pyarrow or DuckDB, texts or a path"
+        raise UsageError(f"want {known}, and not {type(data).__module__}.{type(data).__qualname__}")
+    try:
+        values = iter(data)
+    except TypeError as error:  # an array of NumPy without a dimension
+        raise UsageError(f"the data has no texts: {error}") from None
+    return list(values)
+
+
+def _check_output(call: _Call) -> None:
+    """Refuse resume=False if there is an output that the call would continue."""
+    if call.resume:
+        return
+    if not call.output or "://" in call.output:
+        raise UsageError("resume=False is for a call with an output on this machine: the answers of other calls are stored in any case")
+    if os.path.exists(call.output) and not call.options.get("overwrite"):
+        raise UsageError(f"{call.output} exists: use overwrite=True to replace it")
 
 
 def _categorize_files(path: str, call: _Call) -> Run | Forecast:
     from bulkcat import _run
     from bulkcat._progress import Progress
 
-    _refuse(call.options, frozenset({"log_format"}), "a function")
     columns = call.column if isinstance(call.column, (list, tuple)) else [call.column] if call.column is not None else []
     operand = os.path.join(os.curdir, path) if path.startswith("-") else path  # which is no flag
     arguments = [call.kind, _flags.passable("the path", operand)]
@@ -188,8 +205,6 @@ def _categorize_files(path: str, call: _Call) -> Run | Forecast:
         return _forecast(arguments + ([f"--output={call.output}"] if call.output else []), call, frozenset())
     if not call.output:
         raise UsageError(f"{path!r} is a path, which needs output=; for a text use bulkcat.{call.kind}, or a list of texts")
-    if not call.resume and os.path.exists(call.output):
-        raise UsageError(f"{call.output} exists: use overwrite=True to replace it")
     progress = Progress(_run.beside(call.output, "status.json"), call.progress)
     try:
         account = _run.run(arguments, call.options, call.output, progress, frozenset({"dry_run", "limit"}) - call.options.keys())
@@ -218,7 +233,7 @@ def _categorize_frame(frame: Frame, call: _Call) -> Any:
     from bulkcat import _frames
     from bulkcat._work import Work
 
-    _refuse(call.options, _OF_FRAMES, "a frame")
+    _refuse(call.options, _without(call), "a frame" if call.output else "a frame without an output")
     columns = _columns(frame, call)
     _check_names(frame, call)
     if isinstance(frame, _frames.ListFrame) and not call.output:
@@ -226,15 +241,16 @@ def _categorize_frame(frame: Frame, call: _Call) -> Any:
         if len(_classifications(call)) > 1:
             raise UsageError("texts have one classification at a time")
     form = _frames.format_for(frame)
-    with Work("store" in call.options, _flags.is_hosted(call.options)) as work, _input_path(call, work.path("input." + form)) as path:
-        names = _frames.send(frame, columns, path)
+    elsewhere = bool(call.output) or _flags.is_given(call.options, "store")
+    with Work(elsewhere, _flags.is_hosted(call.options)) as work, _input_path(call, work) as path:
+        path, names = _frames.send(frame, columns, path)
         arguments = [call.kind, path, *(f"--column={name}" for name in names), f"--input-format={form}"]
         if call.dry_run:
-            return _forecast([*arguments, "--output=" + work.path(form)], call, _OF_FRAMES)
+            return _forecast([*arguments, "--output=" + (call.output or work.path(form))], call, _without(call))
         try:
             return _run_frame(frame, call, work, arguments)
         except Stopped as stopped:
-            stopped._again = lambda partial: _categorize_frame(frame, _with_partial(call, partial))
+            stopped._again = lambda partial: _categorize_frame(frame, _with_partial(call._replace(resume=True), partial))
             if not stopped.interrupted or call.output:
                 raise
             interrupted = stopped
@@ -251,18 +267,25 @@ def _what_is_there(interrupted: Stopped, call: _Call) -> Any:
     return interrupted.result()
 
 
+def _without(call: _Call) -> frozenset[str]:
+    """The options that have no meaning for the rows of a frame."""
+    return _OF_INPUTS if call.output else _OF_FILES
+
+
 @contextlib.contextmanager
-def _input_path(call: _Call, path: str) -> Iterator[str]:
-    """The path of the rows of a frame: the same for each call with an output, since a run is continued with its input."""
+def _input_path(call: _Call, work: Work) -> Iterator[str]:
+    """The beginning of the path of the rows of a frame: the same for all calls with an output, since a run is continued with
+    its input.
+    """
     from bulkcat import _claim
 
     if call.dry_run or not call.output or "://" in call.output:
-        yield path
+        yield work.path("input")
         return
-    folder, name = os.path.split(_flags.passable("the output", os.path.abspath(call.output), is_path=False))  # for pyarrow
+    folder, name = os.path.split(_flags.passable("the output", _flags.absolute(call.output), is_path=False))  # for pyarrow
     if not os.path.isdir(folder):
         raise UsageError(f"the folder of {call.output} is not there")
-    path = os.path.join(folder, f".{name}.{os.path.basename(path).split('.', 1)[1]}")
+    path = os.path.join(folder, f".{name}.input")
     with _claim.claimed(path, call.output):
         yield path
 
@@ -291,10 +314,10 @@ def _check_names(frame: Frame, call: _Call) -> None:
     """Refuse names of columns that the frame has, before anything is asked."""
     if call.output or call.options.get("shape") == "long":
         return
-    new = "category|category_id|category_title|confidence|status|error|categories|source|answered_at|level_[0-9]+"
+    new = "category|category_id|value_local|category_title|confidence|status|error|categories|source|answered_at|level_[0-9]+"
     several = _classifications(call)
     prefixes = [call.prefix + c + "_" for c in several] if len(several) > 1 else [call.prefix]
-    pattern = re.compile(f"({'|'.join(map(re.escape, prefixes))})({new})")
+    pattern = re.compile(f"({'|'.join(map(re.escape, prefixes))})({new})", re.IGNORECASE if frame.ignores_case else 0)
     first = (n[0] if isinstance(n, tuple) and n else n for n in frame.names())  # pandas sets all columns below a first level
     taken = [n for n in first if isinstance(n, str) and pattern.fullmatch(n)]
     if taken:
@@ -312,7 +335,7 @@ def _run_frame(frame: Frame, call: _Call, work: Work, arguments: list[str]) -> A
     options = {name: value for name, value in call.options.items() if name != "shape"}
     progress = Progress(_run.beside(output, "status.json"), call.progress)
     try:
-        account = _run.run(arguments, options, output, progress, _OF_FRAMES, warns=frame.length() > 0)
+        account = _run.run(arguments, options, output, progress, _without(call), frame.length() > 0, _frames.named)
     finally:
         progress.close()
     if call.output:
@@ -355,7 +378,7 @@ def _renamed(rows: Columns, prefix: str, kept: set[str]) -> Columns:
 
 
 def verify(output: str | os.PathLike[str], *inputs: str | os.PathLike[str], **options: Any) -> Any:
-    """Compare an output with its account, its inputs and the stored answers. The result has balanced and findings."""
+    """Write a run again, offline, and compare its output and its account with it. The result has balanced and findings."""
     return _call("verify", [output, *inputs], options)
 
 
@@ -402,7 +425,10 @@ class Store:
     @property
     def bytes(self) -> int:
         """Its size on disk."""
-        return sum(os.path.getsize(os.path.join(folder, f)) for folder, _, files in os.walk(self.path) for f in files)
+        return sum(os.path.getsize(path) for path in self._files())
+
+    def _files(self) -> list[str]:
+        return [path for path in (self.path + end for end in ("", "-wal", "-shm", "-journal")) if os.path.exists(path)]
 
     @property
     def answers(self) -> int:
@@ -411,7 +437,9 @@ class Store:
 
     def stats(self) -> Any:
         """Count the answers, and say how old they are."""
-        return _call("store stats", [self.path], {})
+        from bulkcat import _run
+
+        return _run.call(["store", "stats", "--store", _flags.passable("an argument", self.path), "--json"], {})
 
     def delete(self, *inputs: str) -> None:
         """Delete the answers for inputs, or the whole store."""
@@ -419,19 +447,18 @@ class Store:
 
         _one.close()
         if inputs:
-            _run.command(["store", "delete", "--", *(_flags.passable("an argument", text) for text in (self.path, *inputs))])
-        elif os.path.isdir(self.path):
-            import shutil
-
-            self.stats()  # refuses a folder that is no store
-            shutil.rmtree(self.path)
+            _run.command(["store", "delete", "--store", self.path, "--", *(_flags.passable("an argument", text) for text in inputs)])
+        elif os.path.exists(self.path):
+            self.stats()  # refuses a file that is no store
+            for path in self._files():
+                os.remove(path)
 
     def __repr__(self) -> str:
         return f"Store({self.path!r}, bytes={self.bytes})"
 
 
 def store(path: str | os.PathLike[str] | None = None) -> Store:
-    """Return the store of the user, in which answers of hosted services are kept, or the one in a folder."""
+    """Return the store of the user, or another one."""
     from bulkcat._work import state_folder
 
-    return Store(os.path.abspath(path) if path is not None else os.path.join(state_folder(), "bulkcat.answers"))
+    return Store(_flags.absolute(os.fspath(path)) if path is not None else os.path.join(state_folder(), "answers.db"))

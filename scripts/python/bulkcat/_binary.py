@@ -7,20 +7,22 @@ import shutil
 import sys
 import sysconfig
 
+from bulkcat._errors import UsageError
+
 
 def find() -> str:
     """Return the path of the program: that of BULKCAT_BINARY, or that of the wheel. PATH is not searched."""
     given = os.environ.get("BULKCAT_BINARY")
     if given:
         if shutil.which(given) is None:  # here, since the frames of subprocess hold the variables, and so the key
-            raise FileNotFoundError(f"BULKCAT_BINARY: there is no program {given!r}")
+            raise UsageError(f"BULKCAT_BINARY: there is no program {given!r}")
         return given
     name = "bulkcat" + (".exe" if os.name == "nt" else "")
     places = [os.path.join(folder, name) for folder in _folders()]
     for place in places:
         if os.path.isfile(place):
             return place
-    raise FileNotFoundError(f"the program bulkcat is not in {', '.join(places)}: install the wheel, or set BULKCAT_BINARY")
+    raise UsageError(f"the program bulkcat is not in {', '.join(places)}: install the wheel, or set BULKCAT_BINARY")
 
 
 def _folders() -> list[str]:

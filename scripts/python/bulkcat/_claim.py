@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 import sys
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ else:
 
 @contextlib.contextmanager
 def claimed(path: str, output: str) -> Iterator[None]:
-    """Hold the input file of an output against other calls, of this process and of others, and remove it in the end.
+    """Hold the input files of an output, whose names begin with path, against other calls, and remove them in the end.
 
     The system ends the lock with the process that holds it.
     """
@@ -35,9 +36,8 @@ def claimed(path: str, output: str) -> Iterator[None]:
     try:
         yield
     finally:
-        names = [path, path + ".draft", name]
-        for file in names if sys.platform != "win32" else names[:2]:  # which does not remove an open file
-            with contextlib.suppress(OSError):
+        for file in glob.glob(glob.escape(path) + "[-.]*"):  # also those of a call that was killed
+            with contextlib.suppress(OSError):  # Windows does not remove an open file
                 os.remove(file)
         lock.close()
 

@@ -18,21 +18,35 @@ class Misconfigured(Error):
     """The settings or the address of the service have to change before a run can succeed."""
 
 
-class Broken(Error):
+class _WithAccount(Error):
+    """An error with the account of its run. Copies, also in another process, have all members but those of `_ours`."""
+
+    _ours: tuple[str, ...] = ()
+
+    def __init__(self, message: str, account: dict[str, Any]) -> None:
+        super().__init__(message)
+        self.account = account
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        members = {name: value for name, value in vars(self).items() if name not in self._ours}
+        return type(self), (str(self), self.account), members
+
+
+class Broken(_WithAccount):
     """The run is complete, and its output does not meet an expectation: see the option `expect`. No answer is lost."""
 
     def __init__(self, message: str, account: dict[str, Any]) -> None:
-        super().__init__(message)
-        self.account = account
+        super().__init__(message, account)
         self.expectations: list[dict[str, Any]] = account.get("expectations", [])
 
 
-class Stopped(Error):
-    """The run stopped early: by its quota, a budget, a deadline, an outage, or by Ctrl-C. No answer is lost."""
+class Stopped(_WithAccount):
+    """The run stopped early: by its quota, a deadline, an outage, or by Ctrl-C; see Spent for a budget. No answer is lost."""
+
+    _ours = ("_again",)  # the call, whose data may be large, and whose options may hold secrets
 
     def __init__(self, message: str, account: dict[str, Any]) -> None:
-        super().__init__(message)
-        self.account = account
+        super().__init__(message, account)
         self.counts: dict[str, Any] = account.get("counts", {})
         self.interrupted = False  # by Ctrl-C, or by the stop button of a notebook
         self._again: Callable[[bool], Any] | None = None
@@ -47,5 +61,9 @@ class Stopped(Error):
 
     def _call(self, partial: bool) -> Any:
         if self._again is None:
-            raise Error("this call cannot be made again")
+            raise Error("a copy of the error, such as that of another process, does not know the call: make the same call again")
         return self._again(partial)
+
+
+class Spent(Stopped):
+    """The run has spent its budget in all its starts: only a call with a larger max_requests or max_cost goes on."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +13,7 @@ from bulkcat._options import COMMANDS, PRODUCT, WEBSITE
 TABLES = {"website": WEBSITE, "product": PRODUCT, **COMMANDS}
 
 # Options that may hold secrets, which other users of the machine could read on the command line.
-_ENVIRONMENT = {"api_key": "BULKCAT_API_KEY", "notify": "BULKCAT_NOTIFY", "base_url": "BULKCAT_BASE_URL", "lineage": "BULKCAT_LINEAGE"}
+_ENVIRONMENT = {"api_key": "BULKCAT_API_KEY", "notify": "BULKCAT_NOTIFY", "base_url": "BULKCAT_BASE_URL"}
 
 
 class Secret(str):
@@ -67,6 +68,14 @@ def passable(what: str, text: Any, is_path: bool = True) -> Any:
     return text
 
 
+def absolute(path: str) -> str:
+    """Return the absolute path of a path."""
+    try:
+        return os.path.abspath(path)
+    except FileNotFoundError:
+        raise UsageError(f"the working folder has been removed: give an absolute path instead of {path}") from None
+
+
 def encodable(what: str, text: str) -> None:
     """Refuse half of a pair of surrogates in an input."""
     if not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text):
@@ -104,9 +113,31 @@ def environment(options: Mapping[str, Any], without: frozenset[str] = frozenset(
     refused = {"BULKCAT_" + name.upper() for name in without}
     variables = {name: value for name, value in os.environ.items() if name not in refused}
     variables |= {variable: options[name] for name, variable in _ENVIRONMENT.items() if name in options}
+    variables["BULKCAT_LOG_FORMAT"] = "json"  # of the errors of all commands, also of those without such a flag
     return {name: Secret(value) for name, value in variables.items()}  # any of which may be one
+
+
+def is_given(options: Mapping[str, Any], name: str) -> bool:
+    """Report whether an option is given, or its variable is set."""
+    return bool(options.get(name) or os.environ.get("BULKCAT_" + name.upper()))
 
 
 def is_hosted(options: Mapping[str, Any]) -> bool:
     """Report whether a hosted service answers, which may charge for it."""
-    return any(options.get(name) or os.environ.get("BULKCAT_" + name.upper()) for name in ("base_url", "profile"))
+    return is_given(options, "base_url") or is_given(options, "profile")
+
+
+def in_words(message: str) -> str:
+    """Return a message of the program with the options of Python instead of flags: overwrite=True for --overwrite."""
+
+    def option(match: re.Match[str]) -> str:
+        name = match["name"].replace("-", "_")
+        kinds = [table[name][0] for table in TABLES.values() if name in table] or ["str"] * (name in ("column", "output"))
+        if not kinds:
+            return match[0]
+        return f"{name}={match['value'] or ('True' if kinds[0] == 'bool' else '')}"
+
+    message = re.sub(r'invalid argument (".*?") for "(?:-o, )?--([a-z-]+)" flag: ', r"--\2: \1: ", message)
+    message = re.sub(r"^--([a-z-]+):", lambda start: start[1].replace("-", "_") + ":", message, flags=re.MULTILINE)
+    message = re.sub(r"(?<!\S)-o\b", "--output", message)
+    return re.sub(r"(?<![\w-])--(?P<name>[a-z][a-z-]*[a-z])(?:[ =](?P<value>[A-Z0-9][^\s,;:)]*(?::[0-9]+)?))?", option, message)

@@ -5,10 +5,15 @@ Each kind of frame is a class with the same four methods. The libraries are impo
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import json
 import os
+import re
+import reprlib
 import sys
+from collections.abc import Iterable
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from bulkcat._categories import Categories
@@ -17,6 +22,8 @@ from bulkcat._flags import encodable
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_DIGITS = 16  # of the digest of a frame
 
 # Rows are sent in batches of so many, so that a long frame is not copied as a whole.
 _BATCH = 1 << 17
@@ -40,6 +47,8 @@ def typed(name: str, values: Any) -> Any:
 class Frame:
     """The methods of all kinds of frames."""
 
+    ignores_case = False  # names that differ only in case are one name
+
     def __init__(self, data: Any) -> None:
         self.data = data
 
@@ -52,7 +61,7 @@ class Frame:
         return len(self.data)
 
     def values(self, column: Any, start: int, stop: int) -> Any:
-        """Return values of a column in a form that pyarrow and list() take."""
+        """Return values of a column: a list of objects, or a form that pyarrow and list() take."""
         raise NotImplementedError
 
     def extended(self, columns: Columns) -> Any:
@@ -74,10 +83,21 @@ class PandasFrame(Frame):
         return list(self.data.columns)
 
     def values(self, column: Any, start: int, stop: int) -> Any:
-        return self.data.iloc[start:stop, self.names().index(column)]
+        import pandas as pd
+
+        values = self.data.iloc[start:stop, self.names().index(column)]
+        mixed = values.dtype == object and pd.api.types.infer_dtype(values, skipna=True) != "string"
+        return values.tolist() if mixed else values  # pyarrow would guess a type, and crashes with some nulls of NumPy
 
     def extended(self, columns: Columns) -> Any:
-        return self.data.assign(**self._arrays(columns))
+        levels = self.data.columns.nlevels
+        if levels == 1:
+            return self.data.assign(**self._arrays(columns))
+        import pandas as pd
+
+        new = pd.DataFrame(self._arrays(columns), index=self.data.index)
+        new.columns = pd.MultiIndex.from_tuples([(name, *[""] * (levels - 1)) for name in new], names=self.data.columns.names)
+        return pd.concat([self.data, new], axis=1)
 
     def made(self, columns: Columns) -> Any:
         import pandas as pd
@@ -121,9 +141,9 @@ class PolarsFrame(Frame):
         import polars as pl
 
         values = self.data[column][start:stop]
-        categorical = values.dtype in (pl.Categorical, pl.Enum)
-        values = values.cast(pl.String) if categorical else values
-        return values.to_arrow() if _has_pyarrow() else values
+        if values.dtype in (pl.Categorical, pl.Enum) or values.dtype.is_integer():
+            values = values.cast(pl.String)
+        return values.to_arrow() if _has_pyarrow() and values.dtype in (pl.String, pl.Null) else values.to_list()
 
     def extended(self, columns: Columns) -> Any:
         data = self.data.with_columns([self._series(name, values) for name, values in columns.items()])
@@ -153,7 +173,7 @@ class PolarsFrame(Frame):
 
 
 class ArrowFrame(Frame):
-    """A table, a record batch or an array of pyarrow."""
+    """A table, a reader, a record batch or an array of pyarrow, or what gives a stream of Arrow."""
 
     def __init__(self, data: Any) -> None:
         import pyarrow as pa
@@ -162,6 +182,8 @@ class ArrowFrame(Frame):
             data = pa.table({"input": data})
         elif isinstance(data, pa.RecordBatch):
             data = pa.Table.from_batches([data])
+        elif not isinstance(data, pa.Table):
+            data = pa.RecordBatchReader.from_stream(data).read_all()
         super().__init__(data)
 
     def names(self) -> list[Any]:
@@ -185,15 +207,26 @@ class ArrowFrame(Frame):
 class DuckDBFrame(ArrowFrame):
     """A relation of DuckDB. The result is a relation of the default connection."""
 
+    ignores_case = True
+
     def __init__(self, data: Any) -> None:
         if not _has_pyarrow():
             raise UsageError("relations of DuckDB need pyarrow: pip install 'bulkcat[duckdb]'")
         import duckdb
 
+        lower = [name.lower() for name in data.columns]
+        if twice := next((name for name, low in zip(data.columns, lower, strict=True) if lower.count(low) > 1), None):
+            raise UsageError(f"the relation has several columns {twice!r}: DuckDB would rename them, so give them other names")
         back = duckdb.from_arrow(_table_of(data.limit(0)))
         changed = zip(data.columns, data.types, back.types, strict=True)
         self._types = {name: str(kind) for name, kind, other in changed if kind != other}  # which Arrow does not have, such as HUGEINT
         super().__init__(_table_of(self._cast(data, dict.fromkeys(self._types, "VARCHAR"))))
+
+    def values(self, column: Any, start: int, stop: int) -> Any:
+        values, kind = super().values(column, start, stop), self._types.get(column, "VARCHAR")
+        if values.null_count < len(values) and not kind.startswith(("VARCHAR", "ENUM", "HUGEINT", "UHUGEINT")):
+            raise UsageError(f"{_named(column)} has values of the type {kind}, and not text")
+        return values
 
     @staticmethod
     def _cast(relation: Any, types: dict[str, str]) -> Any:
@@ -252,6 +285,8 @@ def frame_of(data: Any) -> Frame | None:
         kind = _KINDS.get((base.__module__.split(".")[0], base.__name__))
         if kind is not None:
             return kind(data)
+    if hasattr(data, "__arrow_c_stream__") and _has_pyarrow():
+        return ArrowFrame(data)
     return None
 
 
@@ -264,15 +299,30 @@ def format_for(frame: Frame) -> str:
     return "parquet" if _has_pyarrow() and not isinstance(frame, ListFrame) else "jsonl"
 
 
-def send(frame: Frame, columns: list[Any], path: str) -> list[str]:
-    """Write the input columns to a file, and return their names there. A program that reads the file before keeps its rows."""
+def send(frame: Frame, columns: list[Any], path: str) -> tuple[str, list[str]]:
+    """Write the input columns to a file, and return its name and theirs. A program that reads the file before keeps its rows.
+
+    The name of the file is path and the digest of the rows: for the program, the rows of another frame are another input.
+    """
     draft = path + ".draft"
     names = _write(frame, columns, draft)
+    digest = hashlib.sha256()
+    with open(draft, "rb") as file:
+        while part := file.read(1 << 20):
+            digest.update(part)
+    path = f"{path}-{digest.hexdigest()[:_DIGITS]}"
     try:
         os.replace(draft, path)
     except PermissionError:  # on Windows
         raise Error(f"another run still reads {path}: try again when it has ended") from None
-    return names
+    return path, names
+
+
+def named(text: str, path: str) -> str:
+    """Return a message of the program that speaks of the frame instead of the file of send."""
+    for place in (path, os.path.basename(path)):  # in a setting, relative to the output
+        text = re.sub(re.escape(place[:-_DIGITS]) + f"[0-9a-f]{{{_DIGITS}}}", "another frame", text.replace(place, "this frame"))
+    return text
 
 
 def _write(frame: Frame, columns: list[Any], path: str) -> list[str]:
@@ -281,7 +331,7 @@ def _write(frame: Frame, columns: list[Any], path: str) -> list[str]:
     if format_for(frame) == "jsonl":
         with open(path, "w", encoding="utf-8") as file:
             for start, stop in batches:
-                rows = zip(*[_texts(c, start, list(frame.values(c, start, stop))) for c in columns], strict=True)
+                rows = zip(*[as_texts(_named(c), frame.values(c, start, stop), start) for c in columns], strict=True)
                 file.writelines(json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False) + "\n" for row in rows)
         return names
     import pyarrow as pa
@@ -298,35 +348,56 @@ def _strings(column: Any, start: int, values: Any) -> pa.ChunkedArray:
     """A column as text: text, categories of text, and whole numbers."""
     import pyarrow as pa
 
-    try:
-        array = pa.array(values, from_pandas=True) if not isinstance(values, (pa.Array, pa.ChunkedArray)) else values
-    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError):  # objects of several types, and texts that are none
-        return pa.chunked_array([pa.array(_texts(column, start, list(values)), pa.large_string())])
+    array = values
+    if not isinstance(values, (list, pa.Array, pa.ChunkedArray)):
+        try:
+            array = pa.array(values, pa.large_string() if values.dtype == object else None, from_pandas=True)
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):  # types that Arrow does not have, and texts that are none
+            array = list(values)
+    if isinstance(array, list):
+        array = pa.array(as_texts(_named(column), array, start), pa.large_string())
     if array.null_count == len(array):  # of any type: pandas has doubles for a column without values
         return pa.chunked_array([pa.nulls(len(array), pa.large_string())])
+    if pa.types.is_run_end_encoded(array.type):
+        import pyarrow.compute as pc
+
+        array = pc.run_end_decode(array)
     kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
-    if array.null_count == len(array):  # pandas has columns without a value as numbers
-        array = pa.nulls(len(array))
-    elif not (str(kind) in ("string", "large_string", "string_view", "null") or pa.types.is_integer(kind)):
-        raise UsageError(f"the column {column!r} has values of the type {kind}, and not text")
+    if not (str(kind) in ("string", "large_string", "string_view", "null") or pa.types.is_integer(kind)):
+        raise UsageError(f"{_named(column)} has values of the type {kind}, and not text")
     array = array.cast(pa.large_string())
     return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
 
 
-def _texts(column: Any, start: int, values: list[Any]) -> list[str | None]:
-    """Objects as text. The nulls of pandas are no texts."""
+def _named(column: Any) -> str:
+    return f"the column {column!r}"
+
+
+def as_texts(what: str, values: Iterable[Any], start: int | None = None) -> list[str | None]:
+    """Objects as text: texts and whole numbers. The nulls of all libraries are none. start is the number of the first row."""
     texts: list[str | None] = []
     for i, value in enumerate(values):
         if isinstance(value, str):
-            encodable(f"the column {column!r}, row {start + i},", value)
-            texts.append(value)
-        elif value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:  # NA compares as NA
+            encodable(what if start is None else f"{what}, row {start + i},", value)
+            texts.append(str.__str__(value))  # the value of a member of an enumeration, too
+        elif isinstance(value, Integral) and not isinstance(value, bool):
+            texts.append(str(int(value)))
+        elif _is_null(value):
             texts.append(None)
-        elif isinstance(value, int) and not isinstance(value, bool):
-            texts.append(str(value))
         else:
-            raise UsageError(f"the column {column!r} has {value!r} in row {start + i}, and not text")
+            place = "" if start is None else f" in row {start + i}"
+            raise UsageError(f"{what} has {reprlib.repr(value)}{place}, and not text")
     return texts
+
+
+def _is_null(value: Any) -> bool:
+    """Report whether a value is None, or the NA, NaT or NaN of a library."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType", "MaskedConstant"):
+        return True
+    try:
+        return not hasattr(value, "__len__") and bool(value != value)
+    except Exception:  # such as a signaling NaN of decimal
+        return False
 
 
 def receive(frame: Frame, path: str) -> Columns:

@@ -13,7 +13,7 @@ from typing import Any
 from bulkcat import _flags, _run
 from bulkcat._categories import Categories
 from bulkcat._errors import Error
-from bulkcat._frames import without_prefix
+from bulkcat._frames import as_texts, without_prefix
 
 # The program reads this many bytes to find out what its input is, before the first record: blank lines are no records.
 _SAMPLE = 64 << 10
@@ -25,26 +25,24 @@ _lock = threading.Lock()
 _all: weakref.WeakSet[_Asker] = weakref.WeakSet()  # also those that are asked at the moment
 
 
-def ask(kind: str, text: str, options: dict[str, Any], without: frozenset[str]) -> Categories:
+def ask(kind: str, text: Any, options: dict[str, Any], without: frozenset[str]) -> Categories:
     """Return the answer for one input.
 
     The program of the embedded service waits for the next input. That of a hosted service ends, since it holds the store
     of the user's answers.
     """
-    if not isinstance(text, str):
-        raise TypeError(f"want the text of one {kind}, not {type(text).__name__}")
-    _flags.encodable("the input", text)
-    if _flags.is_hosted(options) or "store" in options:
+    (line,) = as_texts("the input", [text])
+    if _flags.is_hosted(options) or _flags.is_given(options, "store"):
         asker = _Asker(kind, options, without)
         try:
-            return asker.ask(text, last=True)
+            return asker.ask(line, last=True)
         finally:
             asker.close()
     key = (kind, _flags.Secret(json.dumps(options, sort_keys=True, default=str)))
     with _lock:
         asker = _waiting.pop(key) if key in _waiting else _Asker(kind, options, without)
         try:
-            answer = asker.ask(text)
+            answer = asker.ask(line)
         except BaseException:
             asker.close()
             raise
@@ -83,18 +81,18 @@ class _Asker:
 
         self._log = tempfile.TemporaryFile()
         arguments = [kind, "-", *_flags.flags(options), "--output=-", "--input-format=jsonl", "--output-format=jsonl"]
-        arguments += ["--carry=none", "--shape=nested", "--log-format=json"]
+        arguments += ["--carry=none", "--shape=nested"]
         self._headers = _run.Headers(options)
         arguments += self._headers.__enter__()
         self._process = _run.start(arguments, options, self._log, stdin=subprocess.PIPE, stdout=subprocess.PIPE, without=without)
         self._asked = 0
         _all.add(self)
 
-    def ask(self, text: str, last: bool = False) -> Categories:
+    def ask(self, text: str | None, last: bool = False) -> Categories:
         process = self._process
         assert process.stdin is not None and process.stdout is not None
         self._asked += 1
-        line = json.dumps(text).encode() + b"\n"  # in ASCII, for which no encoding has to be found out
+        line = json.dumps(text or "").encode() + b"\n"  # in ASCII, for which no encoding has to be found out
         try:
             process.stdin.write(line if self._asked > 1 or last else b"\n" * _SAMPLE + line)
             process.stdin.flush()

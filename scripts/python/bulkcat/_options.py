@@ -13,9 +13,7 @@ if TYPE_CHECKING:
         join: str
         input_format: str
         sheet: str
-        delimiter: str
-        no_header: bool
-        strict_csv: bool
+        dialect: str
         encoding: str
         classification: str | list[str]
         ask_placeholders: bool
@@ -36,8 +34,7 @@ if TYPE_CHECKING:
         header: str | list[str]
         header_file: str
         ca_file: str
-        website_param: str
-        product_param: str
+        param: str
         param_in: str
         member: str
         timeout: str | float
@@ -51,7 +48,6 @@ if TYPE_CHECKING:
         precision: str
         audit: str
         rate: str
-        burst: int
         workers: int
         max_attempts: int
         max_retry_wait: str | float
@@ -68,8 +64,6 @@ if TYPE_CHECKING:
         max_age: str
         refresh_budget: int
         retry_rejected: bool
-        store_backup: str
-        store_backup_every: str | float
         expect: str | list[str]
         expect_against: str
         expect_else: str
@@ -77,22 +71,15 @@ if TYPE_CHECKING:
         shard: str
         strict: bool
         keep_going: bool
-        no_spool: bool
         partial: bool
         offline: bool
         grace: str | float
         report: str
-        log_format: str
-        quiet: bool
-        debug: bool
         notify: str
-        notify_url_file: str
         notify_on: str | list[str]
         notify_format: str
-        lineage: str
         on_end: str
         listen: str
-        listen_host: str | list[str]
 
     class WebsiteOptions(RunOptions, total=False):
         """The options for websites."""
@@ -110,9 +97,7 @@ _RUN = {
     "join": ("str", "the TEXT between the values of several input columns (default  )"),
     "input_format": ("str", "csv, jsonl, txt, parquet or xlsx (default: by name and content)"),
     "sheet": ("str", "the SHEET of an Excel file (default: the first)"),
-    "delimiter": ("str", "of CSV columns: one character, or tab (default: one of , ; tab | by the content)"),
-    "no_header": ("bool", "the CSV has no header: its columns are 1, 2, ..."),
-    "strict_csv": ("bool", "read CSV strictly by RFC 4180: stray quotes and rows of another length than the header are invalid; guess no encoding"),
+    "dialect": ("str", "of CSV and text, with a comma between: delimiter=C, quote=C, escape=C, comment=TEXT (none: there is none), header=LINE or header=none (the columns are 1, 2, ...), strict (RFC 4180 and no guesses), as in delimiter=tab,quote=none,header=3 (default: by the content)"),
     "encoding": ("str", "utf-8, utf-16, windows-1252, windows-1251, iso-8859-2, shift_jis, gbk or another label of the WHATWG Encoding Standard (default: by the byte order mark, or else by the content)"),
     "ask_placeholders": ("bool", "also ask for texts that stand for a missing value, such as NULL, N/A and #REF!, which are invalid otherwise"),
     "output_format": ("str", "parquet, csv or jsonl (default: by the output's extension; parquet for a folder)"),
@@ -121,8 +106,8 @@ _RUN = {
     "carry": ("str | list[str]", "columns of the input to carry along: all, none or a,b (default all)"),
     "language": ("str", "add the column value_local, the path of the category in a LANGUAGE such as de (product_taxonomy)"),
     "source_columns": ("bool", "add the columns source and answered_at, which differ from run to run"),
-    "shape": ("str", "SHAPE of the rows: long (a row per category), top (one row per record, with its first category) or nested (one row per record, with a list of its categories; Parquet and JSONL) (default long)"),
-    "top": ("int", "the first N categories of each record; 0 for all (default 0)"),
+    "shape": ("str", "SHAPE of the rows: long (a row per category), top (one row per record, with its category of the highest confidence) or nested (one row per record, with a list of its categories; Parquet and JSONL) (default long)"),
+    "top": ("int", "the N categories of each record with the highest confidence; 0 for all (default 0)"),
     "min_confidence": ("float", "only categories with a confidence of X or more; a record without such a category has the status empty (default 0)"),
     "escape_formulas": ("bool", "for spreadsheets: a ' before the text of CSV cells that may be formulas"),
     "overwrite": ("bool", "replace an output that another run has written"),
@@ -132,11 +117,10 @@ _RUN = {
     "header": ("str | list[str]", "send another header, 'Name: value', with every request; may be given several times"),
     "header_file": ("str", "more headers from FILE, one on a line: for secrets, which are never printed"),
     "ca_file": ("str", "trust the certificate authorities in FILE (PEM) in addition to the system's"),
-    "website_param": ("str", "name of the website operation's input (default url)"),
-    "product_param": ("str", "name of the product operation's input (default query)"),
+    "param": ("str", "NAME of the parameter that has the input (default url for websites, query for products), or website=NAME,product=NAME"),
     "param_in": ("str", "place of the parameters: query, form or json (default query)"),
     "member": ("str", "the PATH of the entries in an answer, such as data.{classification}, or . for an answer that is the list (default {classification})"),
-    "timeout": ("str | float", "for one request, with its answer (default 30s)"),
+    "timeout": ("str | float", "for one request, with its answer; the default grows to 2m while the service is slower (default 30s)"),
     "profile": ("str", "ask the service as the profile in FILE says, which bulkcat probe has written; other flags override the profile"),
     "fetch": ("str", "whether the embedded service reads the pages of websites: auto, always or never (default auto)"),
     "fetch_rate": ("str", "pages at most over all hosts, such as 20/s or 600/m; 0 for no limit; each host gets one request at a time in any case (default 0)"),
@@ -147,25 +131,22 @@ _RUN = {
     "precision": ("str", "the share of the answers of --free with which the service has to agree (default 95%)"),
     "audit": ("str", "the share of the requests of --free that the service is asked as well, at random: at least 300 requests; 0 for no audit (default 1%)"),
     "rate": ("str", "requests at most, such as 10/s or 600/m; auto learns what the service allows; 0 starts without any limit (default auto)"),
-    "burst": ("int", "requests at once within --rate, after a pause (default 1)"),
     "workers": ("int", "requests in flight at most; 0 for as many as rate and latency need (default 0)"),
     "max_attempts": ("int", "attempts of a request, before its records are failed (default 8)"),
     "max_retry_wait": ("str | float", "longest wait after a response, whatever its Retry-After says (default 15m0s)"),
     "max_outage": ("str | float", "stop, resumable, when the service is out for longer than this (default 6h0m0s)"),
-    "max_requests": ("int", "stop, resumable, after N requests; 0 for no bound (default 0)"),
+    "max_requests": ("int", "stop after N requests of all starts of the run; 0 for no bound (default 0)"),
     "price": ("float", "what a request of the hosted service costs, such as 0.002, for the costs in dry runs, progress, reports and accounts (default 0)"),
     "price_currency": ("str", "the CURRENCY of --price (default USD)"),
-    "max_cost": ("float", "stop, resumable, before the requests cost more, by --price; each attempt counts; 0 for no bound (default 0)"),
+    "max_cost": ("float", "stop before the requests of all starts of the run cost more, by --price; each attempt counts; 0 for no bound (default 0)"),
     "refresh_cost": ("float", "ask again for stored answers, as --refresh-budget does, for so much money (default 0)"),
     "reserve": ("int", "stop, resumable, while N requests of the quota are left; -1 for no bound (default -1)"),
     "wait_for_quota": ("bool", "when the quota is used up, wait until there is quota again, instead of stopping"),
-    "finish_by": ("str", "stop, resumable, in time to be done by a time of day or within a duration, such as 07:00 or 8h"),
-    "store": ("str", "keep answers in DIR, which runs may share one after the other (default bulkcat.answers beside the output; with -o - and a hosted service, in the state folder of the user)"),
+    "finish_by": ("str", "stop, resumable, in time to be done by a time of day or within a duration, such as 07:00 or 8h; a run that is started again has the deadline of its first start"),
+    "store": ("str", "keep answers in FILE, which any number of runs share (default $XDG_STATE_HOME/bulkcat/answers.db, for all runs of the user)"),
     "max_age": ("str", "ask again for answers older than this, such as 30d or 12h; 0 for any age (default 0)"),
-    "refresh_budget": ("int", "ask again for N stored answers of the input, those that are most likely to have changed (default 0)"),
+    "refresh_budget": ("int", "ask again for the N oldest stored answers of the input (default 0)"),
     "retry_rejected": ("bool", "ask again for inputs that the service rejected"),
-    "store_backup": ("str", "copy the store to URL, such as s3://bucket/backup, or to a folder while it changes, and begin from this copy if there is no store"),
-    "store_backup_every": ("str | float", "the time between copies: a lost machine loses the answers of this time (default 1m0s)"),
     "expect": ("str | list[str]", "what must hold of the output, such as 'ok >= 95%' or 'records >= 10000', else the exit status is 4; may be given several times. The figures: records, rows, ok, empty, rejected, failed, invalid, pending, unanswered, categories, confidence.mean, changed, new_categories"),
     "expect_against": ("str", "the output of an earlier RUN, with which changed and new_categories compare; without one they are not compared"),
     "expect_else": ("str", "publish an output that breaks an expectation (keep), or hold it back (hold); its answers are stored (default keep)"),
@@ -173,22 +154,15 @@ _RUN = {
     "shard": ("str", "ask only for the K/Nth part of the input, such as 3/16, into a folder of its own in the output folder; auto takes the place of a task in its array (Slurm, Kubernetes, AWS Batch, Cloud Run) from the environment; see bulkcat finish"),
     "strict": ("bool", "stop at the first invalid record"),
     "keep_going": ("bool", "go on even if the service rejects every input, because the inputs are wrong and not the settings, or has never answered"),
-    "no_spool": ("bool", "keep no copy of standard input beside the output during the run"),
     "partial": ("bool", "ask nothing: write the answers so far, and the other records as pending"),
     "offline": ("bool", "ask nothing: write the answers of a finished run again, in another format or with other columns"),
     "grace": ("str | float", "time for requests in flight after the run is interrupted (default 20s)"),
     "report": ("str", "write a report on the run to FILE: .html, .md or .json"),
-    "log_format": ("str", "of all lines on standard error: text or json (default text)"),
-    "quiet": ("bool", "print only warnings and errors"),
-    "debug": ("bool", "also log every failed attempt"),
     "notify": ("str", "post a message to this URL when the run ends; set BULKCAT_NOTIFY instead if the URL is a secret"),
-    "notify_url_file": ("str", "read the URL of --notify from FILE"),
     "notify_on": ("str | list[str]", "when to post: end, stop (ended early, resumable), outage, quota=80% (of the quota at the start is used), or several with a comma between (default end,stop)"),
     "notify_format": ("str", "of messages: json or slack (default json)"),
-    "lineage": ("str", "tell a catalogue what the run reads and writes: post events of OpenLineage to a URL, or append them to a file"),
-    "on_end": ("str", "run CMD in the shell when the run ends, with BULKCAT_RUN_STATUS, BULKCAT_RUN_OUTPUT, BULKCAT_RUN_RECORDS and more in its environment, but without the variables of flags and keys"),
-    "listen": ("str", "serve a page about the run or the service, /metrics (Prometheus), /status.json and /healthz on HOST:PORT, such as 127.0.0.1:9464; port 0 takes a free one. The page needs no key, and that of a run has inputs of the list: do not expose it to the internet"),
-    "listen_host": ("str | list[str]", "serve the page also under the NAME of a host; other names than localhost and that of --listen are refused, because a foreign page could read this one under a name of its own; may be given several times"),
+    "on_end": ("str", "run CMD in the shell when the run ends, with BULKCAT_RUN_STATUS, BULKCAT_RUN_OUTPUT, BULKCAT_RUN_RECORDS and more in its environment, but without the variables of flags and keys; it is killed after an hour"),
+    "listen": ("str", "serve a page about the run or the service, /metrics (Prometheus), /status.json and /healthz on HOST:PORT, such as 127.0.0.1:9464; port 0 takes a free one. Other names than HOST and localhost are refused, because a foreign page could read this one under a name of its own. The page needs no key, and that of a run has inputs of the list: do not expose it to the internet"),
 }
 
 WEBSITE = {
@@ -201,29 +175,22 @@ WEBSITE = {
 PRODUCT = {
     **_RUN,
     "classification": ("str | list[str]", "the classification: product_taxonomy or product_taxonomy_custom_NAME, or several with a comma between, each with its own requests and rows (default product_taxonomy)"),
-    "taxonomy": ("str | list[str]", "let the embedded service answer in a custom product taxonomy, NAME=FILE, as the classification product_taxonomy_custom_NAME, and ask for it unless --classification is given; may be given several times"),
+    "taxonomy": ("str | list[str]", "let the embedded service answer in the custom product taxonomy in FILE, as the classification product_taxonomy_custom_ and the name of the file, and ask for it unless --classification is given; NAME=FILE gives the classification a name; may be given several times"),
 }
 
 COMMANDS = {
     "verify": {
-        "column": ("str | list[str]", "the input's column, in any case and with other spaces and underscores; for JSONL and Parquet it may be a dotted path; given several times, the input is the values that are not blank, in this order"),
-        "join": ("str", "the TEXT between the values of several input columns (default  )"),
-        "input_format": ("str", "csv, jsonl, txt, parquet or xlsx (default: by name and content)"),
-        "sheet": ("str", "the SHEET of an Excel file (default: the first)"),
-        "delimiter": ("str", "of CSV columns: one character, or tab (default: one of , ; tab | by the content)"),
-        "no_header": ("bool", "the CSV has no header: its columns are 1, 2, ..."),
-        "strict_csv": ("bool", "read CSV strictly by RFC 4180: stray quotes and rows of another length than the header are invalid; guess no encoding"),
-        "encoding": ("str", "utf-8, utf-16, windows-1252, windows-1251, iso-8859-2, shift_jis, gbk or another label of the WHATWG Encoding Standard (default: by the byte order mark, or else by the content)"),
         "expect": ("str | list[str]", "what must hold of the output, such as 'ok >= 95%' or 'records >= 10000', else the exit status is 4; may be given several times. The figures: records, rows, ok, empty, rejected, failed, invalid, pending, unanswered, categories, confidence.mean, changed, new_categories"),
         "expect_against": ("str", "the output of an earlier RUN, with which changed and new_categories compare; without one they are not compared"),
-        "store": ("str", "the DIR of the stored answers (default bulkcat.answers beside the output, if it is there)"),
+        "taxonomy": ("str | list[str]", "the custom taxonomy of the run, as the run was given it; may be given several times"),
+        "model": ("str | list[str]", "the model of the run, as the run was given it; may be given several times"),
+        "free": ("str", "the model in FILE of the free answers of the run"),
+        "store": ("str", "the FILE of the stored answers (default that of the run, if it is there)"),
     },
     "diff": {
         "output": ("str", "write the changes as rows to FILE, or - for standard output"),
         "output_format": ("str", "parquet, csv or jsonl (default: by the extension of the file; csv on standard output)"),
         "overwrite": ("bool", "replace a file that exists"),
-        "feed": ("bool", "write rows with valid_from and valid_to: one that ends the old version, and one that begins the new one; the times are those of the answers (answered_at) or of the runs"),
-        "matrix": ("bool", "print the moves between categories as a matrix"),
         "level": ("int", "the level N of the categories of the moves (default 1)"),
         "exit_code": ("bool", "end with the status 1 if anything changed, and with 0 if nothing did"),
     },
@@ -236,12 +203,9 @@ COMMANDS = {
         "fetch": ("str", "whether the embedded service reads the pages of websites: auto, always or never (default auto)"),
         "fetch_rate": ("str", "pages at most over all hosts, such as 20/s or 600/m; 0 for no limit; each host gets one request at a time in any case (default 0)"),
         "allow_private": ("bool", "also read pages at addresses of the local network"),
-        "taxonomy": ("str | list[str]", "let the embedded service answer in a custom product taxonomy, NAME=FILE, as the classification product_taxonomy_custom_NAME, and ask for it unless --classification is given; may be given several times"),
+        "taxonomy": ("str | list[str]", "let the embedded service answer in the custom product taxonomy in FILE, as the classification product_taxonomy_custom_ and the name of the file, and ask for it unless --classification is given; NAME=FILE gives the classification a name; may be given several times"),
         "model": ("str | list[str]", "let the embedded service answer with the model in FILE, which bulkcat learn has made, and ask for its classification unless --classification is given; may be given several times"),
         "edition": ("str | list[str]", "another EDITION of a taxonomy than the default: 3.1 of taxonomy_v3, 2021-09-21 of product_taxonomy; may be given several times"),
-        "log_format": ("str", "of all lines on standard error: text or json (default text)"),
-        "quiet": ("bool", "print only warnings and errors"),
-        "debug": ("bool", "also log every failed attempt"),
     },
     "usage": {
         "base_url": ("str", "the hosted service's URL; without it the embedded service answers"),
@@ -250,14 +214,10 @@ COMMANDS = {
         "header": ("str | list[str]", "send another header, 'Name: value', with every request; may be given several times"),
         "header_file": ("str", "more headers from FILE, one on a line: for secrets, which are never printed"),
         "ca_file": ("str", "trust the certificate authorities in FILE (PEM) in addition to the system's"),
-        "website_param": ("str", "name of the website operation's input (default url)"),
-        "product_param": ("str", "name of the product operation's input (default query)"),
+        "param": ("str", "NAME of the parameter that has the input (default url for websites, query for products), or website=NAME,product=NAME"),
         "param_in": ("str", "place of the parameters: query, form or json (default query)"),
         "member": ("str", "the PATH of the entries in an answer, such as data.{classification}, or . for an answer that is the list (default {classification})"),
-        "timeout": ("str | float", "for one request, with its answer (default 30s)"),
+        "timeout": ("str | float", "for one request, with its answer; the default grows to 2m while the service is slower (default 30s)"),
         "profile": ("str", "ask the service as the profile in FILE says, which bulkcat probe has written; other flags override the profile"),
-        "log_format": ("str", "of all lines on standard error: text or json (default text)"),
-        "quiet": ("bool", "print only warnings and errors"),
-        "debug": ("bool", "also log every failed attempt"),
     },
 }

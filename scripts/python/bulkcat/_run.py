@@ -6,11 +6,11 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import IO, TYPE_CHECKING, Any
 
 from bulkcat import _binary, _flags
-from bulkcat._errors import Broken, Error, Misconfigured, Stopped, UsageError
+from bulkcat._errors import Broken, Error, Misconfigured, Spent, Stopped, UsageError
 
 if TYPE_CHECKING:
     import subprocess
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bulkcat._progress import Progress
 
 # The exit statuses of the program.
-_COMPLETE, _USAGE, _UNANSWERED, _BROKEN = 0, 2, 3, 4
+_COMPLETE, _USAGE, _UNANSWERED, _BROKEN, _SPENT = 0, 2, 3, 4, 5
 _INTERRUPTED = 130
 _STOPPED = (75, _INTERRUPTED, 143)
 
@@ -42,8 +42,15 @@ def call(arguments: list[str], options: Mapping[str, Any] | None = None) -> Any:
     """Run a command that is no run, and return the JSON that it prints."""
     text, status, log = _output(arguments, options or {})
     if text.strip() and status in (_COMPLETE, 1, _BROKEN):  # 1 says that there are findings
-        return json.loads(text)
+        return _parsed(text)
     raise _error(status, log, {})
+
+
+def _parsed(text: bytes) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise Error("the program printed no JSON: see BULKCAT_BINARY") from None
 
 
 def command(arguments: list[str]) -> None:
@@ -74,7 +81,13 @@ def _read(process: subprocess.Popen[bytes]) -> bytes:
 
 
 def run(
-    arguments: list[str], options: dict[str, Any], output: str, progress: Progress, without: frozenset[str], warns: bool = True
+    arguments: list[str],
+    options: dict[str, Any],
+    output: str,
+    progress: Progress,
+    without: frozenset[str],
+    warns: bool = True,
+    named: Callable[[str, str], str] = lambda text, _: text,
 ) -> dict[str, Any]:
     """Run `website` or `product` without the variables of some options, and return the account.
 
@@ -83,12 +96,12 @@ def run(
     """
     import subprocess
 
-    arguments = [*arguments, *_flags.flags(options), f"--output={output}", "--until-stdin-ends", "--log-format=json"]
+    arguments = [*arguments, *_flags.flags(options), f"--output={output}", "--until-stdin-ends"]
     with tempfile.TemporaryFile() as log, Headers(options) as headers:
         process = start([*arguments, *headers], options, log, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, without=without)
         with process:
             _wait(process, progress)
-        messages = _messages(log)
+        messages = [{k: named(v, arguments[1]) if isinstance(v, str) else v for k, v in m.items()} for m in _messages(log)]
     account = _json_of(beside(output, "run.json")) or {}
     pending = process.returncode in _STOPPED and account.get("ending") == "complete"  # of --partial
     is_error = process.returncode not in (_COMPLETE, _UNANSWERED) and not pending
@@ -103,10 +116,10 @@ def run(
 
 def forecast(arguments: list[str], options: dict[str, Any], without: frozenset[str]) -> dict[str, Any]:
     """Make a dry run, and return its figures."""
-    text, status, log = _output([*arguments, *_flags.flags(options), "--dry-run", "--log-format=json"], options, without)
+    text, status, log = _output([*arguments, *_flags.flags(options), "--dry-run"], options, without)
     if status != _COMPLETE:
         raise _error(status, log, {})
-    figures: dict[str, Any] = json.loads(text)
+    figures: dict[str, Any] = _parsed(text)
     return figures
 
 
@@ -176,6 +189,8 @@ def _messages(log: IO[bytes]) -> _Messages:
         try:
             message = json.loads(line)
         except ValueError:
+            message = None
+        if not isinstance(message, dict):
             message = {"level": "ERROR", "msg": line.removeprefix("bulkcat: ")}
         messages.append(message)
     return messages
@@ -201,7 +216,7 @@ def warn(texts: list[str], error: Error | None) -> None:
 
 def _text(message: Mapping[str, Any]) -> str:
     details = [f"{key}: {value}" for key, value in message.items() if key not in ("time", "level", "msg")]
-    return str(message.get("msg", "")) + (f" ({', '.join(details)})" if details else "")
+    return _flags.in_words(str(message.get("msg", "")) + (f" ({', '.join(details)})" if details else ""))
 
 
 def ended(status: int, log: IO[bytes]) -> Error:
@@ -211,11 +226,13 @@ def ended(status: int, log: IO[bytes]) -> Error:
 
 def _error(status: int, messages: _Messages, account: dict[str, Any]) -> Error:
     errors = [m for m in messages if m.get("level") == "ERROR"]
-    text = "\n".join(str(m.get("msg", "")) for m in errors).replace("\nRun 'bulkcat --help' for usage", "")
+    text = _flags.in_words("\n".join(str(m.get("msg", "")) for m in errors).replace("\nRun 'bulkcat --help' for usage", ""))
     if status == _USAGE:
         return UsageError(text)
     if status == _BROKEN:
         return Broken(text, account)
+    if status == _SPENT:
+        return Spent(text, account)
     if status in _STOPPED:
         stopped = Stopped(text or f"stopped early: {account.get('ending', 'interrupted')}", account)
         stopped.interrupted = status == _INTERRUPTED

@@ -12,6 +12,7 @@ import time
 from typing import Any
 
 from bulkcat import _flags
+from bulkcat._errors import UsageError
 
 _PREFIX = "python-"
 _DAY = 24 * 3600.0
@@ -19,53 +20,65 @@ _DAY = 24 * 3600.0
 
 def state_folder() -> str:
     """Return the folder in which the program keeps the answers of runs without an output folder."""
-    home = os.path.expanduser("~")
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
-    elif sys.platform == "darwin":
-        base = os.path.join(home, "Library", "Application Support")
-    else:
-        base = os.environ.get("XDG_STATE_HOME", "")
-        if not os.path.isabs(base):
-            base = os.path.join(home, ".local", "state")
+    name = "LOCALAPPDATA" if sys.platform == "win32" else "HOME"
+    base = os.environ.get(name, "")
+    if sys.platform == "darwin":
+        base = os.path.join(base, "Library", "Application Support")
+    elif sys.platform != "win32":
+        given = os.environ.get("XDG_STATE_HOME", "")
+        base = given if os.path.isabs(given) else os.path.join(base, ".local", "state")
+    if not os.path.isabs(base):  # a container may have no home; the program does not ask for another one, either
+        raise UsageError(f"there is no state folder, since {name} names none: name a folder with store=")
     return os.path.join(base, "bulkcat")
 
 
 class Work:
-    """Files of one call. Without a named store they lie in the state folder, whose runs share a store of answers."""
+    """Files of one call. They lie in the state folder, whose runs share a store of answers, or in a temporary folder."""
 
-    def __init__(self, store_named: bool, hosted: bool) -> None:
+    def __init__(self, kept_elsewhere: bool, hosted: bool) -> None:
+        """kept_elsewhere says that the answers are in a named store, or beside an output."""
         self._temporary = ""
-        self.folder = _flags.passable("the state folder", state_folder(), is_path=False)  # for pyarrow
-        if store_named or (not _usable(self.folder) and not hosted):  # without the folder nothing may be charged
-            import tempfile
-
-            self._temporary = self.folder = tempfile.mkdtemp(prefix="bulkcat-")
-        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        self._folder = "" if kept_elsewhere else _usable_state_folder(hosted)
         self._name = f"{_PREFIX}{os.getpid()}-{secrets.token_hex(4)}"
 
     def __enter__(self) -> Work:
-        if not self._temporary:
-            _settle_leftovers(self.folder)
+        if self._folder:
+            _settle_leftovers(self._folder)
         return self
 
     def path(self, name: str) -> str:
         """Return the path of a file of the call."""
-        return os.path.join(self.folder, f"{self._name}.{name}")
+        if not (self._folder or self._temporary):
+            import tempfile
+
+            self._temporary = tempfile.mkdtemp(prefix="bulkcat-")
+        return os.path.join(self._folder or self._temporary, f"{self._name}.{name}")
 
     def __exit__(self, *_: object) -> None:
         if self._temporary:
             shutil.rmtree(self._temporary, ignore_errors=True)
-        else:
-            _remove(self.folder, self._name)
+        elif self._folder:
+            _remove(self._folder, self._name)
 
 
-def _usable(folder: str) -> bool:
+def _usable_state_folder(hosted: bool) -> str:
+    """Return the state folder; "" if it cannot be used, and nothing may be charged for."""
     try:
+        folder = state_folder()
+        _flags.passable("the state folder", folder, is_path=False)  # for pyarrow
         os.makedirs(folder, mode=0o700, exist_ok=True)
-    except OSError:
-        return False
-    return os.access(folder, os.W_OK)
+        probe = os.path.join(folder, f"{_PREFIX}{os.getpid()}-{secrets.token_hex(4)}.probe")
+        os.close(os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        os.remove(probe)
+    except UsageError:
+        if hosted:
+            raise
+        return ""
+    except OSError as error:
+        if hosted:
+            raise UsageError(f"the state folder, which keeps the answers, cannot be used ({error}): name another with store=") from None
+        return ""
+    return folder
 
 
 def _remove(folder: str, name: str) -> None:

@@ -18,7 +18,7 @@ from airflow.triggers.base import BaseTrigger, TriggerEvent
 
 import bulkcat
 from bulkcat import _flags
-from bulkcat._errors import Error, Misconfigured, Stopped, UsageError
+from bulkcat._errors import Error, Misconfigured, Spent, Stopped, UsageError
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
@@ -36,9 +36,9 @@ class BulkcatOperator(BaseOperator):
     conn_id names a Connection: its host is the URL of the service, and its password the key. Without it the worker's
     environment counts, such as BULKCAT_BASE_URL and BULKCAT_API_KEY.
 
-    A run that stops early (quota, budget, deadline or outage) is rescheduled after reschedule_after. With deferrable=True
+    A run that stops early (quota, deadline or outage) is rescheduled after reschedule_after. With deferrable=True
     the triggerer waits for quota, and asks for it every reschedule_after. The run then asks only for what is missing. Wrong
-    settings fail the task without a retry. A killed task lets the requests in flight end, and fails.
+    settings, and a budget that is spent, fail the task without a retry. A killed task lets the requests in flight end, and fails.
     """
 
     template_fields = ("input_path", "output_path", "column", "options")
@@ -74,10 +74,10 @@ class BulkcatOperator(BaseOperator):
             run = _FUNCTIONS[self.kind](
                 self.input_path, self.column, output=self.output_path, **(self.options or {}), **_service(self.conn_id)
             )
+        except (Misconfigured, Spent, UsageError) as error:
+            raise AirflowFailException(str(error)) from error
         except Stopped as stopped:
             self._continue_later(stopped)
-        except (Misconfigured, UsageError) as error:
-            raise AirflowFailException(str(error)) from error
         finally:
             self._running = False
         account: dict[str, Any] = run.account
@@ -120,8 +120,8 @@ class QuotaTrigger(BaseTrigger):
             await asyncio.sleep(self.seconds)
             try:
                 left = await asyncio.to_thread(self._left)
-            except Misconfigured as error:
-                left = str(error)  # the task says it, too
+            except (Misconfigured, UsageError) as error:  # for good: the run says it, too, and fails the task
+                left = str(error)
             except Error as error:
                 self.log.warning("the service does not say how much quota is left: %s", error)
                 continue

@@ -95,7 +95,7 @@ def _categorize(
     if column not in df.columns or not isinstance(df.schema[column].dataType, StringType):
         raise UsageError(f"the DataFrame has no column {column!r} of strings")
     arguments = [kind, "in.jsonl", "--output=-", "--output-format=csv", "--column=input", "--carry=none", "--store=answers"]
-    arguments += [*_flags.flags(options), "--until-stdin-ends", "--log-format=json", "--quiet"]
+    arguments += [*_flags.flags(options), "--until-stdin-ends", "--quiet"]
     service: dict[str, Any] = {"base_url": gateway} if gateway else {n: options[n] for n in options if n in ("base_url", "profile")}
 
     def task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -20,6 +20,8 @@ def categories(config: Catalog) -> dg.MaterializeResult:
     """The categories of each product."""
     try:
         run = bulkcat.products(config.input, "title", output=config.output)
+    except bulkcat.Spent as spent:
+        raise dg.Failure(str(spent), allow_retries=False) from spent
     except bulkcat.Stopped as stopped:
         raise dg.RetryRequested(max_retries=24, seconds_to_wait=3600) from stopped
     largest = bulkcat.top(config.output, most=5)[0]["categories"]

@@ -6,8 +6,8 @@ import bulkcat
 
 
 def stopped(_task, _run, state) -> bool:
-    """Whether the run stopped early: other errors need a person."""
-    return isinstance(state.data, bulkcat.Stopped)
+    """Whether the run stopped early: other errors, and a spent budget, need a person."""
+    return isinstance(state.data, bulkcat.Stopped) and not isinstance(state.data, bulkcat.Spent)
 
 
 @task(retries=24, retry_delay_seconds=3600, retry_condition_fn=stopped)

@@ -1,10 +1,12 @@
 """How calls end, and what the next call asks."""
 
+import asyncio
 import json
 import os
 import random
 import select
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -36,7 +38,7 @@ def test_second_call_asks_nothing(hosted, state):
     assert statuses(bulkcat.products(pd.DataFrame({"title": [*TITLES, "hammer"]}))) == {"ok": 21}
     assert sorted(hosted.asked) == sorted([*TITLES, "hammer"])
     store = bulkcat.store()
-    assert store.path == str(state / "bulkcat.answers") and store.bytes > 0 and store.answers == 21
+    assert store.path == str(state / "answers.db") and store.bytes > 0 and store.answers == 21
     store.delete("hammer")
     assert store.answers == 20
     store.delete()
@@ -106,6 +108,67 @@ def test_wrong_key(hosted):
     with pytest.raises(bulkcat.Misconfigured, match="403"):
         bulkcat.product("drill", api_key="another")
     assert hosted.asked == []
+
+
+DEAD = {
+    "one input": lambda **options: bulkcat.product("drill", **options),
+    "texts": lambda **options: bulkcat.products(["a", "b"], **options),
+}
+
+
+@pytest.mark.parametrize("case", DEAD)
+def test_dead_service(case):
+    """A short list ends as a long one does: the service is out, and no record has failed."""
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        url = f"http://127.0.0.1:{closed.getsockname()[1]}"
+    with pytest.raises(bulkcat.Stopped, match="outage"):
+        DEAD[case](base_url=url, api_key=KEY, max_outage="1s", max_attempts=1, keep_going=True)
+
+
+# The exception of each kind of failure, in all functions.
+FAILURES = {
+    "usage with a wrong key": (lambda: bulkcat.usage(api_key="another"), bulkcat.Misconfigured, "403"),
+    "usage of no service": (lambda: bulkcat.usage(base_url="ftp://a"), bulkcat.UsageError, "check base_url= or"),
+    "usage with a wrong option": (lambda: bulkcat.usage(timeout="-1s"), bulkcat.UsageError, "^timeout: "),
+    "a forecast with a wrong option": (lambda: bulkcat.products(FRAME, rate="fast", dry_run=True), bulkcat.UsageError, '^rate: "fast": '),
+    "explain of no kind": (lambda: bulkcat.explain("film", "a"), bulkcat.UsageError, "film"),
+    "top of no file": (lambda: bulkcat.top("none.csv"), bulkcat.Error, "none.csv"),
+    "report of no file": (lambda: bulkcat.report("none.csv"), bulkcat.Error, "none.csv"),
+    "verify of no file": (lambda: bulkcat.verify("none.csv"), bulkcat.Error, "none.csv"),
+    "diff of no file": (lambda: bulkcat.diff("none.csv", "none.csv"), bulkcat.Error, "none.csv"),
+    "a store that is not there": (lambda: bulkcat.store("none").answers, bulkcat.Error, "none"),
+    "deletion in a store that is not there": (lambda: bulkcat.store("none").delete("a"), bulkcat.Error, "none"),
+}
+
+
+@pytest.mark.parametrize("case", FAILURES)
+def test_failures(case, hosted, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    call, kind, message = FAILURES[case]
+    with pytest.raises(kind, match=message) as caught:
+        call()
+    assert type(caught.value) is kind and "--" not in str(caught.value) and "{" not in str(caught.value)
+
+
+@pytest.mark.parametrize("call", [lambda: bulkcat.usage(), lambda: bulkcat.products(FRAME, dry_run=True), lambda: bulkcat.top("a.csv")])
+def test_other_programs(call, monkeypatch):
+    monkeypatch.setenv("BULKCAT_BINARY", "/bin/echo")
+    with pytest.raises(bulkcat.Error, match="printed no JSON: see BULKCAT_BINARY"):
+        call()
+    monkeypatch.setenv("BULKCAT_BINARY", "/no/program")
+    with pytest.raises(bulkcat.UsageError, match="BULKCAT_BINARY: there is no program"):
+        call()
+
+
+@pytest.mark.parametrize(
+    "variable", ["EXPECT=records >= 1000", "LOG_FORMAT=text", "DEBUG=true", "QUIET=true", "SHAPE=long", "PARTIAL=true"]
+)
+def test_variables_of_one_input(variable, monkeypatch):
+    name, value = variable.split("=", 1)
+    monkeypatch.setenv("BULKCAT_" + name, value)
+    assert bulkcat.product("steel drill").status == "ok"
+    with pytest.raises(bulkcat.UsageError, match=r"^classification: "):
+        bulkcat.product("steel drill", classification="naics")
 
 
 def test_no_key(hosted, monkeypatch):
@@ -302,13 +365,61 @@ def test_files(hosted, tmp_path, monkeypatch):
     assert bulkcat.verify("out.parquet", "titles.csv")["balanced"]
     assert bulkcat.top("out.parquet")[0]["records"] == 20
     assert bulkcat.report("out.parquet")
-    other = bulkcat.products(FRAME[:10], output=tmp_path / "frame.parquet", store="bulkcat.answers")
+    other = bulkcat.products(FRAME[:10], output=tmp_path / "frame.parquet")
     assert other.counts["requests"] == 0 and bulkcat.diff("out.parquet", other.path)["changes"]["removed"] == 10
     assert len(hosted.asked) == 20
     assert bulkcat.usage() == {"plan": "test", "remaining": str(hosted.quota - 20)}
     assert bulkcat.explain("product", "steel drill")
     with pytest.raises(bulkcat.Error, match=r"none\.parquet"):
         bulkcat.top("none.parquet")
+
+
+DATA = {"a frame": lambda: (FRAME, FRAME[:10]), "texts": lambda: (TITLES, TITLES[:10]), "a file": lambda: ("one.csv", "two.csv")}
+
+
+@pytest.mark.parametrize("output", ["out.csv", "out/"])
+@pytest.mark.parametrize("kind", DATA)
+def test_outputs_are_not_replaced(kind, output, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    FRAME.to_csv("one.csv", index=False)
+    FRAME[:10].to_csv("two.csv", index=False)
+    first, second = DATA[kind]()
+    before = bulkcat.products(first, output=output, top=1).account["outputs"]
+    refused = [
+        (lambda: bulkcat.products(first, output=output, top=1, resume=False), "exists: use overwrite=True"),
+        (lambda: bulkcat.products(second, output=output, top=1), r"the input was .* and is .*\): use overwrite=True"),
+        (lambda: bulkcat.products(first, output=output, top=2), "top= was 1 and is 2.* use overwrite=True"),
+    ]
+    for call, message in refused:
+        with pytest.raises(bulkcat.Error, match=message) as caught:
+            call()
+        assert ".input" not in str(caught.value)
+    assert bulkcat.products(first, output=output, top=1).account["outputs"] == before
+    for resume in (True, False):
+        assert bulkcat.products(second, output=output, top=1, overwrite=True, resume=resume).counts["ok"] == 10
+    monkeypatch.setenv("BULKCAT_OVERWRITE", "true")
+    assert bulkcat.products(first, output=output, top=1).counts["ok"] == 20
+
+
+def test_a_file_of_the_user_is_not_replaced(tmp_path):
+    (tmp_path / "mine.csv").write_text("mine")
+    with pytest.raises(bulkcat.Error, match="use overwrite=True to replace it"):
+        bulkcat.products(FRAME, output=tmp_path / "mine.csv")
+    assert (tmp_path / "mine.csv").read_text() == "mine"
+
+
+def test_options_of_an_output_count_for_frames(tmp_path, monkeypatch):
+    run = bulkcat.products(FRAME, output=tmp_path / "out", output_format="jsonl")
+    assert json.loads((tmp_path / "out").read_text().splitlines()[0])["input"] == TITLES[0] and run.counts["ok"] == 20
+    monkeypatch.setenv("BULKCAT_OUTPUT_FORMAT", "csv")
+    bulkcat.products(FRAME, output=tmp_path / "other")
+    assert (tmp_path / "other").read_text().startswith("record,")
+
+
+def test_forecast_knows_the_answers_of_an_output(hosted, tmp_path):
+    bulkcat.products(FRAME, output=tmp_path / "out.csv")
+    assert bulkcat.products(FRAME, output=tmp_path / "out.csv", dry_run=True).answered == 20
+    assert bulkcat.products(FRAME, dry_run=True).answered == 20
 
 
 def test_stopped_file(hosted, tmp_path, monkeypatch):
@@ -404,9 +515,34 @@ def test_unusable_state_folder(monkeypatch, service, tmp_path):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
     assert statuses(bulkcat.products(FRAME)) == {"ok": 20}  # nothing is paid, and nothing is kept
-    with pytest.raises(OSError):
-        bulkcat.products(FRAME, base_url=service.url, api_key=KEY)
+    for call in (bulkcat.products, bulkcat.product):
+        with pytest.raises(bulkcat.UsageError, match=r"state folder.* store="):
+            call("drill" if call is bulkcat.product else FRAME, base_url=service.url, api_key=KEY)
     assert service.asked == []
+
+
+@pytest.mark.parametrize("home", [None, "", "relative"])
+def test_no_home(home, hosted, tmp_path, monkeypatch):
+    """As in a container whose user has no entry in /etc/passwd."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.delenv("HOME") if home is None else monkeypatch.setenv("HOME", home)
+    for call in (lambda: bulkcat.products(FRAME), lambda: bulkcat.product("drill"), bulkcat.store):
+        with pytest.raises(bulkcat.UsageError, match=r"state folder.* store="):
+            call()
+    assert hosted.asked == [] and list(tmp_path.iterdir()) == []
+    with pytest.raises(bulkcat.UsageError, match=r"state folder.* store="):
+        bulkcat.products(FRAME, output="out.parquet")
+    assert hosted.asked == []
+    assert bulkcat.products(FRAME, output="out.parquet", store="answers.db").counts["ok"] == 20
+    assert bulkcat.products(FRAME, output="out.parquet", store="answers.db", dry_run=True).answered == 20
+    assert statuses(bulkcat.products(FRAME, store="answers.db")) == {"ok": 20}
+    monkeypatch.setenv("BULKCAT_STORE", "answers.db")
+    assert statuses(bulkcat.products(FRAME)) == {"ok": 20}
+    assert len(hosted.asked) == 20
+    monkeypatch.delenv("BULKCAT_BASE_URL")
+    assert statuses(bulkcat.products(FRAME)) == {"ok": 20}
+    assert {path.name.split(".")[0] for path in tmp_path.iterdir()} == {"out", "answers"}
 
 
 @pytest.mark.parametrize("name", ["-x.csv", "--help", "--"])
@@ -444,7 +580,7 @@ def test_key_is_not_among_the_variables_of_a_traceback(case, service, monkeypatc
     if case == "no program":
         monkeypatch.setenv("BULKCAT_BINARY", "/no/program")
     service.refusal = 401
-    with pytest.raises((bulkcat.Error, FileNotFoundError)) as caught:
+    with pytest.raises(bulkcat.Error) as caught:
         WITH_A_KEY[case](service.url)
     text = "".join(traceback.TracebackException.from_exception(caught.value, capture_locals=True).format())
     assert KEY not in text
@@ -506,14 +642,14 @@ def test_kill_of_python_with_an_output(hosted, tmp_path, start, monkeypatch):
     process.wait()
     hosted.release.set()
     until(lambda: not os.path.exists(f"/proc/{program}/fd/0"))
-    assert (tmp_path / ".out.parquet.input.parquet.lock").exists()
+    assert (tmp_path / ".out.parquet.input.lock").exists()
     assert bulkcat.products(FRAME, output="out.parquet").counts["ok"] == 20
     assert sorted(hosted.asked) == sorted(TITLES)
     assert [path.name for path in tmp_path.glob(".*")] == []
 
 
 MISSPELT = {
-    "verify": (lambda o: bulkcat.verify("out.csv", **o), "colum", "'column'"),
+    "verify": (lambda o: bulkcat.verify("out.csv", **o), "stor", "'store'"),
     "diff": (lambda o: bulkcat.diff("a.csv", "b.csv", **o), "overwite", "'overwrite'"),
     "top": (lambda o: bulkcat.top("out.csv", **o), "mosts", "'most'"),
     "top without a near name": (lambda o: bulkcat.top("out.csv", **o), "zzzzzz", "there are: level, most"),
@@ -565,7 +701,7 @@ def test_folders_whose_names_are_no_utf8(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", folder)
     for data in (FRAME, TITLES):
         with pytest.raises(bulkcat.UsageError, match=r"the state folder .* no UTF-8"):
-            bulkcat.products(data)
+            bulkcat.products(data, base_url="http://127.0.0.1:9", api_key=KEY)
     assert not os.path.exists(folder)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     os.mkdir(folder)
@@ -573,6 +709,62 @@ def test_folders_whose_names_are_no_utf8(tmp_path, monkeypatch):
         bulkcat.products(FRAME, output=folder + "/out.parquet")
     FRAME.to_csv(folder + "/in.csv", index=False)
     assert bulkcat.products(folder + "/in.csv", output=folder + "/out.csv").counts["ok"] == 20
+
+
+def test_generator_that_raises_half_way(hosted):
+    def titles():
+        yield "steel drill"
+        raise RuntimeError("half way")
+
+    with pytest.raises(RuntimeError, match="half way"):
+        bulkcat.products(titles())
+    assert hosted.requests == 0
+
+
+def test_threads():
+    results = {}
+
+    def call(i):
+        results[i] = [bulkcat.products([TITLES[i], "sofa"])[0].id, bulkcat.product(TITLES[i], top=i % 3 + 1).id]
+
+    threads = [threading.Thread(target=call, args=[i]) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == {i: ["1217", "1217"] for i in range(8)}
+
+
+def test_cancelled_task():
+    """The call ends in its thread, and its answers are there for the next one."""
+
+    async def cancelled():
+        task = asyncio.create_task(asyncio.to_thread(bulkcat.products, TITLES))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancelled())
+    assert bulkcat.products(TITLES)[0].status == "ok"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows does not remove the working folder")
+def test_removed_working_folder(tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert bulkcat.product("steel drill").id == "1217"
+    assert statuses(bulkcat.products(FRAME)) == {"ok": 20}
+    assert bulkcat.products(FRAME, output=tmp_path / "out.csv").counts["ok"] == 20
+    for call in (
+        lambda: bulkcat.products(FRAME, output="out.csv"),
+        lambda: bulkcat.products("in.csv", output="out.csv"),
+        lambda: bulkcat.store("answers"),
+        lambda: bulkcat.top("out.csv"),
+    ):
+        with pytest.raises(bulkcat.Error):
+            call()
 
 
 @pytest.mark.parametrize("data", [FRAME, "titles.csv"])
@@ -623,7 +815,7 @@ def test_read_only_home(service, mount, monkeypatch):
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.delenv("XDG_STATE_HOME")
     assert statuses(bulkcat.products(FRAME)) == {"ok": 20}  # nothing is paid, and nothing is kept
-    with pytest.raises(OSError, match="Read-only file system"):
+    with pytest.raises(bulkcat.UsageError, match=r"Read-only file system.* store="):
         bulkcat.products(FRAME, base_url=service.url, api_key=KEY)
     assert service.asked == []
     result = bulkcat.products(FRAME, base_url=service.url, api_key=KEY, store=home.parent / "answers")

@@ -180,19 +180,25 @@ REFUSED = {
     "a name that is taken": (pd.DataFrame({"title": ["a"], "status": [1]}), "title", {}, "a column 'status'"),
     "no such column": (pd.DataFrame({"title": ["a"]}), "titel", {}, "no column 'titel'; the columns are: title"),
     "a name twice": (pd.DataFrame([["a", "b"]], columns=["t", "t"]), "t", {}, "several columns 't'"),
+    "a name twice in DuckDB": (duckdb.sql("SELECT 'a' AS t, 1 AS d, 2 AS D"), "t", {}, "several columns 'd'"),
+    "a name that is taken in DuckDB": (duckdb.sql("SELECT 'a' AS t, 1 AS Status"), "t", {}, "a column 'Status'"),
+    "a name in another language": (pl.DataFrame({"t": ["a"], "value_local": [1]}), "t", {"language": "de"}, "a column 'value_local'"),
+    "no columns": (pa.table({}), None, {}, "which column has the products"),
     "which column": (pl.DataFrame({"a": ["x"], "b": ["y"]}), None, {}, "which column has the products"),
     "an unknown option": (["a"], None, {"min_confidense": 1}, "did you mean 'min_confidence'"),
     "an option of files": (pl.DataFrame({"a": ["x"]}), None, {"limit": 3}, "'limit' has no meaning for a frame"),
-    "lineage of a frame": (["a"], None, {"lineage": "events.jsonl"}, "'lineage' has no meaning for a frame"),
     "a value of an option": (["a"], None, {"rate": "fast"}, '"fast" is not a rate'),
     "numbers": (pa.table({"a": [1.5]}), None, {}, "the type double, and not text"),
     "objects": (pd.DataFrame({"a": ["x", 1.5]}, dtype="object"), None, {}, "1.5 in row 1"),
-    "bytes": (pd.DataFrame({"a": [b"y"]}, dtype="object"), None, {}, "the type binary, and not text"),
+    "bytes": (pd.DataFrame({"a": [b"y"]}, dtype="object"), None, {}, "b'y' in row 0, and not text"),
     "objects in a list": (["x", 1.5], None, {}, "1.5 in row 1"),
     "a shape of texts": (["a"], None, {"shape": "long"}, "'shape' has no meaning for texts"),
     "classifications of texts": (["a"], None, {"classification": "a,b"}, "one classification"),
     "a path": ("titles.csv", None, {}, "needs output="),
-    "no frame": (3, None, {}, "and not int"),
+    "no frame": (3, None, {}, "and not builtins.int"),
+    "an option of an output": (pl.DataFrame({"a": ["x"]}), None, {"overwrite": True}, "no meaning for a frame without an output"),
+    "resume without an output": (["a"], None, {"resume": False}, "for a call with an output"),
+    "an option with its place": (["a"], None, {"notify_format": "x"}, "^notify_format: "),
     "a value of no type": (["a"], None, {"rate": object}, "cannot be"),
 }
 
@@ -265,6 +271,27 @@ def test_columns_are_not_replaced(case):
     frame = TAKEN[case]
     with pytest.raises(bulkcat.UsageError, match="the frame has a column"):
         bulkcat.products(frame, next(iter(frame.columns)), levels=12)
+
+
+def test_names_that_occur_twice_come_back():
+    frame = pd.DataFrame([["steel drill", "x", "y"]], columns=["t", "d", "d"])
+    pd.testing.assert_frame_equal(bulkcat.products(frame, "t").iloc[:, :3], frame)
+    table = pa.table([["steel drill"], ["x"], ["y"]], names=["t", "d", "d"])
+    assert bulkcat.products(table, "t").select([0, 1, 2]).equals(table)
+
+
+@pytest.mark.parametrize("shape", ["top", "nested", "long"])
+@pytest.mark.parametrize("kind", FRAMES)
+def test_frames_without_rows(kind, shape):
+    if kind == "pandas":
+        frame = pd.DataFrame({"title": pd.Series([], dtype="str")})
+    elif kind == "duckdb":
+        frame = duckdb.sql("SELECT 'a' AS title WHERE false")
+    else:
+        frame = FRAMES[kind](["a"])
+        frame = frame.limit(0) if kind == "polars lazy" else frame[:0]
+    result = bulkcat.products(frame, shape=shape)
+    assert column(result, "status") == [] and column(result, "record" if shape == "long" else "title") == []
 
 
 NULLS = {

@@ -10,7 +10,7 @@ from bulkcat import _one
 
 
 def test_answers_are_those_of_lists():
-    titles = ["steel drill", "", "N/A", "a\nb shoe", "cast iron skillet 🙂", "x" * 100_000]
+    titles = ["steel drill", "", "N/A", "a\nb shoe", "cast iron skillet 🙂", "x" * 100_000, None, float("nan"), 5]
     assert [bulkcat.product(t) for t in titles] == bulkcat.products(titles)
     assert bulkcat.website("football-news.com", fetch="never").status == "ok"
     industry = bulkcat.website("football-news.com", classification="naics", fetch="never")
@@ -66,13 +66,13 @@ def test_hosted_answers_are_stored(hosted):
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"rat": 1}, "did you mean 'rate'"), ({"limit": 1}, "no meaning for one input"), ({"classification": "naics"}, "--classification")],
+    [({"rat": 1}, "did you mean 'rate'"), ({"limit": 1}, "no meaning for one input"), ({"classification": "naics"}, "^classification: ")],
 )
 def test_refused(options, message):
     with pytest.raises(bulkcat.UsageError, match=message):
         bulkcat.product("steel drill", **options)
-    with pytest.raises(TypeError, match="not NoneType"):
-        bulkcat.product(None)
+    with pytest.raises(bulkcat.UsageError, match=r"^the input has \['a'\], and not text"):
+        bulkcat.product(["a"])
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")

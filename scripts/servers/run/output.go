@@ -2,15 +2,15 @@ package run
 
 import (
 	"bufio"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
 // Row has the columns that all rows of a record share.
@@ -40,28 +40,19 @@ func (r *Result) readWarnings() {
 
 func (r *Result) readRows(t testing.TB, path string) {
 	t.Helper()
-	file, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return
-	}
-	if err != nil {
+	rows, err := process.Rows(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
-	defer file.Close()
-	records, err := csv.NewReader(bufio.NewReader(file)).ReadAll()
-	if err != nil || len(records) == 0 {
-		t.Fatalf("%s: %d rows, %v", path, len(records), err)
-	}
-	column := func(name string) int { return slices.Index(records[0], name) }
-	record, input, status, reason := column("record"), column("input"), column("status"), column("error")
-	for _, fields := range records[1:] {
-		row := Row{fields[record], fields[input], fields[status], fields[reason]}
+	for _, fields := range rows {
+		row := Row{fields["record"], fields["input"], fields["status"], fields["error"]}
 		if last := len(r.Rows) - 1; last < 0 || r.Rows[last] != row { // another category of the record
 			r.Rows = append(r.Rows, row)
 		}
 	}
 }
 
+// readAccount reads what it needs by itself: package record would bring all modules that bulkcat needs into this one.
 func (r *Result) readAccount(t testing.TB, path string) {
 	t.Helper()
 	content, err := os.ReadFile(path)

@@ -148,8 +148,6 @@ func TestHanging(t *testing.T) {
 		{"completing the upload", "POST /bucket/OUT?uploadId", []string{"INPUT", "-o", "s3://bucket/OUT"}, gaveUp},
 		{"a small output", "PUT /bucket/OUT?", []string{"INPUT", "-o", "s3://bucket/OUT", "--limit", "10"}, gaveUp},
 		{"a part of a folder", "PUT /bucket/FOLDER/part-00002.csv?", []string{"INPUT", "-o", "s3://bucket/FOLDER/", "--output-format", "csv", "--part-rows", "1000"}, gaveUp},
-		{"a copy of the store", "PUT /bucket/copy-OUT", []string{"INPUT", "-o", "OUT", "--store", "STORE", "--store-backup", "s3://bucket/copy-OUT"}, "the copy of the store is behind"},
-		{"the list of a copy", "/bucket/copy-OUT/store.json", []string{"INPUT", "-o", "OUT", "--store", "STORE", "--store-backup", "s3://bucket/copy-OUT"}, "received terminated"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -187,36 +185,6 @@ func TestHanging(t *testing.T) {
 			for _, output := range []string{filepath.Join(dir, name+".csv"), filepath.Join(w.bucket, name+".csv"), filepath.Join(w.bucket, name, "_SUCCESS")} {
 				check(t, output, nil)
 			}
-		})
-	}
-}
-
-// A copy of the store that forgets or hangs does not spoil a finished run, which says how far the copy is behind.
-func TestMisbehavingCopy(t *testing.T) {
-	t.Parallel()
-	w := start(t)
-	for _, c := range []struct {
-		name  string
-		fault s3faults.Fault
-		most  time.Duration
-	}{
-		{"forgets", s3faults.Forget, 20 * time.Second},
-		// The copy is given up after a minute without a byte.
-		{"hangs", s3faults.Hang(func() {}).For(s3faults.Publishes), 90 * time.Second},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			b, dir := w.behind(t, c.fault), t.TempDir()
-			output, copied := filepath.Join(dir, "out.csv"), "s3://bucket/copy-"+c.name
-			cmd := b.run(dir, "product", w.input, "-o", output, "--carry", "all", "--store", filepath.Join(dir, "store"), "--store-backup", copied)
-			began := time.Now()
-			b.must(cmd)
-			t.Logf("complete after %v", time.Since(began).Round(time.Millisecond))
-			check(t, output, w.want)
-			if text := fmt.Sprint(cmd.Stderr); time.Since(began) > c.most || !strings.Contains(text, "the copy of the store is behind") {
-				t.Errorf("after %v, want %v at most:\n%s", time.Since(began), c.most, text)
-			}
-			b.fails(b.run(dir, "store", "restore", copied, filepath.Join(dir, "restored")), 1, "no copy")
 		})
 	}
 }

@@ -59,6 +59,12 @@ func Width(stream any) int {
 	return 80
 }
 
+// IsTerminal reports whether standard error is a terminal that has not been closed.
+func (c *Console) IsTerminal() bool {
+	f, ok := c.out.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
 // Width is that of the terminal; 0 if standard error is no terminal, or its lines are JSON.
 func (c *Console) Width() int {
 	if c.json {

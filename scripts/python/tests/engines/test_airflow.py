@@ -1,5 +1,6 @@
 """The operator in Airflow: its task runner, scheduler logic, triggers and database."""
 
+import asyncio
 import contextlib
 import datetime
 import importlib.util
@@ -22,6 +23,7 @@ os.environ |= {
     "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
 }
 
+from airflow.sdk import Connection  # noqa: E402
 from conftest import KEY  # noqa: E402 (AIRFLOW_HOME comes first)
 
 import bulkcat.airflow  # noqa: E402
@@ -136,6 +138,23 @@ def test_deferred_until_there_is_quota(service, folder, monkeypatch):
     monkeypatch.setattr(bulkcat.airflow.BulkcatOperator, "resume", lambda *a, **k: events.append(k["event"]) or resume(*a, **k))
     want_complete(dag_of(folder, "quota", deferrable=True).test(), service, folder)
     assert events == [{"quota_left": "990"}]
+
+
+@pytest.mark.parametrize(
+    ("connection", "message"),
+    [
+        ({"password": "another"}, "403"),
+        ({"host": ""}, "has no host"),
+        ({"password": ""}, "no API key"),
+        ({"host": "ftp://a"}, "check base_url="),
+    ],
+)
+def test_trigger_does_not_wait_for_what_fails_for_good(connection, message, service, monkeypatch):
+    """The run then says the same, and fails the task: see test_wrong_settings_fail_at_once."""
+    connection = {"conn_type": "http", "host": service.url, "password": KEY, **connection}
+    monkeypatch.setattr(bulkcat.airflow.BaseHook, "get_connection", staticmethod(lambda name: Connection(conn_id=name, **connection)))
+    event = asyncio.run(asyncio.wait_for(anext(bulkcat.airflow.QuotaTrigger("shop", 0.01).run()), 60))
+    assert message in event.payload["quota_left"]
 
 
 @contextlib.contextmanager

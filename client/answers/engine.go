@@ -1,0 +1,338 @@
+package answers
+
+import (
+	"cmp"
+	_ "embed"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/bits"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+//go:embed schema.sql
+var schema string
+
+const (
+	pageSize      = 4096
+	checksumBytes = 8          // at the end of each page
+	applicationID = 0x62636174 // "bcat"
+	version       = 1          // of the schema
+
+	// mostBusy is how long another process is waited for that writes: longer than VACUUM of a large store takes.
+	mostBusy = 15 * time.Minute
+
+	// cacheKiB of pages for each connection. Most lookups read a page that no other lookup reads.
+	cacheKiB = 8 << 10
+)
+
+// conn is a connection to the database with the statements that were prepared on it.
+type conn struct {
+	*sqlite3.Conn
+	statements map[string]*sqlite3.Stmt
+	next       time.Time // when the next transaction that writes may begin: see turn
+}
+
+// connect opens the database that is there.
+func (o *Options) connect() (_ *conn, err error) {
+	c, err := sqlite3.OpenFlags(o.uri(""), sqlite3.OPEN_READWRITE|sqlite3.OPEN_URI)
+	if o.ReadOnly && err != nil || c != nil && o.ReadOnly && isReadOnly(c) {
+		_ = c.Close() // nothing was written
+		// The folder is read-only for this user. A process of another user that writes to the store has a journal.
+		if c, err = sqlite3.OpenFlags(o.uri("&immutable=1"), sqlite3.OPEN_READONLY|sqlite3.OPEN_URI); err == nil && o.hasJournal() {
+			err = errors.Join(errors.New("the folder is read-only, and another process may be writing"), c.Close())
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	locking, journal := "NORMAL", "WAL"
+	if o.Exclusive {
+		locking, journal = "EXCLUSIVE", "DELETE"
+	}
+	settings := fmt.Sprintf(`PRAGMA locking_mode = %s; SELECT 1 FROM sqlite_schema LIMIT 1; PRAGMA synchronous = FULL; PRAGMA cache_size = -%d; PRAGMA secure_delete = ON;
+		PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;`, locking, cacheKiB)
+	if o.ReadOnly {
+		settings += "PRAGMA query_only = ON;"
+	}
+	if err = c.BusyTimeout(mostBusy); err == nil {
+		err = c.Exec(settings)
+	}
+	opened := &conn{Conn: c, statements: make(map[string]*sqlite3.Stmt)}
+	if err == nil {
+		err = opened.checkMade(o.Path)
+	}
+	if err == nil && !o.ReadOnly {
+		err = opened.setJournal(journal)
+	}
+	if err != nil {
+		return nil, errors.Join(err, opened.close())
+	}
+	return opened, nil
+}
+
+// checkMade returns a *MissingError if there is no table: the process that made the store was killed, and the engine has
+// just rolled back what that process had written.
+func (c *conn) checkMade(path string) error {
+	err := error(&MissingError{Path: path})
+	queryErr := c.query("SELECT 1 FROM sqlite_schema LIMIT 1", func(*sqlite3.Stmt) error { err = nil; return nil })
+	return cmp.Or(queryErr, err)
+}
+
+// setJournal changes the journal of the database, unless it has that journal: a change needs the database alone.
+func (c *conn) setJournal(mode string) error {
+	var old string
+	err := c.query("PRAGMA journal_mode", func(row *sqlite3.Stmt) error { old = row.ColumnText(0); return nil })
+	for start := time.Now(); err == nil && !strings.EqualFold(old, mode); time.Sleep(emptyPoll) {
+		if err = c.Exec("PRAGMA journal_mode = " + mode); !errors.Is(err, sqlite3.BUSY) || time.Since(start) > mostBusy {
+			break
+		}
+		err = nil // another process has just made the store, or opens it as well: the engine does not wait
+	}
+	return err
+}
+
+func isReadOnly(c *sqlite3.Conn) bool {
+	readOnly, _ := c.ReadOnly("main")
+	return readOnly
+}
+
+func (o *Options) hasJournal() bool {
+	info, err := os.Stat(Files(o.Path)[1])
+	return err == nil && info.Size() > 0
+}
+
+// uri is the address of the database for the engine.
+func (o *Options) uri(parameters string) string {
+	return uri(o.Path, o.vfs) + parameters
+}
+
+func uri(path, vfs string) string {
+	query := url.Values{"vfs": {cmp.Or(vfs, diskName)}, "modeof": {path}}.Encode()
+	query = strings.ReplaceAll(query, "+", "%20") // the engine takes no plus for a space
+	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(), RawQuery: query}
+	return u.String()
+}
+
+// prepared returns a statement, which is prepared once.
+func (c *conn) prepared(sql string) (*sqlite3.Stmt, error) {
+	if s, ok := c.statements[sql]; ok {
+		return s, nil
+	}
+	s, _, err := c.PrepareFlags(sql, sqlite3.PREPARE_PERSISTENT)
+	if err == nil {
+		c.statements[sql] = s
+	}
+	return s, err
+}
+
+// query runs a statement, and calls each for each row.
+func (c *conn) query(sql string, each func(*sqlite3.Stmt) error, values ...any) (err error) {
+	s, err := c.prepared(sql)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if resetErr := s.Reset(); err == nil {
+			err = resetErr
+		}
+	}()
+	for i, v := range values {
+		if err := bind(s, i+1, v); err != nil {
+			return err
+		}
+	}
+	for s.Step() {
+		if each == nil {
+			continue
+		}
+		if err := each(s); err != nil {
+			return err
+		}
+	}
+	return s.Err()
+}
+
+func bind(s *sqlite3.Stmt, i int, v any) error {
+	switch v := v.(type) {
+	case string:
+		return s.BindText(i, v)
+	case []byte:
+		if v == nil { // which is NULL
+			v = []byte{}
+		}
+		return s.BindRawText(i, v)
+	case int64:
+		return s.BindInt64(i, v)
+	}
+	panic(fmt.Sprintf("a value of type %T", v))
+}
+
+// A process that waits for the lock of the store tries again after a pause of up to 2 ms. So a process that has had to wait
+// leaves the lock to others for a turn after its transaction; else a busy process would keep them from it for seconds.
+const (
+	turn    = 3 * time.Millisecond
+	noQueue = time.Millisecond // a longer wait for the lock shows that others want it
+)
+
+// transaction runs work between begin and COMMIT, or ROLLBACK after an error.
+func (c *conn) transaction(begin string, work func() error) error {
+	time.Sleep(time.Until(c.next))
+	start := time.Now()
+	err := c.query(begin, nil)
+	if err != nil {
+		return err
+	}
+	if time.Since(start) > noQueue {
+		defer func() { c.next = time.Now().Add(turn) }()
+	}
+	if err = work(); err == nil {
+		err = c.query("COMMIT", nil)
+	}
+	if err != nil && !c.GetAutocommit() {
+		_ = c.Exec("ROLLBACK") // the first error counts
+	}
+	return err
+}
+
+func (c *conn) close() error {
+	for _, s := range c.statements {
+		_ = s.Close() // returns the error of its last step again
+	}
+	return c.Conn.Close()
+}
+
+// create makes the folder and the file of a store, both for the user alone, and an empty store in the file.
+func (o *Options) create() error {
+	if err := os.MkdirAll(filepath.Dir(o.Path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(o.Path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), build(uri(o.Path, o.vfs)))
+}
+
+// build makes an empty store in an empty file, unless another process has: in one transaction, so that a kill leaves the
+// file empty.
+func build(uri string) (err error) {
+	opened, err := sqlite3.Open(uri)
+	if err != nil {
+		return err
+	}
+	c := &conn{Conn: opened, statements: make(map[string]*sqlite3.Stmt)}
+	defer func() { err = errors.Join(err, c.close()) }()
+	if err := c.BusyTimeout(mostBusy); err != nil {
+		return err
+	}
+	if _, err := c.FileControl("main", sqlite3.FCNTL_RESERVE_BYTES, checksumBytes); err != nil {
+		return err
+	}
+	if err := c.Exec(fmt.Sprintf("PRAGMA page_size = %d; PRAGMA synchronous = FULL", pageSize)); err != nil {
+		return err
+	}
+	return c.transaction("BEGIN IMMEDIATE", func() error {
+		made := false
+		err := c.query("SELECT 1 FROM sqlite_schema LIMIT 1", func(*sqlite3.Stmt) error { made = true; return nil })
+		if err != nil || made {
+			return err
+		}
+		return c.Exec(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d;", applicationID, version) + schema)
+	})
+}
+
+// Bytes of the first page: https://sqlite.org/fileformat.html#the_database_header.
+const (
+	magic         = "SQLite format 3\x00"
+	application   = "bcat"
+	headerBytes   = 100
+	pageSizeAt    = 16
+	reservedAt    = 20
+	versionAt     = 60
+	applicationAt = 68
+)
+
+// inspect reads the header of a file. The error is a *MissingError, a *ForeignError, a *NewerError, a *DamageError or a
+// *FailedError. A header with a few wrong bits is that of a damaged store.
+func inspect(path string) error {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+		return &MissingError{Path: path}
+	}
+	if err != nil {
+		return &FailedError{Path: path, Err: err}
+	}
+	if !info.Mode().IsRegular() {
+		return &ForeignError{Path: path}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return &FailedError{Path: path, Err: err}
+	}
+	defer f.Close() // only read from
+	header := make([]byte, headerBytes)
+	n, err := io.ReadFull(f, header)
+	if err != nil && n == 0 || n < applicationAt+4 {
+		return &ForeignError{Path: path}
+	}
+	if v := binary.BigEndian.Uint32(header[versionAt:]); v > version && v <= 0xff && string(header[applicationAt:applicationAt+4]) == application {
+		return &NewerError{Path: path}
+	}
+	wrong := 0
+	for _, field := range []struct {
+		at   int
+		want string
+	}{
+		{0, magic},
+		{pageSizeAt, string([]byte{pageSize >> 8, pageSize & 0xff})},
+		{reservedAt, string([]byte{checksumBytes})},
+		{versionAt, "\x00\x00\x00\x01"},
+		{applicationAt, application},
+	} {
+		for i := range field.want {
+			wrong += bits.OnesCount8(header[field.at+i] ^ field.want[i])
+		}
+	}
+	switch {
+	case wrong == 0:
+		return nil
+	case wrong > 8:
+		return &ForeignError{Path: path}
+	}
+	return &DamageError{Path: path, Err: errors.New("the first page is wrong")}
+}
+
+// Check returns a *ForeignError, a *NewerError or a *FailedError unless a store may be made at path, or is there.
+func Check(path string) error {
+	err := inspect(path)
+	_, missing := errors.AsType[*MissingError](err)
+	if _, damaged := errors.AsType[*DamageError](err); missing || damaged {
+		return nil
+	}
+	return err
+}
+
+// IsStore reports whether a file is a store, also a damaged one.
+func IsStore(path string) bool {
+	err := inspect(path)
+	_, damaged := errors.AsType[*DamageError](err)
+	return err == nil || damaged
+}
+
+// Files are the names of the files of a store: the database, and those that the engine makes beside it, where a symbolic link
+// leads.
+func Files(path string) []string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	return []string{path, path + "-wal", path + "-shm", path + "-journal"}
+}

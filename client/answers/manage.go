@@ -1,0 +1,191 @@
+package answers
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/bulkcat/bulkcat/client"
+)
+
+// interruptible runs work on a connection, until ctx ends. The error is then the cause.
+func interruptible(ctx context.Context, c *conn, work func() error) error {
+	if ctx.Err() != nil {
+		return &callerError{context.Cause(ctx)}
+	}
+	old := c.SetInterrupt(ctx)
+	err := work()
+	c.SetInterrupt(old)
+	if ctx.Err() != nil && err != nil {
+		return &callerError{context.Cause(ctx)}
+	}
+	return err
+}
+
+// Compact makes the store as small as it gets. Other processes wait meanwhile. When ctx ends, so does the work; the error
+// is then the context's cause, and the store is as before.
+func (s *Store) Compact(ctx context.Context) error {
+	return s.write(true, func(c *conn) error {
+		err := interruptible(ctx, c, func() error { return c.Exec("VACUUM") })
+		if err == nil {
+			err = empty(c)
+		}
+		return err
+	})
+}
+
+// empty moves all pages from the journal into the database, and empties the journal.
+func empty(c *conn) error {
+	for start := time.Now(); ; time.Sleep(emptyPoll) {
+		_, _, err := c.WALCheckpoint("main", sqlite3.CHECKPOINT_TRUNCATE)
+		if !errors.Is(err, sqlite3.BUSY) || time.Since(start) > mostBusy {
+			return err
+		}
+	}
+}
+
+// emptyPoll is the interval between attempts to empty the journal while another process does so, for which the engine does
+// not wait.
+const emptyPoll = 10 * time.Millisecond
+
+// Delete removes the outcomes of the requests that match, of any source, and returns how many these were. Once Delete has
+// returned without an error, no file of the store has them any more. After an error or the end of ctx, some may be there:
+// call Delete again.
+func (s *Store) Delete(ctx context.Context, match func(source string, r client.Request) bool) (deleted int, err error) {
+	var keys []key
+	err = s.Scan(func(o Stored) error {
+		if match(o.Source, o.Request) {
+			keys = append(keys, key{o.Request, o.Source})
+		}
+		return context.Cause(ctx)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return len(keys), s.write(true, func(c *conn) error {
+		err := c.transaction("BEGIN IMMEDIATE", func() error {
+			for _, k := range keys {
+				if err := k.run(c, "DELETE FROM answers WHERE input = ? AND classification = ? AND kind = ? AND service = ?", nil); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err == nil {
+			err = empty(c)
+		}
+		return err
+	})
+}
+
+// Imported counts what an import did.
+type Imported struct {
+	Added int64 `json:"added"` // new, or newer than what was stored
+	Kept  int64 `json:"kept"`  // what was stored is as new or newer
+}
+
+// Import adds the answers of another store. Of two answers to one request the newer is kept. When ctx ends, so does the
+// work; the error is then the context's cause, and what was imported stays.
+func (s *Store) Import(ctx context.Context, from *Store) (n Imported, err error) {
+	m := merger{to: s}
+	err = from.Scan(func(o Stored) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return m.add(newRow(o.Source, o.Request, o.Outcome))
+	})
+	err = errors.Join(err, m.commit())
+	return m.n, err
+}
+
+// merger adds rows to a store, many at once. Of two answers to one request the newer is kept.
+type merger struct {
+	to   *Store
+	rows []row
+	n    Imported
+}
+
+func (m *merger) add(w row) error {
+	if m.rows = append(m.rows, w); len(m.rows) < scanRows {
+		return nil
+	}
+	return m.commit()
+}
+
+func (m *merger) commit() error {
+	defer func() { m.rows = m.rows[:0] }()
+	return m.to.write(true, func(c *conn) error {
+		return c.transaction("BEGIN IMMEDIATE", func() error {
+			for i := range m.rows {
+				if err := m.rows[i].insert(c, insertAnswer+" WHERE excluded.asked_at > answers.asked_at"); err != nil {
+					return err
+				}
+				if c.Changes() > 0 {
+					m.n.Added++
+				} else {
+					m.n.Kept++
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// copyPages are copied between two looks at the context.
+const copyPages = 1024
+
+// Copy writes the store as it is at this moment to a new file, while other goroutines and processes go on. The error is
+// fs.ErrExist if there is a file.
+func (s *Store) Copy(ctx context.Context, path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return &fs.PathError{Op: "copy to", Path: path, Err: fs.ErrExist}
+	}
+	draft := path + ".part"
+	if err := os.Remove(draft); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	defer os.Remove(draft) // renamed, or of no use
+	err := s.read(func(c *conn) error {
+		return c.transaction("BEGIN", func() error { // all pages are of one moment
+			if err := c.query("SELECT count(*) FROM owners", nil); err != nil {
+				return err
+			}
+			return copyTo(ctx, c, uri(draft, s.options.vfs))
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(syncFile(draft), os.Rename(draft, path))
+}
+
+func copyTo(ctx context.Context, c *conn, uri string) (err error) {
+	if err := build(uri); err != nil { // so that pages get their checksums from the first on
+		return &callerError{err}
+	}
+	b, err := c.BackupInit("main", uri)
+	if err != nil {
+		return &callerError{err} // of the other file
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	for {
+		if ctx.Err() != nil {
+			return &callerError{context.Cause(ctx)}
+		}
+		if done, err := b.Step(copyPages); done || err != nil {
+			return err
+		}
+	}
+}
+
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

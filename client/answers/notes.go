@@ -1,0 +1,167 @@
+package answers
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// Notes returns the notes of the store itself, which belong to no source, whose names begin with prefix, by name.
+func (s *Store) Notes(prefix string) (notes map[string][]byte, err error) {
+	notes = make(map[string][]byte)
+	err = s.read(func(c *conn) error {
+		return c.query("SELECT name, body FROM notes WHERE service = '' AND substr(name, 1, length(?1)) = ?1", func(row *sqlite3.Stmt) error {
+			notes[row.ColumnText(0)] = bytes.Clone(row.ColumnRawBlob(1))
+			return nil
+		}, prefix)
+	})
+	return notes, err
+}
+
+// PutNotes makes notes of the store itself durable, all together, each in place of the note of the same name.
+func (s *Store) PutNotes(notes map[string][]byte) error {
+	b := s.NewBatch()
+	b.AddNotes(notes)
+	return b.Commit()
+}
+
+// LockNotes keeps the notes of the store itself for this process until Close: a process that changes such notes must know
+// that no other process does. The error is a *LockedError if another process has them.
+func (s *Store) LockNotes() error {
+	lock, err := lockNotes(s.options.Path, os.O_RDWR)
+	if err != nil {
+		return explain(s.options.Path, err)
+	}
+	s.notesLock = lock
+	return nil
+}
+
+// LockedError says that another process has the notes of a store.
+type LockedError struct{ Path string }
+
+func (e *LockedError) Error() string {
+	return fmt.Sprintf("another service counts what API keys have used in %s: stop it, or choose another file", e.Path)
+}
+
+// OptionName returns "answers.Path", the option that chooses the store.
+func (e *LockedError) OptionName() string { return "answers.Path" }
+
+// lockNotes locks the notes of the store at path, until the file is closed. The byte is that of no owner.
+func lockNotes(path string, flags int) (*os.File, error) {
+	f, err := os.OpenFile(path, flags, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	locked, err := lockByte(f, lockAt)
+	if err == nil && !locked {
+		err = &LockedError{Path: path}
+	}
+	if err != nil {
+		f.Close() // nothing was written
+		return nil, err
+	}
+	return f, nil
+}
+
+// NoteFile is a store that one process has for notes only, and that only the user can read. After an error the next call
+// opens the store again: a process with a full disk goes on once there is room. It is safe for concurrent use.
+type NoteFile struct {
+	options Options
+	lock    *os.File
+
+	mu    sync.Mutex
+	store *Store // nil after an error
+}
+
+// OpenNotes opens the file, or makes it, with its folder. The error is a *LockedError, or as that of Open.
+func OpenNotes(o Options) (*NoteFile, error) {
+	if err := Check(o.Path); err != nil {
+		return nil, err
+	}
+	f := &NoteFile{options: o}
+	f.options.Exclusive = true // any file system will do
+	if err := f.open(); err != nil {
+		return nil, explain(o.Path, err)
+	}
+	f.options.MustExist = true // from now on: a new store would have none of the notes
+	return f, nil
+}
+
+func (f *NoteFile) open() (err error) {
+	if err = os.MkdirAll(filepath.Dir(f.options.Path), 0o700); err != nil {
+		return err
+	}
+	if f.lock, err = lockNotes(f.options.Path, os.O_RDWR|os.O_CREATE); err != nil {
+		return err
+	}
+	if err = f.lock.Chmod(0o600); err == nil {
+		f.store, err = Open(f.options)
+	}
+	if err != nil {
+		f.lock.Close() // nothing was written
+	}
+	return err
+}
+
+// Path is the path of the file.
+func (f *NoteFile) Path() string { return f.options.Path }
+
+// Notes is that of a Store.
+func (f *NoteFile) Notes(prefix string) (notes map[string][]byte, err error) {
+	err = f.use(func(s *Store) error {
+		notes, err = s.Notes(prefix)
+		return err
+	})
+	return notes, err
+}
+
+// PutNotes is that of a Store.
+func (f *NoteFile) PutNotes(notes map[string][]byte) error {
+	return f.use(func(s *Store) error { return s.PutNotes(notes) })
+}
+
+func (f *NoteFile) use(work func(*Store) error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.store == nil {
+		if err := f.reopen(); err != nil {
+			return explain(f.options.Path, err)
+		}
+	}
+	err := work(f.store)
+	if err != nil {
+		_ = f.store.Close() // the first error counts
+		f.store = nil
+	}
+	return err
+}
+
+// reopen opens the store, unless another file has taken its place, of which this process has no lock.
+func (f *NoteFile) reopen() error {
+	locked, err := f.lock.Stat()
+	if err != nil {
+		return err
+	}
+	if info, err := os.Stat(f.options.Path); err != nil || !os.SameFile(info, locked) {
+		return fmt.Errorf("%w: %s", errGone, f.options.Path)
+	}
+	f.store, err = Open(f.options)
+	return err
+}
+
+// Close closes the file. Each call from then on returns an error.
+func (f *NoteFile) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var err error
+	if f.store != nil {
+		err = f.store.Close()
+		f.store = nil
+	}
+	return errors.Join(err, f.lock.Close())
+}

@@ -1,0 +1,84 @@
+package answers
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// UserFile returns the store of the user: answers.db in the folder in which programs keep their state. That is
+// XDG_STATE_HOME/bulkcat, by default ~/.local/state/bulkcat (XDG Base Directory Specification), and on macOS and Windows
+// the folder in which programs keep their data. Nothing may be there yet. The error is a *StateError.
+func UserFile() (string, error) {
+	var base string
+	var err error
+	switch runtime.GOOS {
+	case "darwin", "ios":
+		base, err = os.UserConfigDir()
+	case "windows":
+		base, err = os.UserCacheDir() // %LocalAppData%, which is not for caches only
+	default:
+		base, err = xdgState()
+	}
+	if err != nil {
+		return "", &StateError{Err: err}
+	}
+	return filepath.Join(base, "bulkcat", "answers.db"), nil
+}
+
+func xdgState() (string, error) {
+	if base := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(base) { // the specification has relative paths ignored
+		return base, nil
+	}
+	home, err := os.UserHomeDir()
+	if err == nil && !filepath.IsAbs(home) {
+		err = errors.New("$HOME is not an absolute path")
+	}
+	return filepath.Join(home, ".local", "state"), err
+}
+
+// CheckUserFile makes the folder of the store of the user, for the user alone, and checks that files can be made in it. The
+// error is a *StateError.
+func CheckUserFile(path string) error {
+	folder := filepath.Dir(path)
+	err := os.MkdirAll(folder, 0o700)
+	if err == nil {
+		err = probe(folder)
+	}
+	if err != nil {
+		return &StateError{Err: err}
+	}
+	return nil
+}
+
+func probe(folder string) error {
+	file, err := os.CreateTemp(folder, ".probe-")
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Close(), os.Remove(file.Name()))
+}
+
+// StateError says that answers cannot be kept in the state folder of the user.
+type StateError struct{ Err error }
+
+func (e *StateError) Error() string {
+	return fmt.Sprintf("answers are kept in the state folder of the user, which cannot be used: %v: choose another file", e.Err)
+}
+
+func (e *StateError) Unwrap() error { return e.Err }
+
+// OptionName returns "answers.Path".
+func (e *StateError) OptionName() string { return "answers.Path" }
+
+// networkOf is the name of the file system of the network on which a file is, or would be; "" for another file system.
+// Tests replace it.
+var networkOf = func(path string) string {
+	for folder := filepath.Dir(path); ; folder = filepath.Dir(folder) {
+		if _, err := os.Stat(folder); err == nil || folder == filepath.Dir(folder) {
+			return systemOf(folder)
+		}
+	}
+}

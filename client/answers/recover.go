@@ -1,0 +1,327 @@
+package answers
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"math/bits"
+	"os"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// Recovered counts what [Recover] did.
+type Recovered struct {
+	Answers int64 `json:"answers"` // that were copied
+	Lost    int64 `json:"lost"`    // that the damaged store names, and that cannot be read
+
+	NotesLost bool `json:"notes_lost"` // some notes cannot be read
+}
+
+// Recover copies all answers that can be read, of a store that may be damaged and that no process uses, to a new store. It
+// reads the pages of the file one by one, since those that lead to others may be wrong; the checksum of each answer tells
+// whether the answer is right. The error is fs.ErrExist if there is a file at to, or as that of Open.
+func Recover(ctx context.Context, from, to string) (n Recovered, err error) {
+	if !IsStore(from) {
+		return n, inspect(from)
+	}
+	if _, err := os.Lstat(to); err == nil {
+		return n, &fs.PathError{Op: "recover to", Path: to, Err: fs.ErrExist}
+	}
+	s, err := Open(Options{Path: to, Exclusive: true})
+	if err != nil {
+		return n, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	notesLost, err := s.copyNotes(from)
+	if err != nil {
+		return n, err
+	}
+	p, err := openPages(from)
+	if err != nil {
+		return n, &FailedError{Path: from, Err: err}
+	}
+	defer p.close()
+	merged := merger{to: s}
+	var named idSet
+	for number := range p.count {
+		if ctx.Err() != nil {
+			return n, context.Cause(ctx)
+		}
+		err := p.cells(number+1, func(id int64, w *row) error {
+			if w == nil {
+				named.add(id)
+				return nil
+			}
+			return merged.add(*w)
+		})
+		if err != nil {
+			return n, err
+		}
+	}
+	err = merged.commit()
+	return Recovered{Answers: merged.n.Added, Lost: max(0, named.count()-merged.n.Added), NotesLost: notesLost}, err
+}
+
+// copyNotes copies the notes, unless these cannot be read, and moves the journal of the damaged store into the database, if
+// the engine can.
+func (s *Store) copyNotes(from string) (lost bool, err error) {
+	o := Options{Path: from}
+	old, err := o.connect()
+	if err != nil {
+		return true, nil // the damage
+	}
+	var insertErr error
+	err = old.query("SELECT service, name, body FROM notes", func(columns *sqlite3.Stmt) error {
+		insertErr = errors.Join(insertErr, s.write(true, func(c *conn) error {
+			return c.query(insertNote, nil, columns.ColumnText(0), columns.ColumnText(1), columns.ColumnBlob(2, nil))
+		}))
+		return nil
+	})
+	_ = empty(old)
+	_ = old.close()
+	return err != nil, insertErr
+}
+
+// pages are the pages of a database, the newest of each: https://sqlite.org/fileformat.html
+type pages struct {
+	database, journal *os.File // the journal may be nil
+	count             uint32
+	newer             map[uint32]int64 // pages in the journal, by their offset
+}
+
+func openPages(path string) (*pages, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	p := &pages{database: f, count: uint32((info.Size() + pageSize - 1) / pageSize), newer: make(map[uint32]int64)}
+	if p.journal, err = os.Open(Files(path)[1]); err == nil {
+		p.readJournal()
+	}
+	return p, nil
+}
+
+const (
+	journalHeader = 32
+	frameHeader   = 24
+)
+
+// readJournal finds the pages of the journal up to its last commit.
+func (p *pages) readJournal() {
+	header, frame := make([]byte, journalHeader), make([]byte, frameHeader)
+	if _, err := p.journal.ReadAt(header, 0); err != nil {
+		return
+	}
+	open := make(map[uint32]int64)
+	for at := int64(journalHeader); ; at += frameHeader + pageSize {
+		if _, err := p.journal.ReadAt(frame, at); err != nil || !bytes.Equal(frame[8:16], header[16:24]) { // the salt
+			return
+		}
+		open[binary.BigEndian.Uint32(frame)] = at + frameHeader
+		if size := binary.BigEndian.Uint32(frame[4:]); size > 0 {
+			for number, offset := range open {
+				p.newer[number] = offset
+			}
+			clear(open)
+			p.count = max(p.count, size)
+		}
+	}
+}
+
+func (p *pages) close() {
+	p.database.Close() // only read from
+	p.journal.Close()  // likewise
+}
+
+// page reads a page; zeros where there is nothing.
+func (p *pages) page(number uint32, memory []byte) []byte {
+	clear(memory)
+	if offset, ok := p.newer[number]; ok {
+		_, _ = p.journal.ReadAt(memory, offset)
+	} else if number > 0 {
+		_, _ = p.database.ReadAt(memory, int64(number-1)*pageSize)
+	}
+	return memory
+}
+
+// Kinds of pages.
+const (
+	indexInterior = 2
+	indexLeaf     = 10
+	tableLeaf     = 13
+)
+
+// cells passes to found the answers of a page, and the ids of the answers that a page of the index names, with nil.
+func (p *pages) cells(number uint32, found func(id int64, w *row) error) error {
+	page := p.page(number, make([]byte, pageSize))
+	start := 0
+	if number == 1 {
+		start = headerBytes
+	}
+	kind, first := page[start], start+8
+	if kind == indexInterior {
+		first += 4
+	}
+	for i := range min(int(binary.BigEndian.Uint16(page[start+3:])), (pageSize-first)/2) {
+		cell := page[min(int(binary.BigEndian.Uint16(page[first+2*i:])), pageSize):]
+		if kind == indexInterior {
+			cell = cell[min(4, len(cell)):]
+		}
+		size, n := varint(cell)
+		cell = cell[n:]
+		switch kind {
+		case tableLeaf:
+			id, n := varint(cell)
+			if w, ok := parseRow(p.payload(cell[n:], size, usable-35)); ok {
+				if err := found(id, w); err != nil {
+					return err
+				}
+			}
+		case indexLeaf, indexInterior:
+			columns := record(p.payload(cell, size, (usable-12)*64/255-23))
+			if len(columns) == 5 && columns[4].number > 0 && columns[4].number < leastOwner {
+				if err := found(columns[4].number, nil); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+const (
+	usable      = pageSize - checksumBytes
+	mostPayload = 64 << 20 // more than any answer
+)
+
+// payload is the content of a cell, of which at most so many bytes are on the page, and the rest on others. It is nil if
+// the cell is wrong.
+func (p *pages) payload(cell []byte, size int64, most int) []byte {
+	if size < 0 || size > mostPayload {
+		return nil
+	}
+	local := int(size)
+	if local > most {
+		least := (usable-12)*32/255 - 23
+		if local = least + (int(size)-least)%(usable-4); local > most {
+			local = least
+		}
+		if len(cell) < local+4 {
+			return nil
+		}
+		text := bytes.Clone(cell[:local])
+		memory := make([]byte, pageSize)
+		for next := binary.BigEndian.Uint32(cell[local:]); len(text) < int(size); next = binary.BigEndian.Uint32(memory) {
+			if next == 0 || next > p.count {
+				return nil
+			}
+			text = append(text, p.page(next, memory)[4:min(usable, 4+int(size)-len(text))]...)
+		}
+		return text
+	}
+	if len(cell) < local {
+		return nil
+	}
+	return cell[:local]
+}
+
+// column is a value of a record.
+type column struct {
+	number int64
+	text   []byte
+}
+
+// record reads the columns of a record; nil if the record is wrong.
+func record(payload []byte) (columns []column) {
+	size, n := varint(payload)
+	if size < int64(n) || size > int64(len(payload)) || n == 0 {
+		return nil
+	}
+	types, body := payload[n:size], payload[size:]
+	for len(types) > 0 {
+		kind, n := varint(types)
+		if n == 0 {
+			return nil
+		}
+		types = types[n:]
+		var c column
+		length := int64(0)
+		switch {
+		case kind >= 12:
+			length = (kind - 12) / 2
+		case kind >= 1 && kind <= 6:
+			length = [...]int64{1, 2, 3, 4, 6, 8}[kind-1]
+		case kind == 9:
+			c.number = 1
+		}
+		if kind < 0 || length > int64(len(body)) {
+			return nil
+		}
+		if c.text = body[:length]; kind < 12 && length > 0 {
+			c.number = int64(int8(c.text[0]))
+			for _, b := range c.text[1:] {
+				c.number = c.number<<8 | int64(b)
+			}
+		}
+		body = body[length:]
+		columns = append(columns, c)
+	}
+	return columns
+}
+
+// parseRow reads a row of the table answers, and reports whether its checksum is right. The row is a copy.
+func parseRow(payload []byte) (*row, bool) {
+	c := record(bytes.Clone(payload))
+	if len(c) != 11 {
+		return nil, false
+	}
+	w := row{
+		service: c[1].text, kind: c[2].text, classification: c[3].text, input: c[4].text, result: c[5].text,
+		status: c[6].number, asked: c[7].number, answered: c[8].number, body: c[9].text,
+	}
+	return &w, w.checksum() == c[10].number
+}
+
+// varint reads a number of one to nine bytes, and returns how many; 0 for none.
+func varint(text []byte) (value int64, n int) {
+	for n < len(text) && n < 8 {
+		b := text[n]
+		n++
+		if value = value<<7 | int64(b&0x7f); b < 0x80 {
+			return value, n
+		}
+	}
+	if n < 8 || n == len(text) {
+		return 0, 0
+	}
+	return value<<8 | int64(text[8]), 9
+}
+
+// mostIDs bounds the memory for ids that are wrong.
+const mostIDs = 1 << 30
+
+// idSet is a set of the ids of answers.
+type idSet []uint64
+
+func (s *idSet) add(id int64) {
+	if word := int(id / 64); id >= 0 && id < mostIDs {
+		for len(*s) <= word {
+			*s = append(*s, 0)
+		}
+		(*s)[word] |= 1 << (id % 64)
+	}
+}
+
+func (s idSet) count() (n int64) {
+	for _, word := range s {
+		n += int64(bits.OnesCount64(word))
+	}
+	return n
+}

@@ -1,0 +1,123 @@
+package taxonomy
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// textLine is a line of a text without a header.
+type textLine struct {
+	number       int
+	indent, text string
+	id           string
+}
+
+// numbered matches a line that begins with an id, as in Google's taxonomy with ids: "4 - Tools > Drills".
+var numbered = regexp.MustCompile(`^(\d+)\s+[-–]\s+(\S.*)$`)
+
+// bullets begin the lines of lists.
+var bullets = []string{"- ", "* ", "• "}
+
+// readText reads a category a line: paths, or names whose indents show their levels. Either may have ids before them.
+func readText(text string, problems *SyntaxErrors) (lines []customLine, name string) {
+	list := cutIDs(cutBullets(textLines(text)), problems)
+	t := &table{header: []string{pathColumns[0], idColumns[0]}}
+	outline := false
+	for _, l := range list {
+		t.add(l.number, l.text, l.id)
+		outline = outline || l.indent != list[0].indent
+	}
+	if outline {
+		return outlineLines(t, list, problems), "an outline"
+	}
+	f, _ := formOf(t)
+	return f.lines(t, problems), f.name
+}
+
+// textLines are the lines that are not blank and no comments.
+func textLines(text string) (list []textLine) {
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		line = strings.TrimRightFunc(line, unicode.IsSpace)
+		body := strings.TrimLeftFunc(line, unicode.IsSpace)
+		if body != "" && body[0] != '#' {
+			list = append(list, textLine{number: number, indent: line[:len(line)-len(body)], text: body})
+		}
+	}
+	return list
+}
+
+// cutBullets removes the bullet with which all lines begin.
+func cutBullets(list []textLine) []textLine {
+	for _, bullet := range bullets {
+		all := len(list) > 0
+		for _, l := range list {
+			all = all && strings.HasPrefix(l.text, bullet)
+		}
+		for i := range list {
+			if all {
+				list[i].text = strings.TrimSpace(list[i].text[len(bullet):])
+			}
+		}
+	}
+	return list
+}
+
+// cutIDs moves the ids with which lines begin. If fewer than half of the lines begin with a number, the numbers belong to
+// names, such as "0 - 12 months".
+func cutIDs(list []textLine, problems *SyntaxErrors) []textLine {
+	found := make([][]string, len(list))
+	n := 0
+	for i, l := range list {
+		if found[i] = numbered.FindStringSubmatch(l.text); found[i] != nil {
+			n++
+		}
+	}
+	if n == 0 || 2*n < len(list) {
+		return list
+	}
+	lines := map[string]int{} // by id
+	for i := range list {
+		l := &list[i]
+		if found[i] == nil {
+			problems.add(l.number, fmt.Sprintf("%.80q has no id, and %d other lines begin with one, such as 4 - Tools: give all an id, or none", l.text, n))
+			continue
+		}
+		l.id, l.text = found[i][1], found[i][2]
+		if first := lines[l.id]; first > 0 {
+			problems.add(l.number, fmt.Sprintf("the id %.80q is that of line %d, too: give each category its own", l.id, first))
+			continue
+		}
+		lines[l.id] = l.number
+	}
+	return list
+}
+
+// outlineLines reads names, each below the nearest line above that is indented less.
+func outlineLines(t *table, list []textLine, problems *SyntaxErrors) (lines []customLine) {
+	var names, indents []string // from the top level to the line before
+	for i, row := range t.rows {
+		l, problem := list[i], row.check()
+		level := len(indents)
+		for level > 0 && !isDeeper(l.indent, indents[level-1]) {
+			level--
+		}
+		switch {
+		case problem != "":
+		case level == 0 && i > 0 && l.indent != list[0].indent,
+			level < len(indents) && l.indent != indents[level]:
+			problem = fmt.Sprintf("%.80q is indented as no line above: indent the lines of a level by the same tabs or spaces", l.text)
+		}
+		indents, names = append(indents[:level:level], l.indent), append(names[:level:level], foldSpace(l.text))
+		lines = appendLine(lines, row, names, problem, problems)
+	}
+	return lines
+}
+
+// isDeeper reports whether an indent begins with another and goes on.
+func isDeeper(indent, other string) bool {
+	return len(indent) > len(other) && strings.HasPrefix(indent, other)
+}

@@ -1,0 +1,162 @@
+// Package fair shares something scarce among accounts, such as the API keys of a team.
+//
+// A [Queue] is a weighted fair queue over accounts (start-time fair queueing). Each account has a queue in order of
+// arrival and a virtual time. The next item is that of the account with the lowest virtual time, which advances by
+// 1/priority for each item. So accounts that always have items waiting get shares in proportion to their priorities,
+// whatever number of items each has. An account that was idle starts at the virtual time of the account that was served
+// last: it has saved up nothing and owes nothing.
+//
+// [Places] are a number of things that requests hold for a while, and wait for in such a queue.
+package fair
+
+import (
+	"container/heap"
+	"slices"
+)
+
+// Account is the owner of items. Accounts are compared with ==.
+type Account interface {
+	Priority() int // 1 or more
+}
+
+// account is an Account with its items.
+type account[T comparable] struct {
+	owner   Account
+	waiting []T     // in order of arrival
+	virtual float64 // time: items divided by the priority
+	weight  int     // the priority, as it was when the first of the items came
+	index   int     // in Queue.active; -1 while nothing waits
+}
+
+// Queue is a weighted fair queue. It is not safe for concurrent use. The zero value is empty.
+type Queue[T comparable] struct {
+	accounts map[Account]*account[T]
+	active   accounts[T] // with waiting items
+	virtual  float64     // that of the account that was served last, before it was served
+	weights  int         // the sum of the weights of active accounts
+	length   int
+}
+
+func (q *Queue[T]) account(owner Account) *account[T] {
+	a, ok := q.accounts[owner]
+	if !ok {
+		if q.accounts == nil {
+			q.accounts = map[Account]*account[T]{}
+		}
+		a = &account[T]{owner: owner, index: -1}
+		q.accounts[owner] = a
+	}
+	return a
+}
+
+// Len is the number of items.
+func (q *Queue[T]) Len() int { return q.length }
+
+// Waiting is the number of an account's items.
+func (q *Queue[T]) Waiting(owner Account) int { return len(q.account(owner).waiting) }
+
+// Share is the share of an account, from 0 to 1, beside the accounts that have items waiting.
+func (q *Queue[T]) Share(owner Account) float64 {
+	a, weights := q.account(owner), q.weights
+	weight := a.weight
+	if a.index < 0 {
+		weight = owner.Priority()
+		weights += weight
+	}
+	return float64(weight) / float64(weights)
+}
+
+// Push adds an item of an account.
+func (q *Queue[T]) Push(owner Account, item T) {
+	a := q.account(owner)
+	if a.index < 0 {
+		a.virtual, a.weight = max(a.virtual, q.virtual), owner.Priority()
+		heap.Push(&q.active, a)
+		q.weights += a.weight
+	}
+	a.waiting = append(a.waiting, item)
+	q.length++
+}
+
+// Pop takes the next item; false if there is none.
+func (q *Queue[T]) Pop() (item T, ok bool) { return q.PopOf(func(Account) bool { return true }) }
+
+// PopOf takes the next item of the accounts that may have one.
+func (q *Queue[T]) PopOf(may func(Account) bool) (item T, ok bool) {
+	var next *account[T]
+	if len(q.active) > 0 && may(q.active[0].owner) {
+		next = q.active[0]
+	} else {
+		for _, a := range q.active {
+			if (next == nil || a.virtual < next.virtual) && may(a.owner) {
+				next = a
+			}
+		}
+	}
+	if next == nil {
+		return item, false
+	}
+	q.virtual = max(q.virtual, next.virtual)
+	item = next.waiting[0]
+	q.cut(next, 0)
+	q.Count(next.owner)
+	return item, true
+}
+
+// Remove removes an item of an account, which then counts for nothing.
+func (q *Queue[T]) Remove(owner Account, item T) {
+	a := q.account(owner)
+	if i := slices.Index(a.waiting, item); i >= 0 {
+		q.cut(a, i)
+	}
+}
+
+func (q *Queue[T]) cut(a *account[T], i int) {
+	if i == 0 {
+		var none T
+		a.waiting[0] = none
+		a.waiting = a.waiting[1:]
+	} else {
+		a.waiting = slices.Delete(a.waiting, i, i+1)
+	}
+	q.length--
+	if len(a.waiting) == 0 {
+		heap.Remove(&q.active, a.index)
+		q.weights -= a.weight
+	}
+}
+
+// Count counts something that an account has got without the queue.
+func (q *Queue[T]) Count(owner Account) {
+	a := q.account(owner)
+	a.virtual += 1 / float64(owner.Priority())
+	if a.index >= 0 {
+		heap.Fix(&q.active, a.index)
+	}
+}
+
+// accounts is a heap, the lowest virtual time first.
+type accounts[T comparable] []*account[T]
+
+func (h accounts[T]) Len() int           { return len(h) }
+func (h accounts[T]) Less(i, j int) bool { return h[i].virtual < h[j].virtual }
+func (h accounts[T]) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].index, h[j].index = i, j
+}
+
+// Push is for package heap.
+func (h *accounts[T]) Push(a any) {
+	a.(*account[T]).index = len(*h)
+	*h = append(*h, a.(*account[T]))
+}
+
+// Pop is for package heap.
+func (h *accounts[T]) Pop() any {
+	last := len(*h) - 1
+	a := (*h)[last]
+	(*h)[last] = nil
+	*h = (*h)[:last]
+	a.index = -1
+	return a
+}

@@ -1,0 +1,209 @@
+package limits
+
+import (
+	"math"
+	"time"
+)
+
+// faults counts the failures that are no refusals, such as a 500, a reset, a time-out or a page. A service has a usual
+// share of them, which has nothing to do with the rate. If the share rises, a test shows whether the rate is the cause:
+// the failures must become fewer at half the rate, and more at the rate before. Then failures count as refusals.
+type faults struct {
+	usual, recent attempts      // first attempts, over about usualOver before the recent ones, and over about recentOver
+	took          time.Duration // the mean time until a failure
+	broke         time.Time     // when a connection last failed
+	refuses       bool          // the service has refused a request by a refusal: it has no reason to use failures
+	limits        bool          // failures are refusals
+	falseDoubts   int           // doubts whose failures were due to the inputs
+
+	test test
+}
+
+// attempts are numbers of attempts.
+type attempts struct{ good, bad float64 }
+
+// share is the share of failures; 0 without attempts.
+func (t attempts) share() float64 { return t.bad / max(1, t.good+t.bad) }
+
+func (t *attempts) scale(by float64) { t.good, t.bad = t.good*by, t.bad*by }
+
+// add counts attempts; the earlier ones fade, so that the counts span about a number of attempts.
+func (t *attempts) add(good, bad, over float64) {
+	if t.good+t.bad > over {
+		t.scale(1 - 1/over)
+	}
+	t.good, t.bad = max(0, t.good+good), max(0, t.bad+bad)
+}
+
+// test is a test of the failures.
+type test struct {
+	stage    stage
+	since    time.Time // attempts that were sent earlier do not count
+	seen     attempts
+	tested   int     // attempts
+	share    float64 // of the failures before the test
+	least    float64 // of the failures at half the rate
+	rate     float64 // before the test
+	halvings int
+	settled  bool // the failures may have been due to a window that has passed since
+}
+
+type stage uint8
+
+const (
+	noTest   stage = iota
+	halved         // the rate is halved
+	restored       // the failures became fewer, and the rate is as before
+)
+
+const (
+	usualOver    = 1000 // attempts
+	recentOver   = 60   // attempts
+	restoredOver = 200  // attempts
+	priorShare   = 0.05 // the usual share of failures before anything is known, with the weight of so many attempts:
+	priorCount   = 50
+	risen        = 0.1 // share of failures: below it the failures cost less than a test
+	evidence     = 8.0 // log of the likelihood ratio that begins a test: there are many times at which one could begin
+	decisive     = 3.0 // log of the likelihood ratio that decides a step, 20 to 1
+	settles      = time.Minute
+	halvings     = 4   // at most: a run that has not yet found a rate may be far above the limit
+	mostFalse    = 4   // doubts without an outage, each of which doubles the failures that begin the next one
+	mostTested   = 500 // attempts until an undecided step ends
+)
+
+func newFaults() faults {
+	return faults{usual: attempts{priorCount * (1 - priorShare), priorCount * priorShare}}
+}
+
+// ratio is the log of the likelihood ratio of two shares of failures.
+func (t attempts) ratio(a, b float64) float64 {
+	const least = 0.001
+	a, b = min(max(a, least), 1-least), min(max(b, least), 1-least)
+	return t.bad*math.Log(a/b) + t.good*math.Log((1-a)/(1-b))
+}
+
+// hasRisen reports whether more attempts fail than usual.
+func (f *faults) hasRisen() bool {
+	share := f.recent.share()
+	return share > risen && share > f.usual.share() && f.recent.good >= 1 && f.recent.ratio(share, f.usual.share()) > evidence
+}
+
+// rises reports whether the rate must not grow because of failures.
+func (f *faults) rises() bool {
+	return f.test.stage != noTest || f.recent.share() > max(risen, 1.5*f.usual.share())
+}
+
+// row is the number of failures in a row that chance does not explain.
+func (f *faults) row(least int) int {
+	const unlikely = -9.2 // the log of 1 in 10,000
+	return max(least, int(math.Round(unlikely/math.Log(min(f.usual.share(), 0.95)))))
+}
+
+// counts reports whether a result counts as a failure. A failed connection is one event for all of its requests.
+func (f *faults) counts(now time.Time, p Permit, r Result) bool {
+	if !p.first || r.Broken && now.Sub(f.broke) < oneEvent {
+		return false
+	}
+	if r.Broken {
+		f.broke = now
+	}
+	return true
+}
+
+// countFault counts a success or a failure of a first attempt, and begins or goes on with a test.
+func (c *Controller) countFault(now time.Time, p Permit, good, bad float64) {
+	f := &c.faults
+	if c.health.state != Up || p.sent.Before(c.pressure.since) {
+		return
+	}
+	if bad > 0 {
+		if f.took == 0 {
+			f.took = now.Sub(p.sent)
+		}
+		f.took += (now.Sub(p.sent) - f.took) / 8
+	}
+	before := f.recent
+	f.recent.add(good, bad, recentOver)
+	f.usual.add(before.good+good-f.recent.good, before.bad+bad-f.recent.bad, usualOver) // what has left the recent ones
+	if f.refuses || f.limits {
+		return
+	}
+	t := &f.test
+	switch {
+	case t.stage == noTest:
+		if f.hasRisen() && c.pace.rate < mostRate && c.pace.rate > 0.2 {
+			*t = test{stage: halved, share: f.recent.share(), rate: c.pace.rate}
+			c.hush(now, t.rate/2)
+		}
+	case !p.sent.Before(t.since):
+		over := math.Inf(1)
+		if t.stage == restored { // a bucket that has filled meanwhile refuses nothing at first
+			over = restoredOver
+		}
+		t.tested++
+		t.seen.add(good, bad, over)
+		c.decideTest(now)
+	}
+}
+
+// left is the share of failures that half of the rate leaves if the rate is the cause.
+func (t *test) left() float64 { return max(0.3*t.share, 1-1.6*(1-t.share)) }
+
+// hush lowers the rate for a test.
+func (c *Controller) hush(now time.Time, rate float64) {
+	t := &c.faults.test
+	t.since, t.seen, t.tested, t.settled = now, attempts{}, 0, false
+	c.pace.hush(now, rate)
+}
+
+// decideTest goes on to the next stage of the test once the attempts since the last stage decide.
+func (c *Controller) decideTest(now time.Time) {
+	f, t := &c.faults, &c.faults.test
+	early, late := f.took.Seconds(), c.flight.latency().Seconds()
+	seen, elapsed := t.seen, now.Sub(t.since).Seconds()
+	if elapsed < 2*max(early, late) {
+		return
+	}
+	seen.good *= 1 - max(0, early-late)/elapsed // failures come later than answers
+	seen.bad *= 1 - max(0, late-early)/elapsed
+	if t.stage == restored {
+		switch share := seen.share(); {
+		case share > t.least && seen.ratio(share, t.least) > evidence: // the failures rise with the rate
+			f.limits = true
+			served := max(t.rate*(1-share), c.served.perSecond(now, 5*time.Second))
+			c.endTest(now)
+			c.pace.lower(now, c.pace.present(now), served, 0)
+			c.pressure.begin(now)
+		case t.tested >= mostTested: // they had passed by chance
+			c.endTest(now)
+		}
+		return
+	}
+	ratio := seen.ratio(t.share, t.left())
+	same := ratio >= decisive
+	switch {
+	case !same && ratio > -decisive && t.tested < mostTested: // undecided
+	case t.seen.share() > 3*risen && math.IsInf(c.pace.cap, 1) && c.pace.served == 0 && t.halvings < halvings-1:
+		t.halvings++
+		t.share = seen.share()
+		c.hush(now, c.pace.rate/2)
+	case same && t.share > 0.5 && !t.settled: // little is lost while a window of the service passes
+		t.since, t.seen, t.tested, t.settled = now.Add(settles), attempts{}, 0, true
+	case same: // the new share is the usual one
+		f.usual = attempts{priorCount * (1 - t.share), priorCount * t.share}
+		c.endTest(now)
+	default: // the failures have become fewer
+		*t = test{stage: restored, least: max(seen.share(), priorShare), rate: t.rate / math.Exp2(float64(t.halvings)), since: now}
+		c.pace.set(t.rate)
+	}
+}
+
+// endTest ends a test, and returns to the rate before it.
+func (c *Controller) endTest(now time.Time) {
+	if t := &c.faults.test; t.stage != noTest {
+		c.pace.set(max(c.pace.rate, t.rate))
+		c.pace.begun(now)
+	}
+	c.faults.test = test{}
+	c.faults.recent = attempts{}
+}

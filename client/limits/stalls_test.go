@@ -1,0 +1,191 @@
+package limits
+
+import (
+	"testing"
+	"time"
+)
+
+// A refusal during a test of the failures ends the test, and the rate returns.
+func TestRefusalInATest(t *testing.T) {
+	w := newWorld()
+	start := w.now
+	var c *client
+	refused := false
+	v := &vendor{world: w, least: 20 * ms, most: 30 * ms, status: Refused, quiet: true, downResult: Result{Signal: Refused}}
+	v.fails = func(input, attempt int) (bool, time.Duration) {
+		d := w.now.Sub(start)
+		return d > minute && d < minute+4*time.Second && chance(input, attempt) < 0.4, 0
+	}
+	v.down = func() bool {
+		if refused || c.limits.faults.test.stage == noTest {
+			return false
+		}
+		refused = true
+		return true
+	}
+	c = newClient(w, v, 1<<30, Options{Rate: 200})
+	w.run(5 * minute)
+	before := v.served
+	w.run(minute)
+	if served := (v.served - before) / 60; !refused || served < 180 {
+		t.Errorf("%d/s of 200/s are served, refused in a test: %t", served, refused)
+	}
+}
+
+// After a long outage with 503, a short one ends soon, also in the next run.
+func TestShortOutageAfterALongOne(t *testing.T) {
+	for _, learned := range []Learned{{}, {Rate: 19, Silence: 0}} {
+		w := newWorld()
+		start := w.now
+		v := &vendor{world: w, least: 20 * ms, most: 30 * ms, status: Unavailable, quiet: true}
+		v.down = func() bool {
+			d := w.now.Sub(start)
+			return d > 10*minute && d < 70*minute || d > 180*minute && d < 180*minute+time.Second
+		}
+		c := newClient(w, v, 1<<30, Options{Rate: 20, Learned: learned})
+		w.run(180*minute + time.Second)
+		before := v.served
+		w.run(10 * time.Second)
+		if v.served == before {
+			t.Errorf("no answer 10 s after an outage of a second; %v", c.limits.Learned())
+		}
+		if l := c.limits.Learned(); l.Silence != 0 {
+			t.Errorf("an outage was learned as a block: %v", l)
+		}
+	}
+}
+
+// An outage at the start of a run does not keep the rate low for the night, nor for the nights after it.
+func TestOutageAtTheStart(t *testing.T) {
+	for _, status := range []Signal{Unavailable, Refused} {
+		learned := Learned{}
+		for night := range 3 {
+			w := newWorld()
+			start := w.now
+			v := &vendor{world: w, least: 20 * ms, most: 30 * ms, status: Refused, quiet: true, limiter: &bucket{rate: 200, burst: 20}, downResult: Result{Signal: status}}
+			v.down = func() bool {
+				d := w.now.Sub(start)
+				return night == 0 && d > 300*ms && d < 10*minute
+			}
+			c := newClient(w, v, 1<<30, Options{Learned: learned})
+			w.run(120 * minute)
+			before := v.served
+			w.run(10 * minute)
+			learned = c.limits.Learned()
+			if served := (v.served - before) / 600; served < 150 {
+				t.Errorf("night %d after an outage with %d: %d/s of 200/s; learned %v", night, status, served, learned)
+			}
+		}
+	}
+}
+
+// A probe without an answer proves nothing: the failure before the probe may be due to an outage.
+func TestUnansweredProbeIsNoProof(t *testing.T) {
+	c, now := newController(Options{Rate: 100})
+	q := Queue{First: true, Known: true, Proof: true}
+	send := func() Permit {
+		for {
+			d := c.Next(now, q)
+			if d.Action != Wait {
+				return d.Permit
+			}
+			now = now.Add(max(d.For, ms))
+		}
+	}
+	end := func(s Signal) {
+		p := send()
+		now = now.Add(5 * ms)
+		c.End(now, p, Result{Signal: s})
+	}
+	for range 200 {
+		end(Answered)
+	}
+	end(Failed) // the last attempt of a record
+	failed := now
+	for c.health.state == Up {
+		end(Unavailable)
+	}
+	for range 6 { // hang
+		send()
+	}
+	if cause := c.CauseOf(now, failed, q, true); cause == CauseRequest {
+		t.Error("the failure counts, though nothing was answered since")
+	}
+}
+
+// The rate of the caller is kept after a doubt, too.
+func TestRateAfterADoubt(t *testing.T) {
+	c, now := newController(Options{Rate: 0.1})
+	var last time.Time
+	for i := range 400 {
+		d := c.Next(now, Queue{First: true})
+		if d.Action == Wait {
+			now = now.Add(max(d.For, ms))
+			continue
+		}
+		if gap := now.Sub(last); gap < 10*time.Second {
+			t.Fatalf("request %d follows after %v", i, gap)
+		}
+		last = now
+		now = now.Add(50 * ms)
+		signal := Answered
+		if i > 10 && i < 60 {
+			signal = Failed
+		}
+		c.End(now, d.Permit, Result{Signal: signal})
+	}
+}
+
+// Requests that hang, and are refused at last, say nothing about the seconds in which nothing was sent.
+func TestLateRefusals(t *testing.T) {
+	for name, signals := range map[string][]Signal{
+		"all refused":         {Refused},
+		"refused or answered": {Refused, Answered},
+		"refused or failed":   {Refused, Failed, Failed},
+		"few answered":        {Refused, Refused, Refused, Refused, Refused, Refused, Answered},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, now := newController(Options{InFlight: 64})
+			q := Queue{First: true, Known: true, Proof: true}
+			send := func(until time.Time) (Permit, bool) {
+				for now.Before(until) {
+					d := c.Next(now, q)
+					if d.Action != Wait {
+						return d.Permit, true
+					}
+					now = now.Add(max(min(d.For, 10*ms), ms))
+				}
+				return Permit{}, false
+			}
+			serve := func(over time.Duration) (served int) {
+				for until := now.Add(over); ; served++ {
+					p, ok := send(until)
+					if !ok {
+						return served
+					}
+					now = now.Add(5 * ms)
+					c.End(now, p, Result{Signal: Answered})
+				}
+			}
+			serve(time.Minute)
+			for range 8 {
+				var hanging []Permit
+				for until := now.Add(25 * time.Second); ; {
+					p, ok := send(until)
+					if !ok {
+						break
+					}
+					hanging = append(hanging, p)
+				}
+				for i, p := range hanging {
+					now = now.Add(ms)
+					c.End(now, p, Result{Signal: signals[i%len(signals)]})
+				}
+				serve(5 * time.Second)
+			}
+			if served := serve(2 * time.Minute); served < 20*120 {
+				t.Errorf("%d requests were served in two minutes, at %v/s in the end", served, c.Rate())
+			}
+		})
+	}
+}

@@ -1,0 +1,101 @@
+package normalize
+
+import (
+	"html"
+	"net/netip"
+	"regexp"
+	"strings"
+)
+
+var (
+	link     = regexp.MustCompile(`^\[[^\]]*\]\(([^()\s]+)\)$`)    // of Markdown
+	bullet   = regexp.MustCompile(`^(?:[-*+•]|[0-9]{1,6}[.)])\s+`) // of a list
+	note     = regexp.MustCompile(`\s+#.*$`)                       // behind a website
+	defanged = regexp.MustCompile(`(?i)^hxxp(s?)(\[?:\]?//)`)      // a scheme that no program follows
+	dot      = regexp.MustCompile(`(?i)\[\.\]|\(\.\)|\[dot\]`)     // likewise
+	quotes   = []string{`""`, `''`, "``", "<>", "“”", "„“", "«»"}  // around a website
+	domains  = `[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.(?:com|org|net|info|biz|edu|gov|io|co|eu|de|uk|fr|it|es|nl|ru|cn|jp|br|in|au|ca|us|pl|ch|at|se|example)`
+	next     = regexp.MustCompile(`(?i)(?:[,;|\s]["'<(]?|[\p{L}\p{N}])https?://|[,;|]\s*["'<(]?(?:www\.|` + domains + `(?:[/,;|\s]|$))|\.[a-z]{2,6}www\.`)
+	tag      = regexp.MustCompile(`(?i)<(/?)(a|abbr|b|big|br|center|div|em|font|h[1-6]|i|li|mark|ol|p|s|small|span|strong|sub|sup|u|ul)(?:\s[^<>]*)?/?>`)
+	entity   = regexp.MustCompile(`&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});`)
+)
+
+// unlisted returns the website in the line of a list: of Markdown, of quoted or defanged websites (hxxp, [.]), of patterns
+// (*.example.com), of a hosts file, or with a note behind it.
+func unlisted(text string) (string, error) {
+	text = strings.TrimSpace(bullet.ReplaceAllString(text, ""))
+	text = note.ReplaceAllString(text, "")
+	if parts := link.FindStringSubmatch(text); parts != nil {
+		text = parts[1]
+	}
+	for _, pair := range quotes {
+		runes := []rune(pair)
+		if rest, ok := strings.CutPrefix(text, string(runes[0])); ok {
+			if inner, ok := strings.CutSuffix(rest, string(runes[1])); ok {
+				text = strings.TrimSpace(inner)
+			}
+		}
+	}
+	text = defanged.ReplaceAllString(text, "http$1://")
+	text = dot.ReplaceAllString(text, ".")
+	text, err := ofHosts(text)
+	if err != nil {
+		return "", err
+	}
+	if host, _, _ := strings.Cut(text, "/"); next.MatchString(text) || strings.Count(host, ".") > 1 && areSeveral(host) {
+		return "", errSeveral
+	}
+	if rest, ok := strings.CutPrefix(strings.TrimPrefix(text, "*"), "."); ok {
+		text = rest
+	}
+	return text, nil
+}
+
+// areSeveral reports whether a text before the first slash has several hosts.
+func areSeveral(text string) bool {
+	hosts := 0
+	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(",;| \t\r\n", r) }) {
+		if strings.Contains(strings.Trim(part, "."), ".") {
+			hosts++
+		}
+	}
+	return hosts > 1
+}
+
+// ofHosts returns the host in a line of a hosts file, and other text as it is.
+func ofHosts(text string) (string, error) {
+	fields := strings.Fields(text)
+	if len(fields) < 2 {
+		return text, nil
+	}
+	addr, err := netip.ParseAddr(fields[0])
+	if err != nil {
+		return text, nil
+	}
+	switch {
+	case len(fields) > 2:
+		return "", errSeveral
+	case fields[1] == addr.String():
+		return "", errNotURL
+	}
+	return fields[1], nil
+}
+
+// unmarked returns a title without the tags and entities of HTML.
+func unmarked(title string) string {
+	for strings.ContainsAny(title, "<&") {
+		plain := tag.ReplaceAllStringFunc(title, func(t string) string {
+			switch name := strings.ToLower(strings.Trim(t, "</> ")); {
+			case strings.HasPrefix(name, "br"), name == "p", name == "div", name == "li":
+				return " "
+			}
+			return ""
+		})
+		plain = entity.ReplaceAllStringFunc(plain, html.UnescapeString)
+		if plain == title {
+			break
+		}
+		title = plain
+	}
+	return title
+}

@@ -1,0 +1,70 @@
+package client
+
+import (
+	"fmt"
+	"sync"
+	"time"
+)
+
+// TimeoutError says that an attempt had no answer in time.
+type TimeoutError struct {
+	Timeout time.Duration // of the attempt
+	Next    time.Duration // timeout of the next attempts
+	InARow  int           // attempts in a row without an answer in time
+	Since   time.Time     // when the first of these ended
+}
+
+func (e *TimeoutError) Error() string {
+	return fmt.Sprintf("the service did not answer within %v", e.Timeout)
+}
+
+// patience is the timeout of attempts. It doubles, up to a bound, after several attempts in a row without an answer in time, and
+// falls back after an answer unless some answer has needed more: an outage is no slow service.
+type patience struct {
+	first, most time.Duration
+
+	mu    sync.Mutex
+	now   time.Duration
+	row   int
+	since time.Time
+	slow  bool // an answer took longer than first
+}
+
+const (
+	severalTimeouts = 3               // in a row
+	mostPatience    = 2 * time.Minute // longer than the crawl of a slow site
+)
+
+func (p *patience) timeout() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.now
+}
+
+// expired notes an attempt that reached its timeout. Those with an earlier timeout do not count.
+func (p *patience) expired(timeout time.Duration) *TimeoutError {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.row == 0 {
+		p.since = time.Now()
+	}
+	if timeout >= p.now {
+		p.row++
+		if p.row%severalTimeouts == 0 && p.now < p.most {
+			p.now = min(2*p.now, p.most)
+		}
+	}
+	return &TimeoutError{Timeout: timeout, Next: p.now, InARow: p.row, Since: p.since}
+}
+
+// answered notes a response that took a while.
+func (p *patience) answered(took time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.row = 0
+	if took > p.first {
+		p.slow = true
+	} else if !p.slow {
+		p.now = p.first
+	}
+}

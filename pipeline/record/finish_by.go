@@ -1,0 +1,76 @@
+package record
+
+import (
+	"fmt"
+	"time"
+)
+
+// FinishBy is the time by which a run is to be done. A run that is started again has the deadline of its first start, so
+// that a start after the deadline asks for nothing. A run that is not complete then goes on each day in the same hours: from
+// the time of day of its first start to its deadline.
+type FinishBy struct {
+	Given string    `json:"given,omitempty"` // a time of day such as 06:30, or a duration such as 8h; "" for a deadline of this start alone
+	Began time.Time `json:"began"`           // of the hours
+	At    time.Time `json:"at"`              // their end
+}
+
+// early is how much before its hours a start counts as one of the next night: schedulers are not punctual.
+const early = time.Hour
+
+// ParseFinishBy reads a time of day or a duration, for a run that begins at a time.
+func ParseFinishBy(text string, began time.Time) (FinishBy, error) {
+	d := FinishBy{Given: text, Began: began}
+	if clock, err := time.Parse("15:04", text); err == nil {
+		d.At = time.Date(began.Year(), began.Month(), began.Day(), clock.Hour(), clock.Minute(), 0, 0, began.Location())
+		if !d.At.After(began) {
+			d.At = d.At.AddDate(0, 0, 1)
+		}
+		return d, nil
+	}
+	if took, err := time.ParseDuration(text); err == nil && took > 0 {
+		d.At = began.Add(took)
+		return d, nil
+	}
+	return FinishBy{}, fmt.Errorf("%q is neither a time of day nor a duration: write 07:00 or 8h", text)
+}
+
+// IsZero reports whether there is no deadline.
+func (d FinishBy) IsZero() bool { return d.At.IsZero() }
+
+// Next gives the hours after these: on the first day on which they begin after the end of these.
+func (d FinishBy) Next() FinishBy {
+	began, at := d.Began.Local(), d.At.Local() // a time from a file does not know when clocks change
+	for days := 1; ; days++ {
+		if next := began.AddDate(0, 0, days); next.Add(-early).After(at) {
+			return FinishBy{Given: d.Given, Began: next, At: at.AddDate(0, 0, days)}
+		}
+	}
+}
+
+// of gives the hours of a start, or those that ended last before the start.
+func (d FinishBy) of(start time.Time) FinishBy {
+	for {
+		next := d.Next()
+		if start.Before(next.Began.Add(-early)) {
+			return d
+		}
+		d = next
+	}
+}
+
+// PassedError says that a run was started again after its deadline.
+type PassedError struct {
+	FinishBy FinishBy
+}
+
+func (e *PassedError) Error() string {
+	const minute = "Jan 2 15:04"
+	text := "the deadline of the run, " + e.FinishBy.At.Local().Format(minute) + ", has passed"
+	if e.FinishBy.Given != "" {
+		text += "; a start from " + e.FinishBy.Next().Began.Local().Format(minute) + " on continues until " + e.FinishBy.Next().At.Local().Format("15:04")
+	}
+	return text
+}
+
+// OptionName returns "pipeline.FinishBy".
+func (e *PassedError) OptionName() string { return "pipeline.FinishBy" }

@@ -1,0 +1,153 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/embedded"
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+	"github.com/bulkcat/bulkcat/pipeline/cascade"
+	"github.com/bulkcat/bulkcat/pipeline/flow"
+	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
+	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// Rewriting says what is written again.
+type Rewriting struct {
+	Account *record.Account // of the run
+	Output  string          // the present path of the output
+	Store   *answers.Store  // only read from; nil for none
+
+	// Open opens the sink of the rows. The schema has the carried columns.
+	Open func(writer.Schema) (writer.Sink, error)
+}
+
+// Rewritten says what was read and written.
+type Rewritten struct {
+	Counts   record.Snapshot
+	Inputs   []record.Input
+	Embedded bool           // the embedded service has computed the answers that are not stored
+	Free     *cascade.Audit // of the free answers; nil for none
+}
+
+// Rewrite gives the rows of a run to a sink again: the rows of the same records and answers are the same. Options have what
+// the account lacks: Input.Paths, a Limit, the Taxonomies, the Models and Free.Model. Rewrite asks no service, and neither writes nor
+// locks a file. A record without a stored answer is pending, unless the answer is that of the embedded
+// service or of the model of Options.Free, which give it again; the embedded service reads no pages then. The errors are those
+// of reading the input, of the store and of the sink, and *[OptionError] if the input lacks a column.
+func Rewrite(ctx context.Context, options SessionOptions, r Rewriting) (_ Rewritten, err error) {
+	s := newSession(options.of(r))
+	defer func() { err = causeOf(ctx, errors.Join(err, s.Close())) }()
+	o := &s.options
+	o.Input.Storage = storage.From(ctx)
+	embedded := !o.Service.Hosted && o.Service.Name == r.Account.Service
+	o.Service.Name, o.Service.Free = r.Account.Service, embedded
+	account := *r.Account
+	s.account = &account
+	if err := s.openInput(ctx); err != nil {
+		return Rewritten{}, err
+	}
+	defer context.AfterFunc(ctx, s.endReading)()
+	run := s.runOptions(account.Settings)
+	run.Unstored = true
+	if err := s.carry(&account, &run); err != nil {
+		return Rewritten{}, err
+	}
+	if o.Free.Model != nil {
+		if o.Free.source() != account.Settings.Free {
+			return Rewritten{}, &OptionError{Option: "Free.Model", Err: errors.New("it is not the model of the run")}
+		}
+		if err := s.startFree(ctx, r.Store, &run, &account); err != nil {
+			return Rewritten{}, err
+		}
+	}
+	parts := flow.Parts{
+		Source: &renamed{Reader: s.input.Load(), inputs: account.Inputs}, Interrupt: s.endReading, Categorizer: o.Service.Categorizer, Store: r.Store, Counters: s.counters,
+	}
+	if parts.Sink, err = r.Open(run.Schema); err != nil {
+		return Rewritten{}, err
+	}
+	_, err = flow.Run(ctx, parts, run)
+	return Rewritten{s.counters.Snapshot(), s.readInputs(), embedded, account.Free}, err
+}
+
+// of returns the options of a run that is written again.
+func (o SessionOptions) of(r Rewriting) SessionOptions {
+	s := r.Account.Settings
+	o.Kind, o.Classifications, o.Editions = client.Kind(s.Kind), s.Classifications(), editionsOf(s)
+	o.Scheme, o.Dedupe, o.AskPlaceholders, o.Limit = s.Scheme, s.Dedupe, s.AskPlaceholders, cmp.Or(s.Limit, o.Limit)
+	o.Shard, _ = record.ParseShard(s.Shard) // "" is none
+	paths, stdin := o.Input.Paths, o.Input.Stdin
+	o.Input = r.Account.Reading.Options()
+	o.Input.Paths, o.Input.Stdin, o.Input.Columns, o.Input.Join = paths, stdin, s.Columns, s.Join
+	o.Output = OutputOptions{
+		Path: r.Output, Format: writer.Format(s.OutputFormat), Levels: s.Levels, Carry: s.Carry, Language: s.Language, SourceColumns: s.SourceColumns,
+		Shape: writer.Shape(s.Shape), Top: s.Top, MinConfidence: s.MinConfidence, EscapeFormulas: s.EscapeFormulas,
+	}
+	o.Free.Precision, o.Free.Audit = s.Precision, s.Audit
+	o.Offline = true
+	if o.Service = (Service{Name: r.Account.Service, Hosted: true}); strings.HasPrefix(r.Account.Service, embeddedName) {
+		o.Service = Service{Name: embeddedName, Categorizer: embedded.New(embedded.Options{
+			Custom: taxonomiesOf(o.Taxonomies), Editions: o.Editions, Models: o.Models, Logger: slog.New(slog.DiscardHandler),
+		})}
+	}
+	return o
+}
+
+// embeddedName begins the name of the embedded service: see fingerprints.
+const embeddedName = "embedded"
+
+func taxonomiesOf(custom []*taxonomy.Custom) (list []*taxonomy.Taxonomy) {
+	for _, c := range custom {
+		list = append(list, &c.Taxonomy)
+	}
+	return list
+}
+
+// editionsOf returns the editions that the settings of a run name by their versions.
+func editionsOf(s record.Settings) (choice taxonomy.Choice) {
+	for _, version := range strings.Split(s.Edition, ",") {
+		for _, e := range taxonomy.Editions() {
+			if e.Version == version && slices.Contains(s.Classifications(), e.Name) {
+				choice = append(choice, e)
+			}
+		}
+	}
+	return choice
+}
+
+// renamed is an input whose files have the names by which the run has read them: the rows of invalid records have them.
+type renamed struct {
+	*reader.Reader
+	inputs     []record.Input
+	from, name string // of the present file
+}
+
+func (r *renamed) Read() (reader.Record, error) {
+	record, err := r.Reader.Read()
+	if err != nil {
+		return record, err
+	}
+	if record.File != r.from {
+		r.from, r.name = record.File, record.File
+		i := slices.IndexFunc(r.Files(), func(f reader.FileInfo) bool { return f.Name == record.File })
+		if i >= 0 && i < len(r.inputs) {
+			r.name = r.inputs[i].Name
+		}
+	}
+	record.File = r.name
+	if row, ok := errors.AsType[*reader.RowError](record.Err); ok {
+		renamed := *row
+		renamed.File = r.name
+		record.Err = &renamed
+	}
+	return record, nil
+}

@@ -1,0 +1,285 @@
+package reader
+
+import (
+	"bytes"
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+const (
+	// headerRows is the number of rows among which a header is looked for.
+	headerRows = 20
+	// shownRows is the number of rows that show how fields are quoted and what columns have.
+	shownRows = 100
+)
+
+// ofCSV returns the dialect of the options, with a delimiter.
+func (o *Options) ofCSV(comma string) csvDialect {
+	d := csvDialect{comma: comma, quote: '"', strict: o.Dialect.Strict, sure: o.Dialect.Quote != "", noGuess: o.Dialect.Escape == None || o.Dialect.Strict}
+	switch quote := o.Dialect.Quote; quote {
+	case "":
+	case None:
+		d.quote = 0
+	default:
+		d.quote = quote[0]
+	}
+	if escape := given(o.Dialect.Escape); escape != "" {
+		d.escape, d.noGuess = escape[0], true
+	}
+	d.comment = given(o.Dialect.Comment)
+	return d
+}
+
+// rowAt returns the first row of text; nil if the first line is blank or malformed.
+func (o *Options) rowAt(text []byte, comma string) []string {
+	r, err := (&csvRows{lines: newLineSplitter(bytes.NewReader(text)), csvDialect: o.ofCSV(comma)}).next()
+	if err != nil || r.fault != "" || r.line != 1 {
+		return nil
+	}
+	return r.fields
+}
+
+// headerOf returns the index of the line with the names of the columns, not before start. It is not sure if the lines
+// above may be data.
+func headerOf(s *beginning, start int, o *Options) (line int, sure bool) {
+	switch {
+	case o.Dialect.Header > 0:
+		return o.Dialect.Header - 1, true
+	case o.Dialect.noHeader(), o.Dialect.Strict:
+		return start, true
+	}
+	text := s.lines()
+	starts := lineStarts(text, headerRows+1)
+	return o.headerRow(start, func(i int) []string {
+		if i >= len(starts) {
+			return nil
+		}
+		return o.rowAt(text[starts[i]:], commaOf(s.name, text[starts[i]:], "", o))
+	})
+}
+
+// lineStarts returns the offsets of the first n lines.
+func lineStarts(text []byte, n int) (starts []int) {
+	lines := newLineSplitter(bytes.NewReader(text))
+	for offset := 0; len(starts) < n; {
+		raw, err := lines.peek(0)
+		if err != nil {
+			break
+		}
+		starts = append(starts, offset)
+		offset += len(raw)
+		lines.advance(len(raw))
+	}
+	return starts
+}
+
+// headerRow returns the index of the row that names the input column, among the first rows from start on, or else start.
+// fieldsAt returns nil for a row that is blank. It is not sure if the rows above may be data.
+func (o *Options) headerRow(start int, fieldsAt func(i int) []string) (header int, sure bool) {
+	var above [][]string
+	blank := false // a row above is
+	for i := start; i < start+headerRows; i++ {
+		fields := fieldsAt(i)
+		if fields == nil {
+			blank = true
+			continue
+		}
+		if o.namesInput(fields) && (above == nil || areNames(fields)) {
+			if below := fieldsAt(i + 1); len(below) == len(fields) && o.namesInput(below) && areKeys(below) && !areKeys(fields) {
+				i, fields = i+1, below // titles of the columns for people stand above
+			}
+			return i, areNotes(above, fields, blank)
+		}
+		above = append(above, fields)
+	}
+	return start, true
+}
+
+// namesInput reports whether fields are the header of a table with the input column.
+func (o *Options) namesInput(fields []string) bool {
+	fields = withoutMark(fields)
+	if len(o.Columns) > 0 {
+		return !slices.ContainsFunc(o.Columns, func(name string) bool { return !slices.ContainsFunc(fields, likeName(name)) })
+	}
+	return slices.ContainsFunc(fields, func(field string) bool {
+		return slices.ContainsFunc(o.Candidates, likeName(field))
+	})
+}
+
+var (
+	notName = regexp.MustCompile(`^[-+#$€£]?[0-9][0-9.,:/%-]*$|://|^www\.`)
+	key     = regexp.MustCompile(`^[a-z0-9]+([-_.:][a-z0-9]+)*$`)
+)
+
+// areNames reports whether fields may be the names of columns: they differ and are neither numbers nor websites.
+func areNames(fields []string) bool {
+	seen := map[string]bool{}
+	for _, field := range fields {
+		field = strings.TrimSpace(field)
+		if field == "" {
+			continue
+		}
+		if notName.MatchString(field) {
+			return false
+		}
+		seen[field] = true
+	}
+	return 2*len(seen) > len(fields)
+}
+
+// areKeys reports whether fields are names for programs, such as item_sku: the rows above are then no data.
+func areKeys(fields []string) bool {
+	joined := 0
+	for _, field := range fields {
+		if field != "" && !key.MatchString(field) {
+			return false
+		}
+		if strings.ContainsAny(field, "-_.:") {
+			joined++
+		}
+	}
+	return len(fields) > 1 && joined > 0
+}
+
+// areNotes reports whether the rows above a header cannot be data: they have fewer fields, or marks of notes.
+func areNotes(above [][]string, header []string, blank bool) bool {
+	width := filled(header)
+	for _, fields := range above {
+		isNote := len(header) > 1 && (filled(fields) < width || blank) || areKeys(header) || strings.HasPrefix(fields[0], "#") ||
+			slices.ContainsFunc(fields, func(field string) bool { return strings.ContainsAny(field, "=") || strings.HasSuffix(field, ":") })
+		if !isNote {
+			return false
+		}
+	}
+	return true
+}
+
+func filled(fields []string) (n int) {
+	for _, field := range fields {
+		if strings.TrimSpace(field) != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// withoutMark returns a header without the number sign that makes it a comment.
+func withoutMark(header []string) []string {
+	if len(header) == 0 {
+		return header
+	}
+	name := strings.TrimSpace(strings.TrimLeft(header[0], "#"))
+	if name == "" || name == header[0] || !strings.HasPrefix(header[0], "#") {
+		return header
+	}
+	return append([]string{name}, header[1:]...)
+}
+
+// show reads the first rows below the header, which show how fields are quoted, and returns the rows.
+func (l *csvLayout) show(s *beginning, o *Options, want int) (shown [][]string) {
+	l.dialect.single = want == 1 && o.Dialect.Delimiter == "" && l.separator == "" && !l.dialect.strict && !o.Dialect.noHeader() && l.isSingle(s)
+	rows := l.rows(newLineSplitter(bytes.NewReader(s.lines())))
+	rows.want = want
+	for i := range shownRows + 1 {
+		r, err := rows.next()
+		if err != nil {
+			break
+		}
+		if r.fault == "" && (i > 0 || o.Dialect.noHeader()) {
+			shown = append(shown, r.fields)
+		}
+	}
+	l.dialect.quotes, l.dialect.escapes = rows.quotes, rows.escapes
+	return shown
+}
+
+// isSingle reports whether the commas in a file with one column are text: some lines have none, or a space follows each.
+func (l *csvLayout) isSingle(s *beginning) bool {
+	lines := newLineSplitter(bytes.NewReader(s.lines()))
+	for range l.skip + 1 {
+		lines.skip()
+	}
+	spaced, without := true, false // all commas have a space behind them; some lines are without commas
+	for range sniffRows {
+		line, err := lines.next()
+		if err != nil {
+			break
+		}
+		line = bytes.TrimRight(bytes.TrimSpace(line), ",")
+		if len(line) == 0 || line[0] == '"' {
+			continue
+		}
+		if bytes.Contains(line, []byte(`,"`)) {
+			return false // the field behind this comma is in quotes, and may have several lines
+		}
+		without = without || !bytes.Contains(line, []byte(","))
+		spaced = spaced && bytes.Count(line, []byte(",")) == bytes.Count(line, []byte(", "))
+	}
+	return spaced || without
+}
+
+// separatorOf returns the delimiter in a first line such as sep=; or "sep=;", which Excel reads and writes; "" for
+// any other first line.
+func separatorOf(data []byte, o *Options) string {
+	text := strings.Trim(string(beforeLineEnd(data)), `"`)
+	const prefix = "sep="
+	if o.Dialect.Strict || len(text) <= len(prefix) || !strings.EqualFold(text[:len(prefix)], prefix) {
+		return ""
+	}
+	separator := text[len(prefix):]
+	if (&Dialect{Delimiter: separator}).check() != nil {
+		return ""
+	}
+	return separator
+}
+
+// sniffRows is the number of rows that decide on a delimiter.
+const sniffRows = 100
+
+// delimiters are the known delimiters. The order breaks ties.
+var delimiters = []string{",", ";", "\t", "|"}
+
+// commaOf returns the delimiter of the CSV in text.
+func commaOf(name string, text []byte, separator string, o *Options) string {
+	if extension(name) == ".tsv" && !o.Dialect.Strict {
+		separator = cmp.Or(separator, "\t")
+	}
+	return cmp.Or(o.Dialect.Delimiter, separator, detectDelimiter(text, o))
+}
+
+// detectDelimiter returns the delimiter that splits the most rows into the number of fields of the first row, if
+// that is more than 1; else a comma. Of equal delimiters, the one with more fields wins. It uses the parser, which
+// understands quotes.
+func detectDelimiter(text []byte, o *Options) string {
+	best, bestFields, bestShare := delimiters[0], 1, 0.0
+	for _, comma := range delimiters {
+		fields, share := consistency(text, o.ofCSV(comma))
+		if fields > 1 && (share > bestShare || share == bestShare && fields > bestFields) {
+			best, bestFields, bestShare = comma, fields, share
+		}
+	}
+	return best
+}
+
+// consistency returns the number of fields of the first row, and the fraction of the first sniffRows rows that have
+// the same number.
+func consistency(text []byte, d csvDialect) (fields int, share float64) {
+	rows := csvRows{lines: newLineSplitter(bytes.NewReader(text)), csvDialect: d}
+	same, all := 0, 0
+	for all < sniffRows {
+		r, err := rows.next()
+		if err != nil {
+			break
+		}
+		if all == 0 && r.fault == "" {
+			fields = len(r.fields)
+		}
+		if r.fault == "" && len(r.fields) == fields {
+			same++
+		}
+		all++
+	}
+	return fields, float64(same) / float64(max(all, 1))
+}

@@ -1,0 +1,151 @@
+package reader
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Dialect says how rows are written as text, in the terms of the Frictionless CSV Dialect. The zero value of a member
+// means that the content decides.
+type Dialect struct {
+	Delimiter string // one character between the fields
+	Quote     string // one ASCII character, or None
+	Escape    string // one ASCII character before a quote in a quoted field, or before a delimiter; or None
+	Comment   string // the beginning of lines that are no rows and no inputs, or None
+	Header    int    // the line with the names of the columns, in Excel the row; or NoHeader
+	// Strict accepts only RFC 4180: a quote in an unquoted field, text after a closing quote, and a row with
+	// more or fewer fields than the header are faults, and a first line such as sep=; is data. Nothing is guessed, and
+	// neither is the encoding.
+	Strict bool
+}
+
+// None is a member of a Dialect that the text does not have.
+const None = "none"
+
+// NoHeader is the Header of a text whose first row is data. The columns are then named 1, 2 and so on.
+const NoHeader = -1
+
+// characters are the names of characters that are awkward to write on a command line.
+var characters = map[string]string{"tab": "\t", `\t`: "\t", "comma": ",", "semicolon": ";", "bar": "|", "space": " ", "backslash": `\`, "doublequote": `"`}
+
+// ParseDialect parses a dialect such as delimiter=tab,quote=none,header=3,strict.
+func ParseDialect(text string) (Dialect, error) {
+	var d Dialect
+	for rest := text; rest != ""; {
+		name, value := rest, ""
+		if i := strings.IndexAny(rest, "=,"); i >= 0 && rest[i] == '=' {
+			name, rest = rest[:i], rest[i+1:]
+			end := strings.IndexByte(rest, ',')
+			if end == 0 && (len(rest) == 1 || rest[1] == ',') { // the comma is the value
+				end = 1
+			}
+			if end < 0 {
+				end = len(rest)
+			}
+			value, rest = rest[:end], strings.TrimPrefix(rest[end:], ",")
+		} else {
+			name, rest, _ = strings.Cut(rest, ",")
+		}
+		if err := d.set(strings.TrimSpace(name), value); err != nil {
+			return d, err
+		}
+	}
+	return d, d.check()
+}
+
+func (d *Dialect) set(name, value string) (err error) {
+	character := cmp.Or(characters[value], value)
+	switch name {
+	case "delimiter":
+		d.Delimiter = character
+	case "quote":
+		d.Quote = character
+	case "escape":
+		d.Escape = character
+	case "comment":
+		d.Comment = character
+	case "header":
+		if value == None {
+			d.Header = NoHeader
+			return nil
+		}
+		if d.Header, err = strconv.Atoi(value); err != nil || d.Header < 1 {
+			return fmt.Errorf("header=%s: want the number of a line, or %s", value, None)
+		}
+	case "strict":
+		d.Strict = true
+		if value != "" {
+			return errors.New("strict has no value")
+		}
+		return nil
+	default:
+		return fmt.Errorf("unknown member %q; want delimiter=, quote=, escape=, comment=, header= or strict", name)
+	}
+	if value == "" {
+		return fmt.Errorf("%s= has no value", name)
+	}
+	return nil
+}
+
+// check says what is wrong with a dialect.
+func (d *Dialect) check() error {
+	r, size := utf8.DecodeRuneInString(d.Delimiter)
+	isMark := func(s string) bool { return s == "" || s == None || len(s) == 1 && s > " " && s < "\x7f" }
+	switch {
+	case d.Delimiter != "" && (size != len(d.Delimiter) || !validDelimiter(r)):
+		return fmt.Errorf("%q cannot separate fields", d.Delimiter)
+	case !isMark(d.Quote):
+		return fmt.Errorf("%q cannot quote: want one ASCII character, or %s", d.Quote, None)
+	case !isMark(d.Escape):
+		return fmt.Errorf("%q cannot escape: want one ASCII character, or %s", d.Escape, None)
+	case d.Delimiter != "" && (d.Delimiter == d.Quote || d.Delimiter == d.Escape):
+		return fmt.Errorf("%q has two meanings", d.Delimiter)
+	}
+	return nil
+}
+
+// String returns the text from which ParseDialect makes the dialect; "" for the zero value.
+func (d Dialect) String() string {
+	var parts []string
+	add := func(name, value string) {
+		if value == "\t" {
+			value = "tab"
+		}
+		if value != "" {
+			parts = append(parts, name+"="+value)
+		}
+	}
+	add("delimiter", d.Delimiter)
+	add("quote", d.Quote)
+	add("escape", d.Escape)
+	add("comment", d.Comment)
+	switch d.Header {
+	case 0:
+	case NoHeader:
+		add("header", None)
+	default:
+		add("header", strconv.Itoa(d.Header))
+	}
+	if d.Strict {
+		parts = append(parts, "strict")
+	}
+	return strings.Join(parts, ",")
+}
+
+// noHeader reports whether the first row is data.
+func (d *Dialect) noHeader() bool { return d.Header == NoHeader }
+
+// given returns a member of a dialect: "" if it is None.
+func given(member string) string {
+	if member == None {
+		return ""
+	}
+	return member
+}
+
+// comment returns the beginning of the lines of text that are no inputs; "" for none.
+func (o *Options) comment() string { return given(cmp.Or(o.Dialect.Comment, o.Comment)) }

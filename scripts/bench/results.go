@@ -1,0 +1,89 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"unicode/utf8"
+)
+
+// table is a table of strings. Its rows have the length of its head.
+type table struct {
+	title string
+	head  []string
+	rows  [][]string
+}
+
+// newClaims returns a table for addClaim.
+func newClaims(title string) *table {
+	return &table{title: title, head: []string{"measured", "result", "wanted"}}
+}
+
+func (t *table) addClaim(name string, c claim) { t.add(name, c.figure(), c.status()) }
+
+func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+
+// markdown is the title and the table with aligned columns, in Markdown. No cell has the separator of cells.
+func (t *table) markdown() string {
+	widths, rule := make([]int, len(t.head)), make([]string, len(t.head))
+	for i := range t.head {
+		for _, row := range append(t.rows, t.head) {
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+		}
+		rule[i] = strings.Repeat("-", widths[i]+2)
+	}
+	var b strings.Builder
+	line := func(row []string) {
+		for i, cell := range row {
+			fmt.Fprintf(&b, "| %-*s ", widths[i], cell)
+		}
+		b.WriteString("|\n")
+	}
+	b.WriteString("**" + t.title + "**\n\n")
+	line(t.head)
+	b.WriteString("|" + strings.Join(rule, "|") + "|\n")
+	for _, row := range t.rows {
+		line(row)
+	}
+	return b.String()
+}
+
+// section is a part of a document that this command writes. It lies between markers.
+type section struct{ begin, end string }
+
+// The sections of RESULTS.md.
+var (
+	performance = newSection("performance", "make bench")
+	grown       = newSection("growth", "make bench-growth")
+)
+
+func newSection(name, command string) section {
+	return section{begin: "<!-- " + name + ": made by `" + command + "` -->\n", end: "<!-- /" + name + " -->\n"}
+}
+
+// rewrite replaces the section of a file. A file without its markers, or with more than
+// one pair, stays as it is.
+func (s section) rewrite(path, text string) error {
+	old, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("write the figures: %w", err)
+	}
+	replaced, err := s.replace(string(old), text)
+	if err != nil {
+		return fmt.Errorf("write the figures to %s: %w", path, err)
+	}
+	return os.WriteFile(path, []byte(replaced), 0o666)
+}
+
+func (s section) replace(old, text string) (string, error) {
+	if strings.Count(old, s.begin) != 1 || strings.Count(old, s.end) != 1 {
+		return "", errors.New("there must be one pair of the lines " + strings.TrimSpace(s.begin) + " and " + strings.TrimSpace(s.end))
+	}
+	before, rest, _ := strings.Cut(old, s.begin)
+	_, after, found := strings.Cut(rest, s.end)
+	if !found {
+		return "", errors.New("the line " + strings.TrimSpace(s.end) + " must come after the other")
+	}
+	return before + s.begin + "\n" + strings.TrimSpace(text) + "\n\n" + s.end + after, nil
+}

@@ -1,8 +1,0 @@
-// Package proof runs a gateway under load: several runs of bulkcat ask one gateway for lists that
-// overlap, the upstream has a rate and faults, and the gateway is killed with SIGKILL and started again
-// many times. It counts what the upstream was asked, and compares that with what the runs were given.
-//
-// A run has its own keys, store and output. An answer is acknowledged when a run has received it: the
-// column answered_at of the output has the time. An attempt at the upstream that arrives later for the
-// same input is a second payment.
-package proof

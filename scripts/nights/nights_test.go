@@ -1,0 +1,120 @@
+package nights
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+)
+
+var (
+	nights  = flag.Int("nights", 0, "how many nights to simulate; 0 for those of the short form")
+	first   = flag.Uint64("first", 1, "the seed of the first night; the others follow")
+	verbose = flag.Bool("talk", false, "print the log of each run")
+	each    = flag.Bool("each", false, "print a line for each night")
+)
+
+// short are the seeds of the short form: windows of slow plans, with stops, a list with equal titles, and inputs that get a 404.
+var short = []uint64{7, 11}
+
+// played is a night with its outcome.
+type played struct {
+	*night
+	outcome
+}
+
+func TestNights(t *testing.T) {
+	all := make([]played, max(*nights, 0))
+	for i := range all {
+		all[i].night = draw(*first + uint64(i))
+	}
+	if *nights == 0 {
+		for _, seed := range short {
+			all = append(all, played{night: draw(seed)})
+		}
+	}
+	var group sync.WaitGroup
+	seeds := make(chan int)
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			for i := range seeds {
+				t.Run(fmt.Sprint("seed=", all[i].seed), func(t *testing.T) {
+					dir := folder(t)
+					synctest.Test(t, func(t *testing.T) { all[i].outcome = all[i].play(t, dir) })
+				})
+			}
+		})
+	}
+	for i := range all {
+		seeds <- i
+	}
+	close(seeds)
+	group.Wait()
+	for _, p := range all {
+		if *each {
+			fmt.Printf("%.2f (%v of %v) refused %d of %d, outages %d; %s\n", p.ratio(), p.took, p.outcome.ideal, p.refused, p.sent, p.outages, p.name())
+		}
+		for _, wrong := range p.wrong {
+			t.Errorf("seed %d: %s\n%s", p.seed, wrong, p.name())
+		}
+	}
+	table("by the rate", all, (*night).mode)
+	table("by the limiter", all, func(n *night) string { return n.limiter })
+	table("by the share of faults", all, func(n *night) string {
+		switch {
+		case n.faults == 0:
+			return "none"
+		case n.faults < 0.03:
+			return "up to 3%"
+		}
+		return "up to 6%"
+	})
+}
+
+// folder is a folder in memory, if there is one: synthetic time needs no disk.
+func folder(t *testing.T) string {
+	const memory = "/dev/shm"
+	if _, err := os.Stat(memory); err != nil {
+		return t.TempDir()
+	}
+	dir, err := os.MkdirTemp(memory, "night")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// table prints the nights in groups.
+func table(title string, all []played, by func(*night) string) {
+	groups := map[string][]played{}
+	for _, p := range all {
+		groups[by(p.night)] = append(groups[by(p.night)], p)
+	}
+	fmt.Printf("\n| %-24s | nights | median | 95%% | worst | its seed | refused, median | 95%% | false outages |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|\n", title)
+	var names []string
+	for name := range groups {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		group := groups[name]
+		slices.SortFunc(group, func(a, b played) int { return cmp.Compare(a.ratio(), b.ratio()) })
+		at := func(share float64) played { return group[min(int(share*float64(len(group))), len(group)-1)] }
+		outages := 0
+		var refused []float64
+		for _, p := range group {
+			outages += p.outages
+			refused = append(refused, float64(p.refused)/max(1, float64(p.sent)))
+		}
+		slices.Sort(refused)
+		worst := group[len(group)-1]
+		fmt.Printf("| %-24s | %d | %.2f | %.2f | %.2f | %d | %.1f%% | %.1f%% | %d |\n", name, len(group), at(0.5).ratio(), at(0.95).ratio(), worst.ratio(), worst.seed,
+			100*refused[len(refused)/2], 100*refused[min(len(refused)*95/100, len(refused)-1)], outages)
+	}
+}

@@ -1,0 +1,14 @@
+//go:build !linux
+
+package process
+
+import (
+	"os"
+	"syscall"
+)
+
+// Attributes are none: only Linux tells a child that its parent has died.
+func Attributes() *syscall.SysProcAttr { return nil }
+
+// peakOf returns 0: other systems have no common way to measure it.
+func peakOf(*os.ProcessState) int64 { return 0 }
