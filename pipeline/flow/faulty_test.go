@@ -192,7 +192,7 @@ func TestUnknownLimitLosesNothing(t *testing.T) {
 				if share := float64(audit.Refused) / float64(len(audit.Arrivals)); share >= 0.08 { // nearly all of them at the start, when the rate doubles
 					t.Errorf("%.2f%% of the requests were refused", 100*share)
 				}
-				if learned := n.control.Learned().Rate; learned < 0.8*limit || learned > 1.2*limit { // the next run starts with the rate
+				if learned := n.control.Learned().Rate; learned < 0.7*limit || learned > 1.2*limit { // the next run starts with the rate, which each of the last cuts may have lowered by 5%
 					t.Errorf("learned %.0f/s of %.0f/s", learned, limit)
 				}
 			})
