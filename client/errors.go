@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"regexp"
 	"slices"
@@ -118,6 +119,12 @@ func (e *Error) Unwrap() error { return e.Err }
 func (e *Error) Timeout() bool {
 	_, ok := errors.AsType[*TimeoutError](e.Err)
 	return ok
+}
+
+// Unreached reports whether no connection to the service could be made: the request was not sent.
+func (e *Error) Unreached() bool {
+	op, ok := errors.AsType[*net.OpError](e.Err)
+	return ok && (op.Op == "dial" || op.Op == "proxyconnect") && e.Class == Transient
 }
 
 // Label returns a short name of the failure, for counters: a status such as "503", "malformed" for an

@@ -15,7 +15,7 @@ type Attempts struct {
 	Last    *client.Error // the last failure that may pass
 
 	made     int
-	forgiven int       // attempts that do not count, because they met an outage
+	forgiven int       // attempts that do not count: they met an outage, or no connection
 	refusals int       // of the other attempts
 	failed   time.Time // when the last attempt failed; zero once it is known whether the failure counts
 	spent    bool      // no attempt is left if the last failure counts
@@ -38,7 +38,11 @@ func (a *Attempts) Begin(now time.Time) {
 // Fail records that the last attempt met a failure that may pass. The request is to be parked.
 func (a *Attempts) Fail(now time.Time, e *client.Error, policy client.RetryPolicy) {
 	a.Last, a.failed = e, now
-	if e.Refused() {
+	switch {
+	case e.Unreached() && a.forgiven < policy.MaxRefusals:
+		a.forgiven++
+		a.failed = time.Time{} // it does not count
+	case e.Refused():
 		a.refusals++
 	}
 	wait, more := policy.Next(a.Counted(), a.refusals, e)
@@ -65,7 +69,7 @@ func (a *Attempts) Due() time.Time { return a.due }
 // Made returns how many attempts were made.
 func (a *Attempts) Made() int { return a.made }
 
-// Counted returns how many attempts count: those that met no outage.
+// Counted returns how many attempts count.
 func (a *Attempts) Counted() int { return a.made - a.forgiven }
 
 // verdict is what becomes of a parked request that is due.

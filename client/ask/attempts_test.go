@@ -2,7 +2,9 @@ package ask
 
 import (
 	"math"
+	"net"
 	"slices"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -31,9 +33,10 @@ func names(items []*item) (list []string) {
 }
 
 var (
-	failure = &client.Error{Class: client.Transient, Status: 500}
-	refusal = &client.Error{Class: client.Transient, Status: 429}
-	start   = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	failure   = &client.Error{Class: client.Transient, Status: 500}
+	refusal   = &client.Error{Class: client.Transient, Status: 429}
+	unreached = &client.Error{Class: client.Transient, Err: &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}}
+	start     = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 )
 
 // policy waits for a second after each attempt, and allows two.
@@ -89,8 +92,9 @@ func TestAttemptsCount(t *testing.T) {
 		{"not sent", func(now time.Time) { a.Begin(now); a.Repeat(now) }, 0, 0, false},
 		{"a refusal does not count as the first", func(now time.Time) { a.Begin(now); a.Fail(now, refusal, policy) }, 1, time.Second, false},
 		{"a failure", func(now time.Time) { a.Begin(now); a.Fail(now, failure, policy) }, 2, time.Second, false},
-		{"out of quota", func(now time.Time) { a.Begin(now); a.Repeat(now) }, 2, 0, false},
-		{"a second refusal counts", func(now time.Time) { a.Begin(now); a.Fail(now, refusal, policy) }, 3, 0, true},
+		{"no connection", func(now time.Time) { a.Begin(now); a.Fail(now, unreached, policy) }, 3, time.Second, false},
+		{"out of quota", func(now time.Time) { a.Begin(now); a.Repeat(now) }, 3, 0, false},
+		{"a second refusal counts", func(now time.Time) { a.Begin(now); a.Fail(now, refusal, policy) }, 4, 0, true},
 	}
 	for i, s := range steps {
 		now := start.Add(time.Duration(i) * time.Minute)

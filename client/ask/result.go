@@ -33,6 +33,7 @@ func ResultOf(answer client.Answer, err error) limits.Result {
 	case client.Transient:
 		result.Signal = limits.Failed
 		result.Broken = e.Status == 0 && !e.Timeout()
+		result.Unreached = e.Unreached()
 		switch {
 		case e.Refused():
 			result.Signal = limits.Refused

@@ -2,13 +2,13 @@ package clienttest
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"syscall"
 )
 
 // quiet is for faults, which the server of net/http would log.
@@ -93,7 +93,7 @@ func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	case p.conns <- server:
 		return client, nil
 	case <-p.closed:
-		return nil, errors.New("connection refused")
+		return nil, &net.OpError{Op: "dial", Net: "pipe", Err: syscall.ECONNREFUSED}
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

@@ -34,8 +34,9 @@ type health struct {
 	mute     bool      // in this doubt the quota that the service tells proves nothing
 	inputs   bool      // the doubt has begun since no request is left that could show that the inputs that failed are the cause
 
-	failures int       // since lastOK
-	lastFail time.Time // the last of the failures
+	failures  int       // since lastOK
+	lastFail  time.Time // the last of the failures
+	unreached bool      // since lastOK, a connection could not be made
 
 	from, to time.Time // the last outage, or the last doubt that a probe has ended
 }
@@ -47,10 +48,9 @@ const (
 
 	outProbes   = 3                      // failed probes until an outage
 	outAfter    = time.Second            // time without an answer until an outage
-	probeFirst  = 100 * time.Millisecond // between the first probes of a doubt
-	probeOut    = time.Second            // between the first probes of an outage
+	probeFirst  = 100 * time.Millisecond // between the first probes
 	probeLast   = 2 * time.Minute        // the longest time between probes
-	probeGrowth = 8                      // the time between probes is this part of the outage so far
+	probeGrowth = 8                      // the time between probes is this part of the time since the last answer
 )
 
 func newHealth(now time.Time) health {
@@ -59,7 +59,7 @@ func newHealth(now time.Time) health {
 
 // answered records an answer and reports whether the answer ends a doubt.
 func (h *health) answered(now time.Time, p Permit) bool {
-	h.lastOK, h.failures = now, 0
+	h.lastOK, h.failures, h.unreached = now, 0, false
 	if p.sent.After(h.okSent) {
 		h.okSent = p.sent
 	}
@@ -104,11 +104,7 @@ func (h *health) probeFailed(now time.Time) {
 	if h.state == Doubt && h.probes >= outProbes && now.Sub(h.since) >= outAfter {
 		h.state = Out
 	}
-	pause := probeFirst << min(h.probes, 4)
-	if h.state == Out {
-		pause = min(max(now.Sub(h.since)/probeGrowth, probeOut), probeLast)
-	}
-	h.next = now.Add(pause)
+	h.next = now.Add(min(max(now.Sub(h.since)/probeGrowth, probeFirst), probeLast))
 }
 
 // probe says what to do while the service is in doubt: send one request at a time, preferably a

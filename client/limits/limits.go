@@ -61,10 +61,11 @@ const (
 
 // Result is the content of a response. Fields that the response does not state are zero.
 type Result struct {
-	Signal Signal
-	Broken bool          // a failure of the connection, perhaps shared by other attempts
-	Wait   time.Duration // until the next request, as the service asks
-	Rate   float64       // requests a second that the service states as its limit
+	Signal    Signal
+	Broken    bool          // a failure of the connection, perhaps shared by other attempts
+	Unreached bool          // no connection could be made: no input is the cause
+	Wait      time.Duration // until the next request, as the service asks
+	Rate      float64       // requests a second that the service states as its limit
 
 	// A window that the service states ends after Ends, and allows Left requests until then; Ends is 0 for none.
 	Left int
@@ -380,7 +381,7 @@ func (c *Controller) heal(now time.Time, p Permit) {
 	case before.refusing:
 		c.endTrip(now, p)
 	default:
-		if before.state == Doubt && !before.suspect { // the inputs were the cause, or chance
+		if before.state == Doubt && !before.suspect && !before.unreached { // the inputs were the cause, or chance
 			c.faults.falseDoubts = min(c.faults.falseDoubts+1, mostFalse)
 		}
 		c.resume(now)
@@ -427,7 +428,13 @@ func (c *Controller) failed(now time.Time, p Permit, r Result) {
 	if c.inFlight > 0 {
 		longest = 4 * c.flight.latency()
 	}
-	c.health.failed(now, p, c.faults.row(doubtFailures)<<c.faults.falseDoubts, p.first || c.options.CanAsk, longest)
+	row, counts := c.faults.row(doubtFailures), p.first || c.options.CanAsk
+	if r.Unreached {
+		c.health.unreached, counts = true, true
+	} else {
+		row <<= c.faults.falseDoubts
+	}
+	c.health.failed(now, p, row, counts, longest)
 	if p.probe && r.Wait > short {
 		c.health.next = now.Add(r.Wait)
 	}

@@ -189,3 +189,21 @@ func TestLateRefusals(t *testing.T) {
 		})
 	}
 }
+
+// Deaths of a second, again and again, are doubted as soon as the first: connections that cannot be made are no fault of
+// inputs, of which more and more would have to fail in a row.
+func TestShortDeaths(t *testing.T) {
+	w := newWorld()
+	start := w.now
+	v := &vendor{world: w, least: 20 * ms, most: 30 * ms, downResult: Result{Signal: Failed, Broken: true, Unreached: true}}
+	v.down = func() bool { return w.now.Sub(start)%(20*time.Second) > 19*time.Second }
+	newClient(w, v, 1<<30, Options{Rate: 200})
+	for death := range 12 {
+		w.run(19*time.Second + 10*ms)
+		before := len(v.arrivals)
+		w.run(990 * ms)
+		if sent := len(v.arrivals) - before; sent > 130 { // as many as in the half of a second before a doubt, and probes
+			t.Errorf("death %d: %d requests in a second", death+1, sent)
+		}
+	}
+}

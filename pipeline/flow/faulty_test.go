@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -567,4 +569,54 @@ func TestSoak(t *testing.T) {
 			t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
 		}
 	}
+}
+
+// A service that dies again and again, and is back within seconds, costs no record its attempts: neither requests in flight
+// at a death, nor those that find nobody.
+func TestDeathsOneAfterAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const every, lasts = 4 * time.Second, 1500 * time.Millisecond
+		n := newWholeRun(clienttest.Options{Latency: 100 * time.Millisecond, Jitter: 100 * time.Millisecond}, 4000)
+		n.limits.Rate, n.limits.CanAsk = 50, false
+		start := time.Now()
+		dial, close := n.server.Pipe()
+		defer close()
+		var mu sync.Mutex
+		var open []net.Conn
+		dying := func() (net.Conn, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if time.Since(start)%every < lasts {
+				return nil, &net.OpError{Op: "dial", Net: "pipe", Err: syscall.ECONNREFUSED}
+			}
+			conn, err := dial(t.Context(), "", "")
+			open = append(open, conn)
+			return conn, err
+		}
+		deaths := time.NewTicker(every)
+		defer deaths.Stop()
+		go func() {
+			for {
+				select {
+				case <-deaths.C:
+				case <-t.Context().Done():
+					return
+				}
+				mu.Lock()
+				for _, conn := range open {
+					_ = conn.Close()
+				}
+				open = nil
+				mu.Unlock()
+			}
+		}()
+		if err := n.runAt(t, "http://service", func(context.Context, string, string) (net.Conn, error) { return dying() }); err != nil {
+			t.Fatal(err)
+		}
+		n.checkRows(t)
+		there := time.Since(start).Seconds() * (1 - float64(lasts)/float64(every))
+		if share := float64(len(n.inputs)) / n.limits.Rate / there; share < 0.7 {
+			t.Errorf("while the service is there, %.2f of the rate is used", share)
+		}
+	})
 }
