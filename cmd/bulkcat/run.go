@@ -45,6 +45,7 @@ type runFlags struct {
 	shard          string
 	freeModel      string // the file of --free; "" for none
 	partial        bool
+	direct         bool // the operands are inputs: see takeDirect
 	dryRun         bool
 	untilStdinEnds bool
 	profiling      profilingFlags
@@ -62,6 +63,9 @@ func newRunCommand(s streams, kind client.Kind) (*cobra.Command, *runFlags) {
 		Args: operands(1, 0, "no input: name a file, a pattern such as 'feeds/*.csv', or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.input.Paths = args
+			if err := f.takeDirect(); err != nil {
+				return &usageError{err}
+			}
 			outlivePipes()
 			defer f.attend()()
 			ctx := cmd.Context()
@@ -206,7 +210,7 @@ func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error
 	defer func() { err = errors.Join(err, profiled()) }()
 	account, err := session.Run(ctx)
 	f.account = account
-	if account != nil && !f.log.quiet {
+	if account != nil && !f.log.quiet && !f.direct {
 		newSummary(session, account, err).tell(f.streams.err, f.Log)
 	}
 	if reportErr := f.writeRunReport(ctx, account); reportErr != nil {
@@ -334,7 +338,7 @@ func (f *inputFlags) options(stdin io.Reader) (o reader.Options, err error) {
 	o = f.Options
 	o.Stdin = stdin
 	o.Columns = slices.DeleteFunc(slices.Clone(o.Columns), func(name string) bool { return name == "" }) // an empty variable
-	if o.Join == "" {
+	if o.Join == "" && o.Records == nil {
 		return o, errors.New("--join: the text between the values must not be empty")
 	}
 	if o.Dialect, err = reader.ParseDialect(f.dialect); err != nil {

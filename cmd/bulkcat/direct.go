@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/publicsuffix"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/normalize"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
+	"github.com/bulkcat/bulkcat/reader"
+)
+
+// takeDirect takes operands that are inputs themselves, in a command line without an output: the rows go to standard
+// output. The error is about an operand that is neither an input nor there.
+func (f *runFlags) takeDirect() error {
+	if f.Output.Path != "" {
+		return nil
+	}
+	direct := true
+	for _, arg := range f.input.Paths {
+		switch {
+		case isPath(arg):
+			direct = false
+		case f.Kind == client.Website && !isWebsite(arg):
+			return fmt.Errorf("%q is taken for the name of a file, which is not there: to ask for a website, write https://%s", arg, arg)
+		case f.Kind == client.Product && !isTitle(arg):
+			return fmt.Errorf("%q is taken for the name of a file, which is not there: to ask for this title, write echo %s | bulkcat product - -o -", arg, shellQuote(arg))
+		}
+	}
+	if direct {
+		f.input.Records, f.input.Paths = reader.Inputs(slices.Values(f.input.Paths)), nil
+		f.input.Join = "" // its default is an option of files
+		f.Output.Path, f.direct = "-", true
+	}
+	return nil
+}
+
+// isPath reports whether an operand names files: it is there, a pattern, or in a folder that is there.
+func isPath(arg string) bool {
+	if webURL.MatchString(arg) {
+		return false
+	}
+	if arg == "-" || storage.IsURL(arg) || strings.ContainsAny(arg, "*[") || strings.HasSuffix(arg, "/") {
+		return true
+	}
+	_, err := os.Stat(arg)
+	if dir := filepath.Dir(arg); err != nil && dir != "." {
+		_, err = os.Stat(dir)
+	}
+	return err == nil
+}
+
+// webURL begins the URLs that are inputs; others, such as s3://, are those of object storage.
+var webURL = regexp.MustCompile(`(?i)^https?://`)
+
+// lists are names of lists. The top-level domain zip is among them.
+var lists = regexp.MustCompile(`(?i)\.(csv|tsv|txt|json|jsonl|ndjson|parquet|xlsx?|ods|xml|zip)(\.gz|\.zst)?$`)
+
+// isWebsite reports whether an operand is no name of a file: it is a URL, or a host below a public suffix.
+func isWebsite(arg string) bool {
+	request, err := normalize.Normalizer{Scheme: "https"}.Request(client.Website, arg, "")
+	if err != nil {
+		return false
+	}
+	website, err := url.Parse(request.Input)
+	if err != nil || lists.MatchString(website.Path) {
+		return false
+	}
+	if webURL.MatchString(arg) {
+		return true
+	}
+	suffix, listed := publicsuffix.PublicSuffix(website.Hostname())
+	return (listed || strings.Contains(suffix, ".")) && !lists.MatchString(website.Hostname())
+}
+
+// isTitle reports whether an operand is no name of a file: it has a blank.
+func isTitle(arg string) bool {
+	return strings.Contains(strings.TrimSpace(arg), " ") && !lists.MatchString(arg)
+}
