@@ -125,7 +125,7 @@ func (s *Session) warnMisfits() {
 
 // clipped is the beginning of a long value, for messages.
 func clipped(value string) string {
-	const most = 60
+	const most = 80
 	if len(value) <= most {
 		return value
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/answers"
@@ -64,6 +66,10 @@ func DryRun(ctx context.Context, options SessionOptions) (_ Forecast, err error)
 	if err != nil {
 		return f, err
 	}
+	f.Column, f.Guessed = columnsOf(s.input.Load().Files())
+	for i, input := range f.Inputs {
+		f.Inputs[i] = clipped(input)
+	}
 	f.Paid, f.Limits = min(account.OutcomesBefore(), f.Answered), s.options.Limits
 	if account.FinishBy != nil {
 		f.By = account.FinishBy.At
@@ -74,6 +80,20 @@ func DryRun(ctx context.Context, options SessionOptions) (_ Forecast, err error)
 	err = s.quota.Check(ctx, s.proves(parts.Store))
 	f.Quota = s.quota.Usage()
 	return f, err
+}
+
+// columnsOf are the names of the input columns of files, and whether one was guessed.
+func columnsOf(files []reader.FileInfo) (columns string, guessed bool) {
+	var names []string
+	for _, file := range files {
+		guessed = guessed || file.Guessed && len(file.Inputs) > 0
+		for _, name := range file.Inputs {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return strings.Join(names, ", "), guessed
 }
 
 // rate is the rate that is stated or that an earlier run has learned; 0 if unknown.

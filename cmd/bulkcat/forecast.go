@@ -64,6 +64,7 @@ func (f *runFlags) tellForecast() error {
 		return writeJSON(f.streams.out, line)
 	}
 	out := f.streams.text()
+	printInputs(out, f.forecast)
 	printForecast(out, f.forecast, f.Kind, held.Cost, failed.Cost)
 	printOutlook(out, held.Outlook, failed.Outlook)
 	return nil
@@ -82,6 +83,22 @@ func audited(held, failed string) string {
 		return failed + " if the audit fails"
 	}
 	return held + " if the audit holds, " + failed + " if it fails"
+}
+
+// printInputs prints the column that would be asked, and the first inputs, in which a wrong column shows.
+func printInputs(out io.Writer, c pipeline.Forecast) {
+	line := forecastLines(out)
+	switch {
+	case c.Guessed:
+		line("column", c.Column+" (guessed)")
+	case c.Column != "":
+		line("column", c.Column)
+	}
+	name := "inputs"
+	for _, input := range c.Inputs {
+		line(name, input)
+		name = ""
+	}
 }
 
 // printForecast prints the counts and the costs; the latter are nil without a price.

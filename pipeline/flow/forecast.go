@@ -3,6 +3,7 @@ package flow
 import (
 	"context"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
@@ -24,6 +25,10 @@ type Forecast struct {
 	Audit    int64 `json:"audit,omitempty"` // requests that the model would answer, and that are asked as a sample
 	Saved    int64 `json:"saved"`           // requests that a run by sites saves, compared with a run by exact spellings
 
+	Column  string   `json:"column,omitempty"`         // the input columns, several with a comma between; "" for none
+	Guessed bool     `json:"column_guessed,omitempty"` // the user has not named a column
+	Inputs  []string `json:"inputs"`                   // of the first records, at most FirstInputs
+
 	Digest  string       `json:"-"` // equal for equal sets of different requests
 	Quota   client.Usage `json:"-"` // what the API key may still ask; zero if the service does not say
 	Rate    float64      `json:"-"` // requests a second, as stated or learned; 0 if unknown
@@ -34,6 +39,9 @@ type Forecast struct {
 	Limits limits.Options `json:"-"` // with the requests that the run has made
 	By     time.Time      `json:"-"` // its deadline; zero for none
 }
+
+// FirstInputs is the number of inputs of a forecast: enough to see what would be asked.
+const FirstInputs = 10
 
 // ToAsk is how many requests the run would make, without retries.
 func (f Forecast) ToAsk() int64 { return f.Distinct - f.Answered + f.Refresh - f.Free }
@@ -64,7 +72,7 @@ func (f *Forecast) Add(other Forecast) {
 // that the run would make are offered in batches, after they were looked up, some several times; offer may be nil, and its
 // error ends the forecast.
 func NewForecast(ctx context.Context, parts Parts, options Options, offer func([]answers.Query) error) (Forecast, error) {
-	var f Forecast
+	f := Forecast{Inputs: []string{}}
 	parts = parts.withDefaults()
 	distinct := newDistinct()
 	defer distinct.close()
@@ -89,6 +97,9 @@ func NewForecast(ctx context.Context, parts Parts, options Options, offer func([
 			continue
 		}
 		f.Records++
+		if len(f.Inputs) < FirstInputs && record.Err == nil {
+			f.Inputs = append(f.Inputs, strings.Clone(record.Input))
+		}
 		parts.Counters.Read.Add(1)
 		request, err := options.request(record.Input, 0)
 		if record.Err != nil || err != nil {

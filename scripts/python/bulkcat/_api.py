@@ -54,6 +54,9 @@ class Forecast(NamedTuple):
     saved: int  # requests that equal websites save
     to_ask: int
     outlook: dict[str, Any]  # when the run would end, and what would end it
+    inputs: list[str]  # of the first records, at most ten; long ones are cut
+    column: str = ""  # the input columns, with a comma between
+    column_guessed: bool = False
     quota_left: str | None = None  # as the service says it
     cost: dict[str, Any] | None = None  # with a price: spent and saved, in units of the currency
     free: int = 0  # requests that a model answers for nothing
