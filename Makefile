@@ -49,18 +49,18 @@ install: build man ## install bulkcat, its man pages and completions under PREFI
 
 # The race detector takes four times the time, and starts a program ten times slower. These packages run without it: they start
 # no goroutines, or their programs run the code of other packages. RACY are those of their tests that do start goroutines, or
-# several processes. COSTLY tests compute with models, draw many samples, simulate
+# several processes. COSTLY tests compute with models, draw many samples, simulate nights or
 # thousands of clients, or fill stores.
 ALONE  := client/limits|cmd/bulkcat|pipeline/diff|pipeline/verify|reader|writer
 RACY   := Spool|Pump|Pipe|Records|Two|Signals|GatewayKilled|TestScripts/(gateway|interrupt|listen|serve|share|stream)$$
-COSTLY := ^Test(AKeyAtItsRate|AThousandKeys|BoundHolds|CompactLarge|Damage|FairShares|Free(Nights|Raised|Classifications|Drift|Quota|Incomplete)|Kills|Lease|PowerLoss|Processes|ShardsAreOfEqualSize|VerifyFree)$$
+COSTLY := ^Test(AKeyAtItsRate|AThousandKeys|BoundHolds|CompactLarge|Damage|FairShares|Free(Nights|Raised|Classifications|Drift|Quota|Incomplete)|Kills|Lease|Nights|PowerLoss|Processes|ShardsAreOfEqualSize|VerifyFree)$$
 
 # By default the race detector waits for a second at the end of each package's tests.
 test: export GORACE := atexit_sleep_ms=0 $(GORACE)
 test: ## run all tests; with RACE=-race with the race detector
 	go test $(RACE) -timeout 20m -ldflags='-s -w' $(if $(RACE),-skip '$(COSTLY)' $$(go list ./... | grep -vE '/($(ALONE))$$'),./...)
 	$(if $(RACE),go test -timeout 20m -ldflags='-s -w' $$(go list ./... | grep -E '/($(ALONE))$$'))
-	$(if $(RACE),go test -timeout 20m -ldflags='-s -w' ./client/answers ./client/gateway ./pipeline/... -run '$(COSTLY)')
+	$(if $(RACE),go test -timeout 20m -ldflags='-s -w' ./client/answers ./client/gateway ./pipeline/... ./scripts/nights -run '$(COSTLY)')
 	$(if $(RACE),go test $(RACE) -ldflags='-s -w' ./cmd/bulkcat ./reader -run '$(RACY)')
 	cd scripts/servers && go test -count 1 ./...
 	cd scripts/dist && go test ./...
@@ -79,11 +79,13 @@ limiters: build ## run against the rate limiters of web frameworks and proxies (
 	cd scripts/servers && BULKCAT=$(CURDIR)/bin/bulkcat LIMITERS=$(CURDIR)/bin/limiters LIMITERS_REPORT=$(CURDIR)/bin/limiters.md \
 	  go test ./limiters -full -count 1 -timeout 0 -v -parallel $(PARALLEL) -artifacts -outputdir $(CURDIR)/bin/limiters -run 'TestLimiters/$(LIMITER)'
 
-# SEED is the seed of the first of NIGHTS nights.
+# SEED is the seed of the first of NIGHTS nights. SEEDS are those of single nights instead, with commas. TITLES is the most
+# titles of a night; the short form has 1000.
 NIGHTS ?= 1000
 SEED   ?= 1
-nights: ## simulate NIGHTS (1000) whole runs in synthetic time, and compare each with a client that knows everything (20 minutes)
-	go test ./scripts/nights -run TestNights -count 1 -timeout 0 -v -nights $(NIGHTS) -first $(SEED) | grep -v '^ *---'
+TITLES ?= 20000
+nights: ## simulate NIGHTS (1000) whole runs in synthetic time, and compare each with a client that knows everything (10 minutes)
+	go test ./scripts/nights -run TestNights -count 1 -timeout 0 -v -titles $(TITLES) $(if $(SEEDS),-seeds $(SEEDS) -talk,-nights $(NIGHTS) -first $(SEED)) | grep -v '^ *---'
 
 # SEED is the seed of what is killed; 0 for another seed each time. The files of what goes wrong are below bin/crash.
 KILLED = rm -rf bin/crash && mkdir -p bin/crash && go test ./cmd/bulkcat -count 1 -timeout 0 -v -artifacts -outputdir $(CURDIR)/bin/crash -seed $(SEED)

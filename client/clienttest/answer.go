@@ -12,8 +12,10 @@ import (
 
 // Value returns the first category of the correct answer to an input, unless Options.Answer says otherwise.
 func Value(input string) string {
-	return "About > " + strings.NewReplacer("<", "", ">", "").Replace(input)
+	return "About > " + bare.Replace(input)
 }
+
+var bare = strings.NewReplacer("<", "", ">", "")
 
 // appendValue appends an answer with Value(input) as the first category.
 func appendValue(dst []byte, classification, input string) []byte {

@@ -194,7 +194,7 @@ func (s *Server) chance(purpose, input string, attempt int) float64 {
 // Chance returns a number in [0,1) that depends only on its arguments.
 func Chance(seed uint64, purpose, input string, attempt int) float64 {
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%d\x00%s\x00%s\x00%d", seed, purpose, input, attempt)
+	h.Write(fmt.Appendf(make([]byte, 0, 128), "%d\x00%s\x00%s\x00%d", seed, purpose, input, attempt))
 	x := h.Sum64() // the high bits of FNV are weak for short strings: mix them
 	x ^= x >> 33
 	x *= 0xff51afd7ed558ccd

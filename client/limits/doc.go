@@ -49,7 +49,7 @@
 // cut, which has cost refusals or silence, is a small share of the time since.
 //
 // The number in flight follows from the rate: rate times latency. Three bounds limit it (flight.go). It begins low, and
-// grows with the answers. If admitted and refused requests differ cleanly by the number in flight, that number is the
+// grows with the answers that did not wait, again after each doubt. If admitted and refused requests differ cleanly by the number in flight, that number is the
 // limit. And if the latency becomes a multiple of that of an idle service, requests wait in the service, and no more than
 // a few seconds of work may.
 //

@@ -112,12 +112,13 @@ func (w *crowd) limit(least float64) int {
 // queue bounds the number in flight when requests wait in the service: the latency is a multiple of that of an idle
 // service. The number begins low, and grows with the answers, for some services break under a burst.
 type queue struct {
-	trial   int // the number at once before the first answer
-	answers int
-	bound   int // 0 for none
+	trial int // the number at once before the first answer
+	grown int // by which the answers have raised it
+	bound int // 0 for none
 
-	mean time.Duration // moving average of the latency; 0 before the first answer
-	idle time.Duration // the lowest mean of a period
+	mean  time.Duration // moving average of the latency; 0 before the first answer
+	idle  time.Duration // the lowest mean of a period
+	least time.Duration // the lowest latency
 
 	began     time.Time // of the period: requests that were sent earlier do not count
 	first     time.Time // its first answer: those before are of the bound before
@@ -130,7 +131,7 @@ type queue struct {
 
 const (
 	queueFirst   = 16 // requests at once before the first answer
-	queueGrowth  = 4  // requests at once more, for each answer
+	queueGrowth  = 4  // requests at once more, for each answer that did not wait in the service
 	queueAnswers = 16 // answers in a period
 	queueLong    = 4  // times the idle latency
 	queueSeconds = 5  // seconds of work that may wait in the service, for up to queueFair requests
@@ -146,8 +147,16 @@ func newQueue(trial int, now time.Time) queue {
 	return queue{trial: trial, began: now}
 }
 
+// long is the latency from which on requests wait in a service that is as fast when it is idle.
+func long(idle time.Duration) time.Duration { return max(queueLong*idle, idle+time.Second) }
+
+// restart begins with a low number again: the service was out, and may break under a burst.
+func (q *queue) restart(now time.Time) {
+	q.grown, q.began, q.sum, q.count = 0, now, 0, 0
+}
+
 func (q *queue) blocks(now time.Time, inFlight int) bool {
-	if inFlight < q.trial+queueGrowth*q.answers && (q.bound == 0 || inFlight < q.bound) {
+	if inFlight < q.trial+q.grown && (q.bound == 0 || inFlight < q.bound) {
 		return false
 	}
 	q.blockedAt = now
@@ -156,8 +165,11 @@ func (q *queue) blocks(now time.Time, inFlight int) bool {
 
 func (q *queue) answered(now time.Time, p Permit) {
 	took := now.Sub(p.sent)
-	if q.answers++; q.answers == 1 {
-		q.mean = took
+	if q.mean == 0 {
+		q.mean, q.least = took, took
+	}
+	if q.least = min(q.least, took); took <= long(q.least) {
+		q.grown += queueGrowth
 	}
 	q.mean += (took - q.mean) / 16
 	if p.sent.Before(q.began) {
@@ -179,13 +191,12 @@ func (q *queue) measure(now time.Time, latency time.Duration, served float64) {
 		q.idle = latency
 	}
 	q.periods++
-	long := latency > max(queueLong*q.idle, q.idle+time.Second)
 	switch {
 	case q.before > 0 && served > queueFaster*q.before:
 		q.idle, q.bound, q.before = latency, 0, 0
 	case q.before > 0:
 		q.bound, q.before, q.periods = q.bound/2, 0, 0
-	case long:
+	case latency > long(q.idle):
 		fair := min(max(2, int(queueSeconds*served)), queueFair)
 		if q.bound > 0 && q.periods >= queueTrial {
 			q.before, q.bound, q.periods = served, 2*q.bound, 0

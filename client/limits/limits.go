@@ -11,7 +11,7 @@ import (
 type Options struct {
 	Rate     float64 // the most requests a second, evenly spaced; 0 to learn the rate; math.Inf(1) to start without a limit
 	Learned  Learned // what an earlier run has learned
-	Trial    int     // the most attempts at once before the first answer; default 1024
+	Trial    int     // the most attempts at once before the first answer; default queueFirst
 	InFlight int     // the most attempts at once; default DefaultInFlight
 
 	MaxWait   time.Duration // the longest wait that one response can cause; default 15 minutes
@@ -395,6 +395,7 @@ func (c *Controller) resume(now time.Time) {
 		c.flight.most = u.flight.most
 	}
 	c.trip.end()
+	c.flight.queue.restart(now)
 	c.faults.test, c.faults.recent = test{}, attempts{}
 	c.pace.resume(now, c.flight.latency() > 0)
 	c.pressure.begin(now)

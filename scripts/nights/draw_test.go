@@ -39,6 +39,7 @@ type night struct {
 	quota   int64         // answers until the quota is used up; 0 for no quota
 	renewed time.Duration // when the quota is renewed
 	stops   []float64     // parts of the ideal time after which the run is stopped, and started again
+	most    int64         // --max-requests; once it is reached, the run is started again without; 0 for none
 }
 
 type span struct{ from, to time.Duration }
@@ -92,13 +93,14 @@ func (d dice) seconds(from, to float64) time.Duration {
 	return time.Duration(d.log(from, to) * float64(time.Second))
 }
 
-func draw(seed uint64) *night {
+// draw draws a night of at most so many titles.
+func draw(seed uint64, titles float64) *night {
 	d := dice{rand.New(rand.NewPCG(seed, 1))}
 	n := &night{seed: seed}
 	n.drawLatency(d)
 	n.drawLimiter(d)
 	n.drawRefusal(d)
-	n.drawList(d)
+	n.drawList(d, titles)
 	n.drawFaults(d)
 	n.drawPlan(d)
 	return n
@@ -241,8 +243,10 @@ func (n *night) drawRefusal(d dice) {
 	}
 }
 
-func (n *night) drawList(d dice) {
-	records := int(math.Max(500, math.Min(20_000, n.serves*d.log(120, 3600))))
+// drawList draws a list that takes from a minute to an hour, within the bounds.
+func (n *night) drawList(d dice, titles float64) {
+	least := max(titles/40, min(titles/2, 60*n.serves))
+	records := int(d.log(least, max(least, min(titles, 3600*n.serves))))
 	equal := d.between(0, 0.3)
 	for range records {
 		if len(n.unique) > 0 && d.chance(equal) {
@@ -302,6 +306,9 @@ func (n *night) drawPlan(d dice) {
 	for range max(0, d.IntN(6)-2) {
 		n.stops = append(n.stops, d.between(0.05, 0.95))
 	}
+	if d.chance(0.15) {
+		n.most = int64(d.between(0.1, 1.2) * float64(len(n.unique)))
+	}
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
@@ -336,7 +343,7 @@ func (n *night) isMissing(input string) bool { return chance(n.seed, "missing", 
 
 // name describes a night in a line.
 func (n *night) name() string {
-	return fmt.Sprintf("%d: %s %.3g/s, --rate %.3g, %d%v%s states %t, clock %v, latency %v, faults %.1f%% %v x%.0f, broken %.2f%%, missing %.0f%%, %d titles, out %v %d, deploys %v, quota %d at %v, stops %.2f",
+	return fmt.Sprintf("%d: %s %.3g/s, --rate %.3g, %d%v%s states %t, clock %v, latency %v, faults %.1f%% %v x%.0f, broken %.2f%%, missing %.0f%%, %d titles, out %v %d, deploys %v, quota %d at %v, stops %.2f, --max-requests %d",
 		n.seed, n.limiter, n.serves, n.rate, n.refusal.Status, n.refusal.Style, n.refusal.Body, n.states, n.clock, n.mean().Round(time.Millisecond), 100*n.faults, n.kinds, n.badness,
-		100*n.broken, 100*n.missing, len(n.titles), n.out, n.outKind, n.deploys, n.quota, n.renewed, n.stops)
+		100*n.broken, 100*n.missing, len(n.titles), n.out, n.outKind, n.deploys, n.quota, n.renewed, n.stops, n.most)
 }

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -15,12 +18,17 @@ import (
 var (
 	nights  = flag.Int("nights", 0, "how many nights to simulate; 0 for those of the short form")
 	first   = flag.Uint64("first", 1, "the seed of the first night; the others follow")
+	seeds   = flag.String("seeds", "", "the seeds of the nights, with commas, instead of the first ones")
+	titles  = flag.Float64("titles", 20_000, "the most titles of a night")
 	verbose = flag.Bool("talk", false, "print the log of each run")
 	each    = flag.Bool("each", false, "print a line for each night")
 )
 
-// short are the seeds of the short form: windows of slow plans, with stops, a list with equal titles, and inputs that get a 404.
-var short = []uint64{7, 11}
+// The short form has small lists.
+const (
+	shortNights = 50
+	shortTitles = 1000
+)
 
 // played is a night with its outcome.
 type played struct {
@@ -29,20 +37,26 @@ type played struct {
 }
 
 func TestNights(t *testing.T) {
-	all := make([]played, max(*nights, 0))
-	for i := range all {
-		all[i].night = draw(*first + uint64(i))
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // little is kept
+	if *nights == 0 && *seeds == "" {
+		*nights, *titles = shortNights, shortTitles
 	}
-	if *nights == 0 {
-		for _, seed := range short {
-			all = append(all, played{night: draw(seed)})
+	var all []played
+	for i := range *nights {
+		all = append(all, played{night: draw(*first+uint64(i), *titles)})
+	}
+	for seed := range strings.FieldsFuncSeq(*seeds, func(r rune) bool { return r == ',' }) {
+		n, err := strconv.ParseUint(seed, 10, 64)
+		if err != nil {
+			t.Fatal(err)
 		}
+		all = append(all, played{night: draw(n, *titles)})
 	}
 	var group sync.WaitGroup
-	seeds := make(chan int)
+	next := make(chan int)
 	for range runtime.GOMAXPROCS(0) {
 		group.Go(func() {
-			for i := range seeds {
+			for i := range next {
 				t.Run(fmt.Sprint("seed=", all[i].seed), func(t *testing.T) {
 					dir := folder(t)
 					synctest.Test(t, func(t *testing.T) { all[i].outcome = all[i].play(t, dir) })
@@ -51,9 +65,9 @@ func TestNights(t *testing.T) {
 		})
 	}
 	for i := range all {
-		seeds <- i
+		next <- i
 	}
-	close(seeds)
+	close(next)
 	group.Wait()
 	for _, p := range all {
 		if *each {

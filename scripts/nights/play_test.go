@@ -109,14 +109,28 @@ func (n *night) play(t *testing.T, dir string) (o outcome) {
 		t.Fatal(err)
 	}
 	log := &outageCounter{out: &o.outages}
+	bound, requests := n.most, int64(0)
 	for i := 0; ; i++ {
-		drained, err := n.session(t, dial, input, output, i, start, &o, slog.New(log))
+		account, drained, err := n.session(t, dial, input, output, i, bound, start, &o, slog.New(log))
 		o.took -= drained
-		var stop *pipeline.StopError
-		if errors.As(err, &stop) && stop.Cause == record.Interrupted && i < len(n.stops) {
-			continue
+		if visits := int64(len(server.Visits())); bound > 0 && visits > bound {
+			o.fail("%d requests, of at most %d", visits, bound)
 		}
-		if err != nil {
+		if account != nil {
+			requests += account.Counts.Requests
+		}
+		var stop *pipeline.StopError
+		switch {
+		case err == nil:
+		case errors.As(err, &stop) && stop.Cause == record.Interrupted && i < len(n.stops):
+			continue
+		case errors.As(err, &stop) && stop.Cause == record.Budget && bound > 0:
+			if requests != bound {
+				o.fail("stopped after %d of %d requests", requests, bound)
+			}
+			bound = 0
+			continue
+		default:
 			o.fail("ended with %v", err)
 		}
 		break
@@ -128,8 +142,8 @@ func (n *night) play(t *testing.T, dir string) (o outcome) {
 	return o
 }
 
-// session makes one start of the run, and returns how long the run took to stop.
-func (n *night) session(t *testing.T, dial client.Dialer, input, output string, i int, start time.Time, o *outcome, log *slog.Logger) (drained time.Duration, err error) {
+// session makes one start of the run with a bound of the requests, and returns how long the run took to stop.
+func (n *night) session(t *testing.T, dial client.Dialer, input, output string, i int, bound int64, start time.Time, o *outcome, log *slog.Logger) (account *record.Account, drained time.Duration, err error) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 20*o.ideal+10*time.Hour-time.Since(start), errors.New("the night does not end"))
 	defer cancel()
 	var stopped time.Time
@@ -144,21 +158,21 @@ func (n *night) session(t *testing.T, dial client.Dialer, input, output string, 
 	defer c.Close()
 	session, err := pipeline.Open(ctx, pipeline.SessionOptions{
 		Kind: client.Product, Service: pipeline.HostedService(c), Log: log,
-		Limits: limits.Options{Rate: n.rate, MaxOutage: 6 * time.Hour, WaitForQuota: n.quota > 0},
+		Limits: limits.Options{Rate: n.rate, MaxRequests: bound, MaxOutage: 6 * time.Hour, WaitForQuota: n.quota > 0},
 		Input:  reader.Options{Paths: []string{input}}, Output: pipeline.OutputOptions{Path: output},
 		Store: pipeline.StoreOptions{Path: filepath.Join(filepath.Dir(output), "answers.db")},
 	})
 	if err != nil {
-		return 0, err
+		return nil, 0, err
 	}
-	account, err := session.Run(ctx)
+	account, err = session.Run(ctx)
 	if account != nil {
 		o.rechecks += int(account.Counts.Rechecks)
 	}
 	if !stopped.IsZero() {
 		drained = time.Since(stopped)
 	}
-	return drained, errors.Join(err, session.Close())
+	return account, drained, errors.Join(err, session.Close())
 }
 
 // outageCounter counts the outages that a log tells of.
