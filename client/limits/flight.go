@@ -112,8 +112,7 @@ func (w *crowd) limit(least float64) int {
 // queue bounds the number in flight when requests wait in the service: the latency is a multiple of that of an idle
 // service. The number begins low, and grows with the answers, for some services break under a burst.
 type queue struct {
-	trial int // the number at once before the first answer
-	grown int // by which the answers have raised it
+	most  int // the number at once that the answers have shown to be harmless
 	bound int // 0 for none
 
 	mean  time.Duration // moving average of the latency; 0 before the first answer
@@ -130,7 +129,7 @@ type queue struct {
 }
 
 const (
-	queueFirst   = 16 // requests at once before the first answer
+	queueFirst   = 16 // requests at once before the first answer, and after a doubt
 	queueGrowth  = 4  // requests at once more, for each answer that did not wait in the service
 	queueAnswers = 16 // answers in a period
 	queueLong    = 4  // times the idle latency
@@ -144,7 +143,7 @@ func newQueue(trial int, now time.Time) queue {
 	if trial <= 0 {
 		trial = queueFirst
 	}
-	return queue{trial: trial, began: now}
+	return queue{most: trial, began: now}
 }
 
 // long is the latency from which on requests wait in a service that is as fast when it is idle.
@@ -152,11 +151,11 @@ func long(idle time.Duration) time.Duration { return max(queueLong*idle, idle+ti
 
 // restart begins with a low number again: the service was out, and may break under a burst.
 func (q *queue) restart(now time.Time) {
-	q.grown, q.began, q.sum, q.count = 0, now, 0, 0
+	q.most, q.began, q.sum, q.count = queueFirst, now, 0, 0
 }
 
 func (q *queue) blocks(now time.Time, inFlight int) bool {
-	if inFlight < q.trial+q.grown && (q.bound == 0 || inFlight < q.bound) {
+	if inFlight < q.most && (q.bound == 0 || inFlight < q.bound) {
 		return false
 	}
 	q.blockedAt = now
@@ -169,7 +168,7 @@ func (q *queue) answered(now time.Time, p Permit) {
 		q.mean, q.least = took, took
 	}
 	if q.least = min(q.least, took); took <= long(q.least) {
-		q.grown += queueGrowth
+		q.most += queueGrowth
 	}
 	q.mean += (took - q.mean) / 16
 	if p.sent.Before(q.began) {
