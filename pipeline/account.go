@@ -20,7 +20,7 @@ func (s *Session) newAccount() *record.Account {
 		Output: o.Output.Path, OutputFormat: string(format),
 		Levels: o.Output.Levels, Carry: o.Output.Carry, Language: o.Output.Language, SourceColumns: o.Output.SourceColumns,
 		Top: o.Output.Top, MinConfidence: o.Output.MinConfidence, EscapeFormulas: o.Output.EscapeFormulas,
-		Limit: o.Limit, Shard: o.Shard.String(),
+		Limit: o.Limit, Sample: o.Sample, Shard: o.Shard.String(),
 	}
 	if o.Output.Shape != writer.ShapeLong {
 		settings.Shape = string(o.Output.Shape)

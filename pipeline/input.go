@@ -66,7 +66,7 @@ func (s *Session) startCount(ctx context.Context) (stop func()) {
 			return func() {}
 		}
 	}
-	if bytes <= 0 || bytes > countedBytes {
+	if bytes <= 0 || bytes > countedBytes || s.options.Sample > 0 {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -118,6 +118,9 @@ func (s *Session) mostRequests() (most int64, ok bool) {
 	o := &s.options
 	if o.Limit > 0 {
 		most = min(most, o.Limit)
+	}
+	if o.Sample > 0 {
+		most = min(most, o.Sample)
 	}
 	return most * int64(len(o.Classifications)), true
 }

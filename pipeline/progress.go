@@ -22,6 +22,9 @@ func (s *Session) Progress() Progress {
 	p.Quota, p.Metered = s.quota.Left(!s.options.Offline || s.options.Service.Free) // a run that asks nothing asks for no quota either
 	p.State = progress.StateOf(status, p.Counts.Finishing)
 	p.Total, p.About = s.total.Of(&p.Counts, read, total, s.options.Limit)
+	if s.options.Sample > 0 && p.Counts.Others > 0 { // the sample is drawn
+		p.Total, p.About = s.options.Sample, false
+	}
 	s.estimator.Estimate(&p, time.Now(), status, progress.Bounds{Limits: s.options.Limits, FinishBy: s.finishBy()})
 	return p
 }

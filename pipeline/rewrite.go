@@ -84,6 +84,7 @@ func (o SessionOptions) of(r Rewriting) SessionOptions {
 	s := r.Account.Settings
 	o.Kind, o.Classifications, o.Editions = client.Kind(s.Kind), s.Classifications(), editionsOf(s)
 	o.Scheme, o.Dedupe, o.AskPlaceholders, o.Limit = s.Scheme, s.Dedupe, s.AskPlaceholders, cmp.Or(s.Limit, o.Limit)
+	o.Sample = s.Sample
 	o.Shard, _ = record.ParseShard(s.Shard) // "" is none
 	paths, stdin := o.Input.Paths, o.Input.Stdin
 	o.Input = r.Account.Reading.Options()

@@ -60,6 +60,7 @@ type SessionOptions struct {
 	Strict    bool            // the first invalid record fails the run
 	KeepGoing bool            // go on though the service rejects every input, or has never answered
 	Limit     int64           // records read at most; 0 for all
+	Sample    int64           // so many random records alone, in their order, always the same of the same list; 0 for all
 	Shard     record.Shard    // the run is one of the shards in the folder Output.Path; zero for a run of its own
 	FinishBy  record.FinishBy // stop in time to be done by then; zero for no deadline
 	Grace     time.Duration   // for requests in flight once the run is stopped; default 20s
@@ -144,6 +145,9 @@ func (o SessionOptions) Check() error {
 	refuse(o.MaxCost > 0 && o.Price.Requests(o.MaxCost) < int64(o.Shard.Count), "MaxCost", "%s does not pay for a request of each shard", o.Price.Text(o.MaxCost))
 	refuse(o.Grace < 0, "Grace", "%v must not be negative", o.Grace)
 	refuse(o.Limit < 0, "Limit", "%d must not be negative", o.Limit)
+	refuse(o.Sample < 0, "Sample", "%d must not be negative", o.Sample)
+	refuse(o.Sample > mostSampled, "Sample", "%d must be at most %d: a sample is held in memory", o.Sample, mostSampled)
+	refuse(o.Sample > 0 && o.Shard.Count > 0, "Sample", "a sample is of the whole list, and small: run it without shards, with an output of its own")
 	refuse(o.Store.RefreshBudget < 0, "Store.RefreshBudget", "%d must not be negative", o.Store.RefreshBudget)
 	refuse(o.Store.RefreshBudget > 0 && o.readsStdin(), "Store.RefreshBudget", "the input is read twice, and standard input can be read once: name a file")
 	refuse(o.Store.RefreshBudget > 0 && o.Input.Records != nil, "Store.RefreshBudget", "the input is read twice, and Input.Records are read once: name a file")
@@ -178,6 +182,9 @@ func (o SessionOptions) withoutURLParameters(take func(path string) (string, err
 	}
 	return o, nil
 }
+
+// mostSampled is the most records of a sample: with their other columns they take a gigabyte or so.
+const mostSampled = 1_000_000
 
 func (o SessionOptions) withStreams() SessionOptions {
 	if o.Input.Stdin == nil {
@@ -274,7 +281,7 @@ func (o *SessionOptions) normalizer() normalize.Normalizer {
 func (o *SessionOptions) requests() flow.Options {
 	options := flow.Options{
 		Kind: o.Kind, Normalizer: o.normalizer(),
-		BySite: o.Dedupe == record.DedupeSite, Limit: o.Limit, Shard: o.Shard,
+		BySite: o.Dedupe == record.DedupeSite, Limit: o.Limit, Sample: o.Sample, Shard: o.Shard,
 	}
 	for _, name := range o.Classifications {
 		options.Classifications = append(options.Classifications, o.classification(name))

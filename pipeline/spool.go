@@ -95,7 +95,7 @@ func (s *Session) endSpool(complete bool) error {
 // as its standard input.
 func (s *Session) removeReadSpool() error {
 	o := &s.options
-	if o.Offline || o.Limit > 0 || o.Output.Path == "-" || !o.readsStdin() || !isRegular(o.Input.Stdin) {
+	if o.Offline || o.Limit > 0 || o.Sample > 0 || o.Output.Path == "-" || !o.readsStdin() || !isRegular(o.Input.Stdin) {
 		return nil
 	}
 	path := o.spoolPlace()

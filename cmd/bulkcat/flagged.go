@@ -19,6 +19,7 @@ var flagOf = map[string]string{
 	"pipeline.Scheme":                "--scheme",
 	"pipeline.Dedupe":                "--dedupe",
 	"pipeline.Limit":                 "--limit",
+	"pipeline.Sample":                "--sample",
 	"pipeline.Shard":                 "--shard",
 	"pipeline.Limits.MaxRequests":    "--max-requests",
 	"pipeline.MaxCost":               "--max-cost",

@@ -116,6 +116,7 @@ func (f *runFlags) bindInput(flags *pflag.FlagSet) {
 
 func (f *runFlags) bindRun(flags *pflag.FlagSet) {
 	flags.Int64Var(&f.Limit, "limit", 0, "read only the first `N` records")
+	flags.Int64Var(&f.Sample, "sample", 0, "only `N` random records of the whole input, in its order: always the same of the same list; the output is one of its own, and the run of the whole list has their answers from the store")
 	flags.StringVar(&f.shard, "shard", "", "ask only for the `K/N`th part of the input, such as 3/16, into a folder of its own in the output folder; auto takes the place of a task in its array (Slurm, Kubernetes, AWS Batch, Cloud Run) from the environment; see bulkcat finish")
 	flags.BoolVar(&f.Strict, "strict", false, "stop at the first invalid record")
 	flags.BoolVar(&f.KeepGoing, "keep-going", false, "go on even if the service rejects every input, because the inputs are wrong and not the settings, or has never answered")

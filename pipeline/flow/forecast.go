@@ -82,11 +82,12 @@ func NewForecast(ctx context.Context, parts Parts, options Options, offer func([
 	}
 	batch := forecasts{parts: parts, normalizer: options.Normalizer, distinct: distinct, mode: mode, offer: offer}
 	split := options.splitter()
+	source := options.source(ctx, &parts)
 	for all := int64(0); options.Limit == 0 || all < options.Limit; all++ {
 		if ctx.Err() != nil {
 			return f, errInterrupted
 		}
-		record, err := parts.Source.Read()
+		record, err := source.Read()
 		if err == io.EOF {
 			break
 		}

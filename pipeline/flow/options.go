@@ -38,6 +38,7 @@ type Options struct {
 	KeepGoing    bool          // every rejection is about the input, even if the service rejects every input; a service that has never answered is waited for
 	Strict       bool          // the first invalid record fails the run
 	Limit        int64         // records read at most; 0 for all
+	Sample       int64         // so many random records of the input alone, as many fit in memory; 0 for all
 	Shard        record.Shard  // the records to ask for; zero for all
 	Window       int64         // bytes of records between reading and writing; default 128 MiB
 	WaitForQuota bool          // when the quota is used up, wait until there is quota again, instead of stopping

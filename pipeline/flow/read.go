@@ -23,8 +23,9 @@ func (r *run) read() error {
 	var digest output.Digest
 	hash := xxhash.New()
 	split := r.options.splitter()
+	source := r.options.source(r.soft, &r.Parts)
 	for all := int64(0); r.options.Limit == 0 || all < r.options.Limit; all++ {
-		record, err := r.Source.Read()
+		record, err := source.Read()
 		if err == io.EOF {
 			break
 		}

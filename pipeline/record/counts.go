@@ -16,9 +16,9 @@ const (
 // Counts are the numbers of a run: int64 in the account, and atomic.Int64 while the run counts. A number is of the records,
 // which a further pass over the input counts anew, or of the requests, which go on: the tag of says which.
 type Counts[N any] struct {
-	Read    N `json:"read" of:"records"`                   // records read, without those of other shards
-	Others  N `json:"other_shards,omitempty" of:"records"` // records of the input that other shards have
-	Written N `json:"written" of:"records"`                // records whose rows are in the sink
+	Read    N `json:"read" of:"records"`             // records read, without the others
+	Others  N `json:"others,omitempty" of:"records"` // records of the input that other shards have, or that are not in the sample
+	Written N `json:"written" of:"records"`          // records whose rows are in the sink
 	Rows    N `json:"rows" of:"records"`
 
 	// Records by status, as soon as the status is known. Each record counts once for each classification.

@@ -39,6 +39,7 @@ type Settings struct {
 	EscapeFormulas  bool     `json:"escape_formulas,omitempty"` // of CSV and TSV
 	PartRows        int64    `json:"part_rows,omitempty"`
 	Limit           int64    `json:"limit,omitempty"`
+	Sample          int64    `json:"sample,omitempty"`    // records drawn at random; 0 for all
 	Free            string   `json:"free,omitempty"`      // the source of the answers of a model; "" for none
 	Precision       float64  `json:"precision,omitempty"` // wanted of these answers
 	Audit           float64  `json:"audit,omitempty"`     // the share of these that is asked, too
@@ -57,7 +58,7 @@ func (s Settings) OfRequests() Settings {
 	return Settings{
 		Kind: s.Kind, Classification: s.Classification, Inputs: s.Inputs, InputPaths: s.InputPaths, Columns: s.Columns, Join: s.Join,
 		Scheme: s.Scheme, AskPlaceholders: s.AskPlaceholders, Dedupe: s.Dedupe,
-		Limit: s.Limit, Free: s.Free, Precision: s.Precision, Audit: s.Audit,
+		Limit: s.Limit, Sample: s.Sample, Free: s.Free, Precision: s.Precision, Audit: s.Audit,
 	}
 }
 

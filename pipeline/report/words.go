@@ -94,6 +94,7 @@ func settings(r *Run) []setting {
 	add("Placeholders", s.AskPlaceholders, "asked")
 	add("Dedupe", s.Dedupe != "", s.Dedupe)
 	add("Limit", s.Limit > 0, s.Limit)
+	add("Sample", s.Sample > 0, s.Sample)
 	add("bulkcat", true, r.Bulkcat)
 	return list
 }

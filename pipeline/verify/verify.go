@@ -254,7 +254,7 @@ func (v *verification) countRows(ctx context.Context) error {
 		v.report.Answers, v.report.NotCompared = c.OK+c.Empty+c.Rejected, c.Pending
 		return nil
 	}
-	n := counter{Report: &v.report, shard: v.account != nil && v.account.Settings.Shard != ""}
+	n := counter{Report: &v.report, gaps: v.account != nil && (v.account.Settings.Shard != "" || v.account.Settings.Sample > 0)}
 	for _, p := range v.parts {
 		err := outputs.Scan(ctx, []outputs.Part{p.Part}, outputs.Of(writer.ColumnRecord, writer.ColumnStatus, writer.ColumnClassification), n.add)
 		if ctx.Err() != nil {
@@ -284,7 +284,7 @@ func statusesOf(c record.Snapshot) map[writer.Status]int64 {
 // counter counts the records of an output.
 type counter struct {
 	*Report
-	shard          bool // some records are those of other shards
+	gaps           bool // some records are those of other shards, or are not in the sample
 	record         int64
 	classification string
 	odd            int64 // the first record of a file that is out of order; 0 for none
@@ -300,7 +300,7 @@ func (c *counter) add(b *outputs.Batch) error {
 		if record != c.record {
 			c.Records++
 		}
-		if next := c.record + 1; c.odd == 0 && record != c.record && (record < next || record > next && !c.shard) {
+		if next := c.record + 1; c.odd == 0 && record != c.record && (record < next || record > next && !c.gaps) {
 			c.odd = record
 		}
 		c.record, c.classification = record, name

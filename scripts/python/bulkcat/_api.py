@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bulkcat._work import Work
 
 # Options that are about files, and have no meaning for the rows of a frame. Their variables do not count either.
-_OF_INPUTS = frozenset("input_format sheet dialect encoding carry limit shard strict output column dry_run".split())
+_OF_INPUTS = frozenset("input_format sheet dialect encoding carry limit sample shard strict output column dry_run".split())
 _OF_OUTPUTS = frozenset("output_format part_rows escape_formulas overwrite offline".split())
 _OF_FILES = _OF_INPUTS | _OF_OUTPUTS
 _OF_ONE = _OF_FILES | frozenset("join shape report partial refresh_budget expect expect_against expect_else".split())
@@ -210,7 +210,7 @@ def _categorize_files(path: str, call: _Call) -> Run | Forecast:
         raise UsageError(f"{path!r} is a path, which needs output=; for a text use bulkcat.{call.kind}, or a list of texts")
     progress = Progress(_run.beside(call.output, "status.json"), call.progress)
     try:
-        account = _run.run(arguments, call.options, call.output, progress, frozenset({"dry_run", "limit"}) - call.options.keys())
+        account = _run.run(arguments, call.options, call.output, progress, frozenset({"dry_run", "limit", "sample"}) - call.options.keys())
     except Stopped as stopped:
         stopped._again = lambda partial: _categorize_files(path, _with_partial(call._replace(resume=True), partial))
         raise

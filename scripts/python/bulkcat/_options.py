@@ -68,6 +68,7 @@ if TYPE_CHECKING:
         expect_against: str
         expect_else: str
         limit: int
+        sample: int
         shard: str
         strict: bool
         keep_going: bool
@@ -151,6 +152,7 @@ _RUN = {
     "expect_against": ("str", "the output of an earlier RUN, with which changed and new_categories compare; without one they are not compared"),
     "expect_else": ("str", "publish an output that breaks an expectation (keep), or hold it back (hold); its answers are stored (default keep)"),
     "limit": ("int", "read only the first N records (default 0)"),
+    "sample": ("int", "only N random records of the whole input, in its order: always the same of the same list; the output is one of its own, and the run of the whole list has their answers from the store (default 0)"),
     "shard": ("str", "ask only for the K/Nth part of the input, such as 3/16, into a folder of its own in the output folder; auto takes the place of a task in its array (Slurm, Kubernetes, AWS Batch, Cloud Run) from the environment; see bulkcat finish"),
     "strict": ("bool", "stop at the first invalid record"),
     "keep_going": ("bool", "go on even if the service rejects every input, because the inputs are wrong and not the settings, or has never answered"),

@@ -1,0 +1,105 @@
+package flow
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/bulkcat/bulkcat/reader"
+)
+
+// source gives the records of a run: those of the input, or the sample.
+func (o *Options) source(ctx context.Context, p *Parts) Source {
+	if o.Sample == 0 {
+		return p.Source
+	}
+	return &sample{ctx: ctx, from: p.Source, size: int(o.Sample), limit: o.Limit, others: func(n int64) { p.Counters.Others.Add(n) }}
+}
+
+// sample is a Source of random records of another, in their order. It reads all before the first, and keeps the size
+// records with the lowest ranks.
+type sample struct {
+	ctx    context.Context // ends the reading
+	from   Source
+	size   int
+	limit  int64       // of the records of from; 0 for none
+	others func(int64) // takes the number of the records that are not in the sample
+
+	drawn bool
+	left  []reader.Record
+}
+
+func (s *sample) Read() (reader.Record, error) {
+	if !s.drawn {
+		if err := s.draw(); err != nil {
+			return reader.Record{}, err
+		}
+		s.drawn = true
+	}
+	if len(s.left) == 0 {
+		return reader.Record{}, io.EOF
+	}
+	next := s.left[0]
+	s.left[0], s.left = reader.Record{}, s.left[1:]
+	return next, nil
+}
+
+// draw reads the records. It keeps up to twice as many as are wanted, so that it sorts seldom.
+func (s *sample) draw() error {
+	var kept []reader.Record
+	all, below := int64(0), ^uint64(0)
+	for ; s.limit == 0 || all < s.limit; all++ {
+		if err := s.ctx.Err(); err != nil {
+			return err
+		}
+		record, err := s.from.Read()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if rank(record.Number) > below {
+			continue
+		}
+		if kept = append(kept, cloned(record)); len(kept) >= 2*s.size {
+			kept = s.lowest(kept)
+			below = rank(kept[len(kept)-1].Number)
+		}
+	}
+	s.left = s.lowest(kept)
+	slices.SortFunc(s.left, func(a, b reader.Record) int { return cmp.Compare(a.Number, b.Number) })
+	s.others(all - int64(len(s.left)))
+	return nil
+}
+
+// lowest returns the wanted records, the lowest rank first.
+func (s *sample) lowest(records []reader.Record) []reader.Record {
+	slices.SortFunc(records, func(a, b reader.Record) int { return cmp.Compare(rank(a.Number), rank(b.Number)) })
+	n := min(s.size, len(records))
+	clear(records[n:])
+	return records[:n]
+}
+
+// rank orders records at random, by nothing but their numbers: the same list has the same sample, and a larger sample has
+// the smaller one in it.
+func rank(number int64) uint64 {
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], uint64(number))
+	return xxhash.Sum64(b[:])
+}
+
+// cloned is a record that shares no memory with those around it, which the reader has read at once.
+func cloned(r reader.Record) reader.Record {
+	r.Input = strings.Clone(r.Input)
+	r.Fields, r.Nulls = slices.Clone(r.Fields), slices.Clone(r.Nulls)
+	for i, field := range r.Fields {
+		r.Fields[i] = strings.Clone(field)
+	}
+	return r
+}
