@@ -40,7 +40,7 @@ func (s *Session) newAccount() *record.Account {
 	if o.Free.Model != nil {
 		settings.Free, settings.Precision, settings.Audit = o.Free.source(), o.Free.Precision, o.Free.Audit
 	}
-	if o.Dedupe == record.DedupeExact {
+	if o.Dedupe != record.DedupeSite {
 		settings.Dedupe = o.Dedupe
 	}
 	if o.Output.IsFolder() {

@@ -35,7 +35,7 @@ type SessionOptions struct {
 	Models          []*learn.Model     // with which the embedded service answers
 	Scheme          string             // of bare domains: "https" (the default) or "http"
 	AskPlaceholders bool               // ask for texts that stand for a missing value, such as NULL, which are invalid otherwise
-	Dedupe          string             // which websites are one request: DedupeSite (the default) or DedupeExact
+	Dedupe          string             // which websites are one request: one of record.Dedupes; default record.DedupeSite
 
 	Service Service
 	Price   money.Price        // of a request of a hosted service, for the account; zero if unknown
@@ -133,7 +133,7 @@ func (o SessionOptions) Check() error {
 	languages := o.languages()
 	refuse(o.Output.Language != "" && !slices.Contains(languages, o.Output.Language), "Output.Language", "%s", unknownLanguage(o.Output.Language, languages))
 	refuse(o.Scheme != "" && o.Scheme != "https" && o.Scheme != "http", "Scheme", "%q must be https or http", o.Scheme)
-	refuse(o.Dedupe != "" && o.Dedupe != record.DedupeSite && o.Dedupe != record.DedupeExact, "Dedupe", "%q must be %s or %s", o.Dedupe, record.DedupeSite, record.DedupeExact)
+	refuse(o.Dedupe != "" && !slices.Contains(record.Dedupes(), o.Dedupe), "Dedupe", "%q must be one of %s", o.Dedupe, strings.Join(record.Dedupes(), ", "))
 	err = o.Shard.Check()
 	refuse(err != nil, "Shard", "%w", err)
 	refuse(o.Shard.Count > 0 && o.Output.Path != "" && !o.Output.IsFolder(), "Shard", "the output %s must be a folder for all shards, such as out/", o.Output.Path)
@@ -281,7 +281,7 @@ func (o *SessionOptions) normalizer() normalize.Normalizer {
 func (o *SessionOptions) requests() flow.Options {
 	options := flow.Options{
 		Kind: o.Kind, Normalizer: o.normalizer(),
-		BySite: o.Dedupe == record.DedupeSite, Limit: o.Limit, Sample: o.Sample, Shard: o.Shard,
+		Dedupe: max(0, slices.Index(record.Dedupes(), o.Dedupe)), Limit: o.Limit, Sample: o.Sample, Shard: o.Shard,
 	}
 	for _, name := range o.Classifications {
 		options.Classifications = append(options.Classifications, o.classification(name))

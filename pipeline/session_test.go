@@ -126,6 +126,7 @@ func TestSessionErrorsNameOptions(t *testing.T) {
 		"Scheme":              func(o *pipeline.SessionOptions) { o.Scheme = "ftp" },
 		"Dedupe":              func(o *pipeline.SessionOptions) { o.Dedupe = "all" },
 		"Limit":               func(o *pipeline.SessionOptions) { o.Limit = -1 },
+		"Sample":              func(o *pipeline.SessionOptions) { o.Sample = -1 },
 		"Grace":               func(o *pipeline.SessionOptions) { o.Grace = -1 },
 	} {
 		t.Run(want, func(t *testing.T) {

@@ -39,6 +39,43 @@ func (n Normalizer) site(website string) string {
 	return scheme + "://" + rest
 }
 
+// Host returns the request for the host of the website r, and its port: the Site of the root. It is the same for all pages
+// of a host, and returns the request for a product unchanged. r must be a result of Request or Site of the same Normalizer.
+func (n Normalizer) Host(r client.Request) client.Request {
+	if r.Kind == client.Website {
+		r.Input = n.site(r.Input)
+		scheme, rest, _ := strings.Cut(r.Input, "://")
+		authority, _, _ := strings.Cut(rest, "/")
+		r.Input = r.Input[:len(scheme)+len("://")+len(authority)]
+	}
+	return r
+}
+
+// Domain returns the request for the registrable domain of the website r, such as example.co.uk, by the list of public
+// suffixes, of which the private ones count: someone.github.io is a domain. A name that cannot be registered, an address and
+// a name without a dot are their own Host. r must be a result of Request, Site or Host of the same Normalizer.
+func (n Normalizer) Domain(r client.Request) client.Request {
+	r = n.Host(r)
+	if r.Kind != client.Website {
+		return r
+	}
+	_, authority, _ := strings.Cut(r.Input, "://")
+	host, _, _ := strings.Cut(authority, ":")
+	if !isDomain(host) {
+		return r
+	}
+	if domain, err := publicsuffix.EffectiveTLDPlusOne(host); err == nil {
+		r.Input = n.scheme() + "://" + domain
+	}
+	return r
+}
+
+// Coarser are the steps from the request of one spelling to those of more and more websites: Site, Host and Domain. Each step
+// takes the result of Request or of a step before, and gives the same for both.
+func (n Normalizer) Coarser() []func(client.Request) client.Request {
+	return []func(client.Request) client.Request{n.Site, n.Host, n.Domain}
+}
+
 // withoutWWW removes each leading "www." of a host if the rest can be registered.
 func withoutWWW(host string) string {
 	for {

@@ -132,3 +132,44 @@ func FuzzSite(f *testing.F) {
 		}
 	})
 }
+
+func TestHostAndDomain(t *testing.T) {
+	for website, want := range map[string]struct{ host, domain string }{
+		"example.com":                         {"https://example.com", "https://example.com"},
+		"http://www.example.com/a/b?c":        {"https://example.com", "https://example.com"},
+		"shop.example.com/a":                  {"https://shop.example.com", "https://example.com"},
+		"https://a.b.example.co.uk":           {"https://a.b.example.co.uk", "https://example.co.uk"},
+		"www.someone.github.io/page":          {"https://someone.github.io", "https://someone.github.io"},
+		"github.io/page":                      {"https://github.io", "https://github.io"},
+		"www.co.uk/a":                         {"https://www.co.uk", "https://www.co.uk"},
+		"co.uk/a":                             {"https://co.uk", "https://co.uk"},
+		"http://shop.example.com:8080/a":      {"http://shop.example.com:8080", "https://example.com"},
+		"a.b.example":                         {"https://a.b.example", "https://b.example"},
+		"http://192.0.2.1/a":                  {"http://192.0.2.1", "http://192.0.2.1"},
+		"http://192.0.2.1:81/a":               {"http://192.0.2.1:81", "http://192.0.2.1:81"},
+		"http://[2001:db8::1]:8080/a":         {"http://[2001:db8::1]:8080", "http://[2001:db8::1]:8080"},
+		"http://intranet/wiki":                {"http://intranet", "http://intranet"},
+		"https://blog.m\u00fcnchen.de/\u00fc": {"https://blog.xn--mnchen-3ya.de", "https://xn--mnchen-3ya.de"},
+	} {
+		n := Normalizer{}
+		r, err := n.Request(client.Website, website, client.NAICS)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := n.Host(r).Input; got != want.host {
+			t.Errorf("the host of %q is %q, want %q", website, got, want.host)
+		}
+		domain := n.Domain(r)
+		if domain.Input != want.domain {
+			t.Errorf("the domain of %q is %q, want %q", website, domain.Input, want.domain)
+		}
+		// Each step of a run leads to the same request.
+		if stepwise := n.Domain(n.Host(n.Site(r))); stepwise != domain || n.Host(domain) != domain || n.Site(domain) != domain {
+			t.Errorf("%q: %+v, and in steps %+v", website, domain, stepwise)
+		}
+	}
+	product := client.Request{Kind: client.Product, Input: "https://shop.example.com/a"}
+	if n := (Normalizer{}); n.Host(product) != product || n.Domain(product) != product {
+		t.Error("a product has changed")
+	}
+}

@@ -120,6 +120,8 @@ func printForecast(out io.Writer, c pipeline.Forecast, kind client.Kind, held, f
 	}
 	if kind == client.Website {
 		line("dedupe site saves", c.Saved)
+		line("dedupe host saves", c.SavedByHost)
+		line("dedupe domain saves", c.SavedByDomain)
 	}
 	if held != nil && failed != nil {
 		line("cost", audited(held.Price.Text(held.Spent), failed.Price.Text(failed.Spent)))

@@ -109,8 +109,8 @@ func (f *runFlags) bindInput(flags *pflag.FlagSet) {
 	bindList(flags, &f.classification, "classification", names[0], "the classification: `"+strings.Join(names, "` or ")+", or several with a comma between, each with its own requests and rows")
 	flags.BoolVar(&f.AskPlaceholders, "ask-placeholders", false, "also ask for texts that stand for a missing value, such as NULL, N/A and #REF!, which are invalid otherwise")
 	if f.Kind == client.Website {
-		flags.StringVar(&f.Scheme, "scheme", "https", "of bare domains, and with --dedupe site of all websites: https or http")
-		flags.StringVar(&f.Dedupe, "dedupe", record.DedupeSite, "one request for all spellings of a website (site), or for each spelling (exact)")
+		flags.StringVar(&f.Scheme, "scheme", "https", "of bare domains, and unless --dedupe exact is given of all websites: https or http")
+		flags.StringVar(&f.Dedupe, "dedupe", record.DedupeSite, "one request for each spelling of a website (exact), for all spellings of a page (site), for all pages of a host (host), or for all hosts of a registrable domain (domain), with rows for each record")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client"
@@ -27,7 +28,7 @@ type Side struct {
 	Parts  []outputs.Part
 	Kind   client.Kind // of the run; "" if unknown
 	Scheme string      // of bare domains in the run
-	Dedupe string      // record.DedupeExact if each spelling of a website was a request of its own
+	Dedupe string      // of record.Dedupes: what was one request is one input; "" for record.DedupeSite
 }
 
 // SideOf returns the files of an output, and the rule of its run for equal inputs from the account beside the output, if
@@ -214,7 +215,8 @@ func (c *comparison) key(input string) string {
 	case side.Dedupe == record.DedupeExact:
 		return request.Input
 	}
-	return normalizer.Site(request).Input
+	step := max(1, slices.Index(record.Dedupes(), side.Dedupe)) // "" is site
+	return normalizer.Coarser()[step-1](request).Input
 }
 
 // kindOf compares two versions. Kind is "" if they are equal.

@@ -11,9 +11,12 @@ import (
 // use says in which modes of dedupe a request is made, and whether the store has its outcome.
 type use byte
 
+// The modes are in the order of record.Dedupes.
 const (
 	exactly  use = 1 << iota // in a run by exact spellings
 	bySite                   // in a run by sites
+	byHost                   // in a run by hosts
+	byDomain                 // in a run by domains
 	answered                 // the store has the outcome
 
 	uses = 1 << iota // number of combinations

@@ -23,7 +23,11 @@ type Forecast struct {
 	Free     int64 `json:"free,omitempty"`  // requests that a model answers for nothing
 	AtRisk   int64 `json:"-"`               // of Free, those that are asked if the audit fails
 	Audit    int64 `json:"audit,omitempty"` // requests that the model would answer, and that are asked as a sample
-	Saved    int64 `json:"saved"`           // requests that a run by sites saves, compared with a run by exact spellings
+
+	// Requests that a run by sites, hosts or domains saves, compared with a run by exact spellings.
+	Saved         int64 `json:"saved"`
+	SavedByHost   int64 `json:"saved_by_host"`
+	SavedByDomain int64 `json:"saved_by_domain"`
 
 	Column  string   `json:"column,omitempty"`         // the input columns, several with a comma between; "" for none
 	Guessed bool     `json:"column_guessed,omitempty"` // the user has not named a column
@@ -65,6 +69,8 @@ func (f *Forecast) Add(other Forecast) {
 	f.AtRisk += other.AtRisk
 	f.Audit += other.Audit
 	f.Saved += other.Saved
+	f.SavedByHost += other.SavedByHost
+	f.SavedByDomain += other.SavedByDomain
 	f.Paid += other.Paid
 }
 
@@ -76,10 +82,7 @@ func NewForecast(ctx context.Context, parts Parts, options Options, offer func([
 	parts = parts.withDefaults()
 	distinct := newDistinct()
 	defer distinct.close()
-	mode := exactly
-	if options.BySite {
-		mode = bySite
-	}
+	mode := exactly << options.Dedupe
 	batch := forecasts{parts: parts, normalizer: options.Normalizer, distinct: distinct, mode: mode, offer: offer}
 	split := options.splitter()
 	source := options.source(ctx, &parts)
@@ -124,7 +127,8 @@ func NewForecast(ctx context.Context, parts Parts, options Options, offer func([
 	f.Repeated = (f.Records-f.Invalid)*int64(len(options.Classifications)) - tally.of(mode)
 	f.Distinct, f.Answered = tally.of(mode), tally.of(mode|answered)
 	f.Digest = tally.digest(mode)
-	f.Saved = tally.toAsk(exactly) - tally.toAsk(bySite)
+	saves := func(mode use) int64 { return tally.toAsk(exactly) - tally.toAsk(mode) }
+	f.Saved, f.SavedByHost, f.SavedByDomain = saves(bySite), saves(byHost), saves(byDomain)
 	return f, nil
 }
 
@@ -136,7 +140,8 @@ type forecasts struct {
 	mode       use                         // of the run
 	offer      func([]answers.Query) error // may be nil
 	queries    []answers.Query
-	sites      []answers.Query
+	uses       []use           // of the queries
+	steps      []answers.Query // to which they lead in the next mode
 	made       []answers.Query // by the run
 }
 
@@ -148,32 +153,49 @@ func (b *forecasts) add(r client.Request) error {
 	return b.flush()
 }
 
-// flush counts the requests that a run makes in each mode of dedupe: see lookups.toSites.
+// flush counts the requests that a run makes in each mode of dedupe: see lookups.merge.
 func (b *forecasts) flush() error {
-	if err := b.parts.lookUpAll(b.queries); err != nil {
+	b.made, b.uses = b.made[:0], b.uses[:0]
+	left := b.queries // those that may still lead to others, with their uses
+	for range left {
+		b.uses = append(b.uses, exactly)
+	}
+	if err := b.parts.lookUpAll(left); err != nil {
 		return err
 	}
-	b.sites, b.made = b.sites[:0], b.made[:0]
-	for _, q := range b.queries {
-		u := exactly
-		if site := b.normalizer.Site(q.Request); q.Stored || site == q.Request {
-			u |= bySite
-		} else {
-			b.sites = append(b.sites, answers.Query{Request: site})
+	for i, step := range b.normalizer.Coarser() {
+		mode, same := exactly<<(i+1), 0
+		b.steps = b.steps[:0]
+		for j, q := range left {
+			next, u := step(q.Request), b.uses[j]
+			if !q.Stored && next == q.Request {
+				left[same], b.uses[same] = q, u|mode
+				same++
+				continue
+			}
+			if q.Stored { // all modes after this one stay with it
+				u |= answered - mode
+			} else {
+				b.steps = append(b.steps, answers.Query{Request: next})
+			}
+			if err := b.count(q, u); err != nil {
+				return err
+			}
 		}
-		if err := b.count(q, u); err != nil {
+		if err := b.parts.lookUpAll(b.steps); err != nil {
+			return err
+		}
+		left, b.uses = append(left[:same], b.steps...), b.uses[:same]
+		for range b.steps {
+			b.uses = append(b.uses, mode)
+		}
+	}
+	for j, q := range left {
+		if err := b.count(q, b.uses[j]); err != nil {
 			return err
 		}
 	}
 	b.queries = b.queries[:0]
-	if err := b.parts.lookUpAll(b.sites); err != nil {
-		return err
-	}
-	for _, q := range b.sites {
-		if err := b.count(q, bySite); err != nil {
-			return err
-		}
-	}
 	if b.offer == nil {
 		return nil
 	}

@@ -54,7 +54,8 @@ func newLookupOrder() lookupOrder {
 type lookups struct {
 	run     *run
 	tasks   []*task // taken from the reader
-	spelled []*task // tasks whose spelling is not that of the site
+	left    []*task // tasks whose request may still be one of more inputs
+	spelled []*task // of these, tasks whose request is not that of the next step
 	firsts  []*task // tasks to be looked up: valid, and without an equal request that is being asked
 	queries []answers.Query
 	missed  []*task // to be asked
@@ -101,7 +102,7 @@ func (l *lookups) resolve() error {
 		r.finish(t)
 		return true
 	})
-	if err := l.toSites(); err != nil {
+	if err := l.merge(); err != nil {
 		return err
 	}
 	l.firsts, l.queries, l.missed = l.firsts[:0], l.queries[:0], l.missed[:0]
@@ -167,29 +168,35 @@ func (l *lookups) claim() error {
 	return nil
 }
 
-// toSites changes the requests of a run by sites: a task asks for its site, unless its own spelling has a
-// stored outcome, which was charged. A run by sites stores the first outcome of a spelling only under the
-// site. So the choice stays the same during the run and when the run is started again, and does not
-// depend on the order of records.
-func (l *lookups) toSites() error {
-	if !l.run.options.BySite {
-		return nil
-	}
-	l.spelled, l.queries = l.spelled[:0], l.queries[:0]
-	for _, t := range l.tasks {
-		if site := l.run.options.Normalizer.Site(t.Request); site != t.Request {
-			l.spelled = append(l.spelled, t)
-			l.queries = append(l.queries, answers.Query{Request: t.Request})
-			t.Request = site
+// merge changes the requests of a run in the steps of its Dedupe: a task asks for its site, host or domain, unless the
+// request of a step before has a stored outcome, which was charged. The run stores outcomes only under the last step. So the
+// choice stays the same during the run and when the run is started again, and does not depend on the order of records.
+func (l *lookups) merge() error {
+	l.left = append(l.left[:0], l.tasks...)
+	for _, step := range l.run.options.Normalizer.Coarser()[:l.run.options.Dedupe] {
+		l.spelled, l.queries = l.spelled[:0], l.queries[:0]
+		for _, t := range l.left {
+			if next := step(t.Request); next != t.Request {
+				l.spelled = append(l.spelled, t)
+				l.queries = append(l.queries, answers.Query{Request: t.Request})
+				t.Request = next
+			}
 		}
-	}
-	if err := l.run.lookUpAll(l.queries); err != nil {
-		return err
-	}
-	for i, t := range l.spelled {
-		if q := &l.queries[i]; q.Stored {
-			t.Request = q.Request
+		if err := l.run.lookUpAll(l.queries); err != nil {
+			return err
 		}
+		i := 0
+		l.left = slices.DeleteFunc(l.left, func(t *task) bool {
+			if i == len(l.spelled) || l.spelled[i] != t {
+				return false
+			}
+			q := &l.queries[i]
+			i++
+			if q.Stored {
+				t.Request = q.Request
+			}
+			return q.Stored
+		})
 	}
 	return nil
 }

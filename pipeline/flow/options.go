@@ -29,7 +29,7 @@ type Options struct {
 	Kind            client.Kind
 	Classifications []Classification // what each record is asked for; its rows come in this order
 	Normalizer      normalize.Normalizer
-	BySite          bool // all spellings of a website are one request: see normalize.Normalizer.Site
+	Dedupe          int // which websites are one request: the index in record.Dedupes
 	Retry           client.RetryPolicy
 	SourceName      string // of the service, for the column `source`
 

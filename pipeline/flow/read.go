@@ -168,18 +168,19 @@ func (w *window) release(size int64) {
 type splitter struct {
 	shard      record.Shard
 	kind       client.Kind
+	request    func(client.Request) client.Request // that records of one shard have in common
 	normalizer normalize.Normalizer
 	hash       *xxhash.Digest
 }
 
 func (o *Options) splitter() *splitter {
-	return &splitter{shard: o.Shard, kind: o.Kind, normalizer: o.Normalizer, hash: xxhash.New()}
+	return &splitter{shard: o.Shard, kind: o.Kind, request: o.Normalizer.Coarser()[max(o.Dedupe, 1)-1], normalizer: o.Normalizer, hash: xxhash.New()}
 }
 
 // holds reports whether the shard has a record. Records with equal requests are in one shard, whatever the
 // classification: the shard is the remainder, plus 1, that the XXH64 hash of the kind, a zero byte and the
 // normalized input leaves when it is divided by the number of shards. The normalized input of a website is that
-// of its site. An input that cannot be normalized is hashed as it was read. The rule must not change: it has the
+// of its site, or of its host or domain if these are one request. An input that cannot be normalized is hashed as it was read. The rule must not change: it has the
 // name record.SplitRule.
 func (s *splitter) holds(record *reader.Record) bool {
 	if s.shard.Count == 0 {
@@ -188,7 +189,7 @@ func (s *splitter) holds(record *reader.Record) bool {
 	input := record.Input
 	if record.Err == nil {
 		if request, err := s.normalizer.Request(s.kind, input, ""); err == nil {
-			input = s.normalizer.Site(request).Input
+			input = s.request(request).Input
 		}
 	}
 	s.hash.Reset()

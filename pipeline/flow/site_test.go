@@ -21,7 +21,7 @@ var spelled = []string{"http://example.com", "www.example.com/?utm_source=x", "e
 func newSiteRun(store *answers.Store, inputs ...string) *testRun {
 	x := newTestRun(inputs...)
 	x.store = store
-	x.options.Kind, x.options.BySite = client.Website, true
+	x.options.Kind, x.options.Dedupe = client.Website, 1
 	x.options.Classifications = []Classification{{Name: client.TaxonomyV3}}
 	return x
 }
@@ -45,7 +45,7 @@ func storeOf(t *testing.T, inputs ...string) *answers.Store {
 	store := openStore(t, t.TempDir())
 	t.Cleanup(func() { store.Close() })
 	x := newSiteRun(store, inputs...)
-	x.options.BySite = false
+	x.options.Dedupe = 0
 	x.rowsOf(t)
 	return store
 }
@@ -153,20 +153,21 @@ func TestBySiteWithoutStore(t *testing.T) {
 func TestDryRunBySite(t *testing.T) {
 	for _, tt := range []struct {
 		stored []string
-		bySite bool
+		dedupe int
 		want   Forecast
 	}{
-		{nil, true, Forecast{Records: 7, Invalid: 1, Distinct: 2, Repeated: 4, Saved: 3}},
-		{nil, false, Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Saved: 3}},
-		{[]string{"http://example.com"}, true, Forecast{Records: 7, Invalid: 1, Distinct: 3, Repeated: 3, Answered: 1, Saved: 2}},
-		{[]string{"http://example.com"}, false, Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Answered: 1, Saved: 2}},
-		{[]string{"example.com"}, true, Forecast{Records: 7, Invalid: 1, Distinct: 2, Repeated: 4, Answered: 1, Saved: 3}},
-		{spelled, true, Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Answered: 5}},
-		{spelled, false, Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Answered: 5}},
+		{nil, 1, Forecast{Records: 7, Invalid: 1, Distinct: 2, Repeated: 4, Saved: 3, SavedByHost: 4, SavedByDomain: 4}},
+		{nil, 0, Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Saved: 3, SavedByHost: 4, SavedByDomain: 4}},
+		{nil, 2, Forecast{Records: 7, Invalid: 1, Distinct: 1, Repeated: 5, Saved: 3, SavedByHost: 4, SavedByDomain: 4}},
+		{[]string{"http://example.com"}, 1, Forecast{Records: 7, Invalid: 1, Distinct: 3, Repeated: 3, Answered: 1, Saved: 2, SavedByHost: 3, SavedByDomain: 3}},
+		{[]string{"http://example.com"}, 0, Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Answered: 1, Saved: 2, SavedByHost: 3, SavedByDomain: 3}},
+		{[]string{"example.com"}, 1, Forecast{Records: 7, Invalid: 1, Distinct: 2, Repeated: 4, Answered: 1, Saved: 3, SavedByHost: 4, SavedByDomain: 4}},
+		{spelled, 1, Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Answered: 5}},
+		{spelled, 0, Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Answered: 5}},
 	} {
-		t.Run(fmt.Sprintf("%q by site %v", tt.stored, tt.bySite), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%q dedupe %d", tt.stored, tt.dedupe), func(t *testing.T) {
 			x := newSiteRun(storeOf(t, tt.stored...), append([]string{"no website", "HTTP://example.com:80"}, spelled...)...)
-			x.options.BySite = tt.bySite
+			x.options.Dedupe = tt.dedupe
 			got, err := NewForecast(t.Context(), Parts{Source: x.source, Store: x.store, Counters: x.counters}, x.options, nil)
 			tt.want.Digest, tt.want.Inputs = got.Digest, x.source.inputs
 			if err != nil || !reflect.DeepEqual(got, tt.want) {
@@ -175,6 +176,55 @@ func TestDryRunBySite(t *testing.T) {
 			x.source = &records{inputs: x.source.inputs}
 			if err := x.run(t.Context()); err != nil || int64(x.service.asked()) != got.ToAsk() {
 				t.Errorf("%d requests, %v; the forecast was %d", x.service.asked(), err, got.ToAsk())
+			}
+		})
+	}
+}
+
+// pages are of two hosts of one domain.
+var pages = []string{"https://example.com/a", "www.example.com/b/", "example.com", "shop.example.com/a?x=1", "http://shop.example.com:80"}
+
+// A page of a run by hosts or domains keeps what was paid for its own spelling or site.
+func TestByHostAndDomain(t *testing.T) {
+	const a, b, host, shop, query = "https://example.com/a", "https://example.com/b", "https://example.com", "https://shop.example.com", "https://shop.example.com/a?x=1"
+	for _, tt := range []struct {
+		name   string
+		dedupe int
+		stored []string
+		asked  []string
+		want   []string // for each page the request that was answered
+	}{
+		{"hosts", 2, nil, []string{host, shop}, []string{host, host, host, shop, shop}},
+		{"domains", 3, nil, []string{host}, []string{host, host, host, host, host}},
+		{"hosts, and a spelling is stored", 2, []string{query}, []string{host, shop}, []string{host, host, host, query, shop}},
+		{"hosts, and a site is stored", 2, []string{b}, []string{host, shop}, []string{host, b, host, shop, shop}},
+		{"domains, and a host is stored", 3, []string{shop}, []string{host}, []string{host, host, host, shop, shop}},
+		{"domains, and a page and the domain are stored", 3, []string{a, host}, nil, []string{a, host, host, host, host}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inputs := slices.Clone(pages)
+			for range inputs {
+				inputs = append(inputs[1:], inputs[0]) // another order
+				x := newSiteRun(storeOf(t, tt.stored...), inputs...)
+				x.options.Dedupe = tt.dedupe
+				f, err := NewForecast(t.Context(), Parts{Source: &records{inputs: inputs}, Store: x.store}, x.options, nil)
+				if err != nil || f.ToAsk() != int64(len(tt.asked)) {
+					t.Errorf("%q: the forecast is %+v, %v", inputs, f, err)
+				}
+				rows := x.rowsOf(t)
+				if asked := slices.Sorted(maps.Keys(x.service.attempts)); !slices.Equal(asked, tt.asked) {
+					t.Errorf("%q: asked for %q, want %q", inputs, asked, tt.asked)
+				}
+				for i, input := range pages {
+					if rows[input] != about(tt.want[i]) {
+						t.Errorf("%q: the row of %q is %q, want %q", inputs, input, rows[input], about(tt.want[i]))
+					}
+				}
+				again := newSiteRun(x.store, inputs...)
+				again.options.Dedupe = tt.dedupe
+				if got := again.rowsOf(t); !maps.Equal(got, rows) || again.service.asked() != 0 {
+					t.Errorf("%q: the same run again asked %d times and wrote %q", inputs, again.service.asked(), got)
+				}
 			}
 		})
 	}

@@ -26,7 +26,7 @@ type Settings struct {
 	Join            string   `json:"join,omitempty"`    // between the values of several columns
 	Scheme          string   `json:"scheme,omitempty"`
 	AskPlaceholders bool     `json:"ask_placeholders,omitempty"`
-	Dedupe          string   `json:"dedupe,omitempty"` // DedupeExact; empty for DedupeSite
+	Dedupe          string   `json:"dedupe,omitempty"` // one of Dedupes; empty for DedupeSite
 	Output          string   `json:"output"`
 	OutputFormat    string   `json:"output_format"`
 	Levels          int      `json:"levels"`
@@ -46,11 +46,15 @@ type Settings struct {
 	Shard           string   `json:"shard,omitempty"`     // such as "3/16"; "" for the whole input
 }
 
-// The values of Settings.Dedupe.
-const (
-	DedupeExact = "exact" // equal normalized inputs are one request
-	DedupeSite  = "site"  // all spellings of a website are one request: see normalize.Normalizer.Site
-)
+// DedupeSite is the default of Settings.Dedupe: all spellings of a website are one request.
+const DedupeSite = "site"
+
+// Dedupes are the values of Settings.Dedupe: what is one request, each of more websites than the one before. The first are
+// equal normalized inputs; the others are those of the steps of normalize.Normalizer.Coarser.
+func Dedupes() []string { return []string{DedupeExact, DedupeSite, "host", "domain"} }
+
+// DedupeExact is the first of Dedupes.
+const DedupeExact = "exact"
 
 // OfRequests are the settings that decide which requests are made, and which of them are free: without those that only
 // decide how the answers are written.

@@ -51,7 +51,9 @@ class Forecast(NamedTuple):
     repeated: int  # requests that are saved because they equal an earlier one
     answered: int  # of these, with a stored answer
     refresh: int  # stored answers to be asked again
-    saved: int  # requests that equal websites save
+    saved: int  # requests that dedupe="site" saves over "exact", and those that the others save
+    saved_by_host: int
+    saved_by_domain: int
     to_ask: int
     outlook: dict[str, Any]  # when the run would end, and what would end it
     inputs: list[str]  # of the first records, at most ten; long ones are cut

@@ -170,8 +170,8 @@ _RUN = {
 WEBSITE = {
     **_RUN,
     "classification": ("str | list[str]", "the classification: taxonomy_v3 or naics, or several with a comma between, each with its own requests and rows (default taxonomy_v3)"),
-    "scheme": ("str", "of bare domains, and with --dedupe site of all websites: https or http (default https)"),
-    "dedupe": ("str", "one request for all spellings of a website (site), or for each spelling (exact) (default site)"),
+    "scheme": ("str", "of bare domains, and unless --dedupe exact is given of all websites: https or http (default https)"),
+    "dedupe": ("str", "one request for each spelling of a website (exact), for all spellings of a page (site), for all pages of a host (host), or for all hosts of a registrable domain (domain), with rows for each record (default site)"),
 }
 
 PRODUCT = {
