@@ -13,7 +13,7 @@ import (
 // see DefaultRetryPolicy.
 type RetryPolicy struct {
 	MaxAttempts int                               // most attempts for a request, the first included
-	MaxRefusals int                               // most refusals of a request, and most attempts without a connection, that do not count
+	MaxRefusals int                               // most refusals of a request that do not count as attempts
 	Base        time.Duration                     // bound of the first random wait
 	Cap         time.Duration                     // the bound doubles with each attempt, up to Cap
 	MaxWait     time.Duration                     // longest wait that a service can ask for

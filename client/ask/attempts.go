@@ -29,6 +29,10 @@ type Asked interface{ history() *Attempts }
 
 func (a *Attempts) history() *Attempts { return a }
 
+// mostForgiven is the number of attempts from which on only those count that meet an outage that goes on: an input
+// may be the reason that the service dies.
+const mostForgiven = 64
+
 // Begin counts an attempt that begins.
 func (a *Attempts) Begin(now time.Time) {
 	a.made++
@@ -39,7 +43,7 @@ func (a *Attempts) Begin(now time.Time) {
 func (a *Attempts) Fail(now time.Time, e *client.Error, policy client.RetryPolicy) {
 	a.Last, a.failed = e, now
 	switch {
-	case e.Unreached() && a.forgiven < policy.MaxRefusals:
+	case e.Unreached() && a.forgiven < mostForgiven:
 		a.forgiven++
 		a.failed = time.Time{} // it does not count
 	case e.Refused():
@@ -88,7 +92,7 @@ func (a *Attempts) decide(now time.Time, c *limits.Controller, q limits.Queue) v
 		return repeat
 	}
 	switch cause := c.CauseOf(now, a.failed, q, a.spent); {
-	case cause == limits.CauseOutage:
+	case cause == limits.CauseOutage && (a.forgiven < mostForgiven || c.Status().State != limits.Up):
 		a.forgiven++
 		a.spent = false
 		if a.Last.Refused() {

@@ -3,6 +3,7 @@ package limits
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -37,14 +38,38 @@ type health struct {
 	failures  int       // since lastOK
 	lastFail  time.Time // the last of the failures
 	unreached bool      // since lastOK, a connection could not be made
+	broken    int       // connections that broke since lastOK, of those in use when the first did, at brokeAt
+	brokeAt   time.Time
+	most      int // broken connections that show that the service has died
 
-	from, to time.Time // the last outage, or the last doubt that a probe has ended
+	absences []absence // the last outages, deaths, and doubts that a probe has ended
+}
+
+// absence is a time between two answers in which the service was not there.
+type absence struct{ from, to time.Time }
+
+// mostAbsences are remembered: records that failed wait for a while until they are asked again.
+const mostAbsences = 64
+
+// wasAbsent notes an absence.
+func (h *health) wasAbsent(from, to time.Time) {
+	if len(h.absences) >= mostAbsences {
+		h.absences = h.absences[1:]
+	}
+	h.absences = append(h.absences, absence{from, to})
+}
+
+// isAbsence reports whether the service was absent at a time.
+func (h *health) isAbsence(at time.Time) bool {
+	return h.died() && !at.Before(h.lastOK) ||
+		slices.ContainsFunc(h.absences, func(a absence) bool { return !at.Before(a.from) && !at.After(a.to) })
 }
 
 const (
 	doubtFailures = 8                      // consecutive failures until a doubt
 	doubtAfter    = 500 * time.Millisecond // time without an answer until a doubt
 	oneEvent      = 5 * time.Millisecond   // a broken connection fails many requests at once
+	leastBroken   = 3                      // broken connections in a row: an input breaks its own
 
 	outProbes   = 3                      // failed probes until an outage
 	outAfter    = time.Second            // time without an answer until an outage
@@ -59,7 +84,10 @@ func newHealth(now time.Time) health {
 
 // answered records an answer and reports whether the answer ends a doubt.
 func (h *health) answered(now time.Time, p Permit) bool {
-	h.lastOK, h.failures, h.unreached = now, 0, false
+	if h.state == Up && h.died() {
+		h.wasAbsent(h.lastOK, now)
+	}
+	h.lastOK, h.failures, h.unreached, h.broken = now, 0, false, 0
 	if p.sent.After(h.okSent) {
 		h.okSent = p.sent
 	}
@@ -68,7 +96,7 @@ func (h *health) answered(now time.Time, p Permit) bool {
 	}
 	cleared := p.test || h.inputs && h.probes == 0 && !h.refusing // this answer shows that the inputs that failed are the cause
 	if h.state == Out || (h.state == Limited || p.probe) && !cleared {
-		h.from, h.to = h.since, now
+		h.wasAbsent(h.since, now)
 	}
 	h.state, h.suspect, h.refusing, h.closed = Up, false, false, false
 	return true
@@ -88,6 +116,23 @@ func (h *health) failed(now time.Time, p Permit, row int, counts bool, longest t
 		}
 	}
 }
+
+// broke counts a connection that has broken; most are as many as neither chance explains nor single inputs do. Those of
+// requests that were sent after the first of them do not count: an input may break one after another.
+func (h *health) broke(now time.Time, p Permit, most int) {
+	if h.broken == 0 {
+		h.brokeAt, h.most = now, most
+	}
+	if !p.sent.After(h.brokeAt) {
+		h.broken++
+	}
+}
+
+// died reports whether the service has died since lastOK: most connections in use have broken, and no answer has come.
+func (h *health) died() bool { return h.broken > 0 && h.broken >= h.most }
+
+// absent reports whether a failure since lastOK shows that no input is the cause.
+func (h *health) absent() bool { return h.unreached || h.died() }
 
 // beginDoubt begins a doubt; probe is the time of its first probe.
 func (h *health) beginDoubt(probe time.Time) {
@@ -176,7 +221,7 @@ func (c *Controller) CauseOf(now, failed time.Time, q Queue, last bool) FailureC
 		return CauseRequest
 	case (h.state == Out || h.state == Limited && !c.trip.retries) && !failed.Before(h.since):
 		return CauseOutage
-	case !failed.Before(h.from) && !failed.After(h.to):
+	case h.isAbsence(failed):
 		return CauseOutage
 	case h.lastOK.After(failed):
 		return CauseRequest

@@ -10,10 +10,17 @@ func TestCauseOf(t *testing.T) {
 	type step struct {
 		at     time.Duration
 		signal Signal
+		broken bool
+	}
+	broken := func(n int) (steps []step) {
+		for i := range n {
+			steps = append(steps, step{time.Second + time.Duration(i)*time.Millisecond, Failed, true})
+		}
+		return steps
 	}
 	var dies []step
 	for i := range doubtFailures {
-		dies = append(dies, step{time.Second + time.Duration(i)*2*oneEvent, Failed})
+		dies = append(dies, step{time.Second + time.Duration(i)*2*oneEvent, Failed, false})
 	}
 	for _, tt := range []struct {
 		name   string
@@ -24,22 +31,29 @@ func TestCauseOf(t *testing.T) {
 		canAsk bool
 		want   FailureCause
 	}{
-		{"an answer has come", []step{{1 * time.Second, Failed}, {2 * time.Second, Answered}}, time.Second, Queue{}, true, true, CauseRequest},
-		{"a probe has ended the doubt", append(dies, step{2 * time.Second, Answered}), time.Second, Queue{}, true, true, CauseOutage},
-		{"no answer, others wait", []step{{1 * time.Second, Failed}}, time.Second, Queue{First: true}, true, true, CauseUnknown},
-		{"no answer, nothing waits, the quota can be asked for", []step{{1 * time.Second, Failed}}, time.Second, Queue{}, true, true, CauseUnknown},
-		{"no answer, nothing waits, the quota is unknown", []step{{1 * time.Second, Failed}}, time.Second, Queue{}, true, false, CauseRequest},
-		{"no answer, nothing waits, and a proof is wanted", []step{{1 * time.Second, Failed}}, time.Second, Queue{Proof: true}, true, false, CauseOutage},
-		{"no answer, and a test can prove it", []step{{1 * time.Second, Failed}}, time.Second, Queue{Proof: true, Known: true}, true, false, CauseUnknown},
-		{"an answer has come, and a proof is wanted", []step{{1 * time.Second, Failed}, {2 * time.Second, Answered}}, time.Second, Queue{Proof: true}, true, false, CauseRequest},
-		{"attempts are left", []step{{1 * time.Second, Failed}}, time.Second, Queue{}, false, false, CauseUnknown},
+		{"an answer has come", []step{{1 * time.Second, Failed, false}, {2 * time.Second, Answered, false}}, time.Second, Queue{}, true, true, CauseRequest},
+		{"a probe has ended the doubt", append(dies, step{2 * time.Second, Answered, false}), time.Second, Queue{}, true, true, CauseOutage},
+		{"most connections have broken", broken(3), time.Second, Queue{}, true, true, CauseOutage},
+		{"most connections have broken, and an answer has come", append(broken(3), step{2 * time.Second, Answered, false}), time.Second, Queue{}, true, true, CauseOutage},
+		{"connections have broken, as by chance", append(broken(2), step{2 * time.Second, Answered, false}), time.Second, Queue{}, true, true, CauseRequest},
+		{"no answer, others wait", []step{{1 * time.Second, Failed, false}}, time.Second, Queue{First: true}, true, true, CauseUnknown},
+		{"no answer, nothing waits, the quota can be asked for", []step{{1 * time.Second, Failed, false}}, time.Second, Queue{}, true, true, CauseUnknown},
+		{"no answer, nothing waits, the quota is unknown", []step{{1 * time.Second, Failed, false}}, time.Second, Queue{}, true, false, CauseRequest},
+		{"no answer, nothing waits, and a proof is wanted", []step{{1 * time.Second, Failed, false}}, time.Second, Queue{Proof: true}, true, false, CauseOutage},
+		{"no answer, and a test can prove it", []step{{1 * time.Second, Failed, false}}, time.Second, Queue{Proof: true, Known: true}, true, false, CauseUnknown},
+		{"an answer has come, and a proof is wanted", []step{{1 * time.Second, Failed, false}, {2 * time.Second, Answered, false}}, time.Second, Queue{Proof: true}, true, false, CauseRequest},
+		{"attempts are left", []step{{1 * time.Second, Failed, false}}, time.Second, Queue{}, false, false, CauseUnknown},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c, start := newController(Options{CanAsk: tt.canAsk})
 			now := start
 			for _, s := range tt.steps {
 				now = start.Add(s.at)
-				c.End(now, c.begin(now, true), Result{Signal: s.signal})
+				sent := now
+				if s.broken { // all are in flight when the first breaks
+					sent = start.Add(time.Second)
+				}
+				c.End(now, c.begin(sent, true), Result{Signal: s.signal, Broken: s.broken})
 			}
 			if got := c.CauseOf(now, start.Add(tt.failed), tt.queue, tt.last); got != tt.want {
 				t.Errorf("got %d, want %d", got, tt.want)

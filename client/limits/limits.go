@@ -370,6 +370,9 @@ func (c *Controller) heal(now time.Time, p Permit) {
 	before := c.health
 	switch {
 	case !c.health.answered(now, p):
+		if before.died() { // the failures say nothing about the rate
+			c.endTest(now)
+		}
 		return
 	case before.refusing && !before.closed && p.test && before.probes == 0:
 		c.trip.blamed.from, c.trip.blamed.to = c.trip.first.sent, now
@@ -381,7 +384,7 @@ func (c *Controller) heal(now time.Time, p Permit) {
 	case before.refusing:
 		c.endTrip(now, p)
 	default:
-		if before.state == Doubt && !before.suspect && !before.unreached { // the inputs were the cause, or chance
+		if before.state == Doubt && !before.suspect && !before.absent() { // the inputs were the cause, or chance
 			c.faults.falseDoubts = min(c.faults.falseDoubts+1, mostFalse)
 		}
 		c.resume(now)
@@ -429,11 +432,13 @@ func (c *Controller) failed(now time.Time, p Permit, r Result) {
 	if c.inFlight > 0 {
 		longest = 4 * c.flight.latency()
 	}
-	row, counts := c.faults.row(doubtFailures), p.first || c.options.CanAsk
-	if r.Unreached {
-		c.health.unreached, counts = true, true
-	} else {
-		row <<= c.faults.falseDoubts
+	if r.Broken {
+		c.health.unreached = c.health.unreached || r.Unreached
+		c.health.broke(now, p, max(c.faults.row(leastBroken), (c.inFlight+1)/2))
+	}
+	row, counts := c.faults.row(doubtFailures), true
+	if !c.health.absent() { // the inputs may be the cause
+		row, counts = row<<c.faults.falseDoubts, p.first || c.options.CanAsk
 	}
 	c.health.failed(now, p, row, counts, longest)
 	if p.probe && r.Wait > short {

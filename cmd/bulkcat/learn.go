@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strconv"
 	"text/tabwriter"
 	"time"
@@ -107,9 +105,7 @@ func (f *learnFlags) run(ctx context.Context) error {
 	if err != nil {
 		return &usageError{err}
 	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryOfLearning)
-	}
+	limitMemory(memoryOfLearning)
 	log := f.log.logger(f.streams.err)
 	stored, err := f.stored(kind, log)
 	if err != nil {

@@ -34,11 +34,16 @@ const garbage = 300
 
 // boundMemory sets the limits of the garbage collector, unless the user has set them.
 func boundMemory() {
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit)
-	}
+	limitMemory(memoryLimit)
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbage)
+	}
+}
+
+// limitMemory sets the heap from which on the collector works harder, unless the user has set it.
+func limitMemory(bytes int64) {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(bytes)
 	}
 }
 
@@ -49,8 +54,8 @@ const memoryOfShard = 4 << 20
 // boundMemoryOf raises the memory limit if the output is a folder of shards, which are read at the same time.
 func boundMemoryOf(ctx context.Context, output string) {
 	shards, err := record.ReadShards(ctx, output) // the command gives the error
-	if err == nil && shards != nil && os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit + int64(shards.Count)*memoryOfShard)
+	if err == nil && shards != nil {
+		limitMemory(memoryLimit + int64(shards.Count)*memoryOfShard)
 	}
 }
 

@@ -574,9 +574,23 @@ func TestSoak(t *testing.T) {
 // A service that dies again and again, and is back within seconds, costs no record its attempts: neither requests in flight
 // at a death, nor those that find nobody.
 func TestDeathsOneAfterAnother(t *testing.T) {
+	for _, tt := range []struct {
+		name               string
+		lasts, least, vary time.Duration // how long the service is dead, and its latency
+		inputs             int
+		share              float64 // of the rate that is used at least while the service is there
+	}{
+		{"long deaths", 1500 * time.Millisecond, 100 * time.Millisecond, 100 * time.Millisecond, 4000, 0.7},
+		{"short deaths that meet most requests", 100 * time.Millisecond, 1500 * time.Millisecond, 3 * time.Second, 1500, 0.1},
+	} {
+		t.Run(tt.name, func(t *testing.T) { testDeaths(t, tt.lasts, tt.least, tt.vary, tt.inputs, tt.share) })
+	}
+}
+
+func testDeaths(t *testing.T, lasts, least, vary time.Duration, inputs int, share float64) {
 	synctest.Test(t, func(t *testing.T) {
-		const every, lasts = 4 * time.Second, 1500 * time.Millisecond
-		n := newWholeRun(clienttest.Options{Latency: 100 * time.Millisecond, Jitter: 100 * time.Millisecond}, 4000)
+		const every = 4 * time.Second
+		n := newWholeRun(clienttest.Options{Latency: least, Jitter: vary}, inputs)
 		n.limits.Rate, n.limits.CanAsk = 50, false
 		start := time.Now()
 		dial, close := n.server.Pipe()
@@ -615,8 +629,8 @@ func TestDeathsOneAfterAnother(t *testing.T) {
 		}
 		n.checkRows(t)
 		there := time.Since(start).Seconds() * (1 - float64(lasts)/float64(every))
-		if share := float64(len(n.inputs)) / n.limits.Rate / there; share < 0.7 {
-			t.Errorf("while the service is there, %.2f of the rate is used", share)
+		if used := float64(inputs) / n.limits.Rate / there; used < share {
+			t.Errorf("while the service is there, %.2f of the rate is used", used)
 		}
 	})
 }

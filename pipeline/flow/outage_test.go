@@ -25,7 +25,7 @@ var failures = map[string]struct {
 	"refused connections":   {0, &client.Error{Class: client.Transient, Err: &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}}},
 	"broken connections":    {0, &client.Error{Class: client.Transient, Err: syscall.ECONNRESET}},
 	"no name":               {time.Millisecond, &client.Error{Class: client.Transient, Err: errors.New("no such host")}},
-	"a hang":                {30 * time.Second, &client.Error{Class: client.Transient, Err: errors.New("no answer in time")}},
+	"a hang":                {30 * time.Second, &client.Error{Class: client.Transient, Err: &client.TimeoutError{Timeout: 30 * time.Second, Next: time.Minute}}},
 	"503":                   {20 * time.Millisecond, &client.Error{Class: client.Transient, Status: 503}},
 	"503 that names a wait": {20 * time.Millisecond, &client.Error{Class: client.Transient, Status: 503, RetryAfter: 5 * time.Second}},
 	"502":                   {20 * time.Millisecond, &client.Error{Class: client.Transient, Status: 502}},
