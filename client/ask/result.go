@@ -12,6 +12,9 @@ import (
 // ResultOf returns what an attempt tells a limits.Controller. A service that rejects an input, or is still calculating
 // an answer, works.
 func ResultOf(answer client.Answer, err error) limits.Result {
+	if err == nil && answer.Shared {
+		return limits.Result{Signal: limits.Stored}
+	}
 	if err == nil {
 		result := limits.Result{Signal: limits.Answered, Rate: answer.Limit.PerSecond}
 		if answer.Limit.Remaining >= 0 {

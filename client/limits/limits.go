@@ -57,6 +57,7 @@ const (
 	Unsent                        // this machine could not send the request
 	OutOfQuota                    // the quota is used up
 	Canceled                      // the caller has canceled the attempt
+	Stored                        // a gateway has the answer, also if its upstream is out
 )
 
 // Result is the content of a response. Fields that the response does not state are zero.
@@ -309,6 +310,10 @@ func (c *Controller) End(now time.Time, p Permit, r Result) Effect {
 		c.failed(now, p, r)
 	case Unsent:
 		c.flight.cut(now, c.inFlight)
+	case Stored:
+		if c.health.suspect { // the gateway is still the service
+			c.answered(now, p)
+		}
 	}
 	if c.window.ends.IsZero() {
 		c.pace.state(r.Rate, now)

@@ -51,16 +51,18 @@ func TestOutageOfAShortList(t *testing.T) {
 				answered int  // inputs, before the service dies
 				earlier  bool // an earlier run has answers
 				classes  int
+				stores   bool // a gateway that has no upstream answers what it has stored
 			}{
-				{"at once", noUsage, 0, false, 1},
-				{"at once, with usage", usageDies, 0, false, 1},
-				{"but usage answers", usageAnswers, 0, false, 1},
-				{"several classifications", noUsage, 0, false, 3},
-				{"after an earlier run", noUsage, 0, true, 1},
-				{"after an earlier run, with usage", usageDies, 0, true, 1},
-				{"during the run", noUsage, inputs / 2, false, 1},
-				{"during the run, with usage", usageDies, inputs / 2, false, 1},
-				{"during the run, and usage answers", usageAnswers, inputs / 3, false, 1},
+				{"at once", noUsage, 0, false, 1, false},
+				{"at once, with usage", usageDies, 0, false, 1, false},
+				{"but usage answers", usageAnswers, 0, false, 1, false},
+				{"several classifications", noUsage, 0, false, 3, false},
+				{"after an earlier run", noUsage, 0, true, 1, false},
+				{"after an earlier run, with usage", usageDies, 0, true, 1, false},
+				{"during the run", noUsage, inputs / 2, false, 1, false},
+				{"during the run, with usage", usageDies, inputs / 2, false, 1, false},
+				{"during the run, and usage answers", usageAnswers, inputs / 3, false, 1, false},
+				{"of the upstream of a gateway", usageAnswers, inputs / 3, false, 1, true},
 			} {
 				if tt.usage == usageAnswers && tt.answered > 0 && inputs < 4 {
 					continue // the inputs may be the cause
@@ -76,7 +78,7 @@ func TestOutageOfAShortList(t *testing.T) {
 						}
 						var answers atomic.Int64
 						x.service.answer = func(ctx context.Context, input string, _ int) error {
-							if number(input) <= tt.answered && answers.Add(1) <= int64(tt.answered) {
+							if number(input) <= tt.answered && (answers.Add(1) <= int64(tt.answered) || tt.stores) {
 								return wait(ctx, 20*time.Millisecond)
 							}
 							if err := wait(ctx, failure.took); err != nil {
@@ -84,6 +86,7 @@ func TestOutageOfAShortList(t *testing.T) {
 							}
 							return failure.err
 						}
+						x.service.stores = tt.stores
 						x.use(tt.usage)
 						x.store = openStore(t, t.TempDir())
 						defer x.store.Close()

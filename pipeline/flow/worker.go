@@ -108,7 +108,7 @@ func (r *run) queue(now time.Time) (q limits.Queue, due time.Time) {
 		default:
 		}
 	}
-	q.Proof, q.Known = true, r.rejections.known.Load() != nil
+	q.Proof, q.Known = true, r.rejections.known.Load() != nil && r.Counters.Shared.Load() == 0 // a gateway has what was answered before
 	failed, q, due := r.parked.Decide(now, r.Limits, q)
 	for _, t := range failed {
 		r.giveUp(t)
