@@ -19,11 +19,18 @@ type ExpectOptions struct {
 	List    []expect.Expectation
 	Against string // the output of an earlier run, for the expectations that compare; without one they are left out
 	Hold    bool   // an output that breaks an expectation is not published: of a folder only _SUCCESS is missing
+	Stop    bool   // as Hold, and the run stops, resumable, as soon as it is clear that an expectation will be broken: see expect.Early
+}
+
+// withHold holds back what stops.
+func (o ExpectOptions) withHold() ExpectOptions {
+	o.Hold = o.Hold || o.Stop
+	return o
 }
 
 func (o SessionOptions) checkExpectations() error {
 	var err error
-	switch e, path := &o.Expect, o.Output.Path; {
+	switch e, path := o.Expect.withHold(), o.Output.Path; {
 	case len(e.List) == 0 && e.Against == "" && !e.Hold:
 	case len(e.List) == 0:
 		err = errors.New("there are none: say what must hold")
@@ -49,7 +56,7 @@ func (s *Session) checkOf(ctx context.Context, account *record.Account) writer.C
 	}
 	return func(path string) error {
 		s.unread = s.checkOutput(ctx, account, path)
-		switch hold := s.options.Expect.Hold; {
+		switch hold := s.options.Expect.withHold().Hold; {
 		case ctx.Err() != nil:
 			return &StopError{Cause: record.Interrupted, Err: context.Cause(ctx)}
 		case hold && s.unread != nil:
@@ -58,6 +65,27 @@ func (s *Session) checkOf(ctx context.Context, account *record.Account) writer.C
 			return &expect.BrokenError{Results: account.Expectations, Held: true}
 		}
 		return nil
+	}
+}
+
+// judge returns the function that stops a run early, if the options want that. It is called in the order of the records.
+func (s *Session) judge(account *record.Account) func(record.Statuses) error {
+	o := &s.options
+	if !o.Expect.Stop || o.Offline {
+		return nil
+	}
+	early := expect.NewEarly(o.Expect.List)
+	return func(first record.Statuses) error {
+		all := int64(0)
+		if o.Shard.Count == 0 { // else the records of the shard are not counted
+			all = s.total.Counted() * int64(len(o.Classifications))
+		}
+		err := early.Check(first, all)
+		if broken, ok := errors.AsType[*expect.BrokenError](err); ok {
+			account.Expectations = broken.Results
+			return &StopError{Cause: record.Expectation, Err: err}
+		}
+		return err
 	}
 }
 

@@ -131,6 +131,7 @@ func (s *Session) Run(ctx context.Context) (*record.Account, error) {
 	ctx = storage.With(ctx, s.objects)
 	account := s.newAccount()
 	options := s.runOptions(account.Settings)
+	options.Judge = s.judge(account)
 	if err := s.carry(account, &options); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -15,7 +16,7 @@ import (
 type expectFlags struct {
 	texts   []string
 	against string
-	other   string // what happens otherwise: keep or hold
+	other   string // what happens otherwise: keep, hold or stop
 }
 
 func (f *expectFlags) bind(flags *pflag.FlagSet) {
@@ -30,7 +31,7 @@ func (f *expectFlags) bind(flags *pflag.FlagSet) {
 // bindElse also binds what happens to the output of a run.
 func (f *expectFlags) bindElse(flags *pflag.FlagSet) {
 	f.bind(flags)
-	flags.StringVar(&f.other, "expect-else", "keep", "publish an output that breaks an expectation (keep), or hold it back (hold); its answers are stored")
+	flags.StringVar(&f.other, "expect-else", "keep", "publish an output that breaks an expectation (keep), hold it back (hold), or stop the run, too, as soon as it is clear that one will be broken, after at least 200 records (stop); its answers are stored")
 }
 
 // list parses the expectations.
@@ -42,8 +43,8 @@ func (f *expectFlags) list() (list []expect.Expectation, err error) {
 		}
 		list = append(list, e)
 	}
-	if f.other != "" && f.other != "keep" && f.other != "hold" {
-		err = errors.Join(err, fmt.Errorf("--expect-else: %q must be keep or hold", f.other))
+	if f.other != "" && !slices.Contains([]string{"keep", "hold", "stop"}, f.other) {
+		err = errors.Join(err, fmt.Errorf("--expect-else: %q must be keep, hold or stop", f.other))
 	}
 	return list, err
 }

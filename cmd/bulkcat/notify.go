@@ -96,7 +96,8 @@ func (f *runFlags) hide(text string) string {
 // end posts the message about the end, and then runs the command, which may take long.
 func (n *notices) end(ctx context.Context, err error, status int) {
 	occasion, facts := notify.End, n.facts()
-	if status == exitStopped || status == exitSpent || status == exitInterrupted || status == exitTerminated {
+	_, stopped := errors.AsType[*pipeline.StopError](err)
+	if stopped || status == exitStopped || status == exitInterrupted || status == exitTerminated {
 		occasion = notify.Stop
 	}
 	facts.Status, facts.Ending = &status, string(endingOf(err))

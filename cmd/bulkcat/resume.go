@@ -12,8 +12,9 @@ import (
 
 // otherwise says what has to be changed in the command line of a run that a bound of all its starts has stopped.
 var otherwise = map[record.Cause]string{
-	record.Budget:   "   # with a larger --max-requests or --max-cost",
-	record.Deadline: "   # with another --finish-by, or without",
+	record.Budget:      "   # with a larger --max-requests or --max-cost",
+	record.Expectation: "   # with other expectations, or another --expect-else",
+	record.Deadline:    "   # with another --finish-by, or without",
 }
 
 // resumeCommand is the command line that goes on after an error; "" if the same command gets no

@@ -21,7 +21,8 @@ const exitStatuses = `Exit status:
   1    failed
   2    wrong usage
   3    complete, but some records have no answer (rejected, failed or invalid)
-  4    complete, but an expectation is not met (--expect), or held back for that reason
+  4    complete, but an expectation is not met (--expect), or held back for that reason;
+       or stopped because one will not be met (--expect-else stop): resumable
   5    stopped because the run has spent its budget (--max-requests, --max-cost): resumable
        with a larger budget
   75   stopped early and resumable (quota, deadline or outage), or --partial left records

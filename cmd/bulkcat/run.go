@@ -154,7 +154,7 @@ func (f *runFlags) complete() error {
 	if f.Expect.List, err = f.expect.list(); err != nil {
 		return err
 	}
-	f.Expect.Against, f.Expect.Hold = f.expect.against, f.expect.other == "hold"
+	f.Expect.Against, f.Expect.Hold, f.Expect.Stop = f.expect.against, f.expect.other == "hold", f.expect.other == "stop"
 	if f.Shard, err = parseShard(f.shard); err != nil {
 		return fmt.Errorf("--shard: %w", err)
 	}

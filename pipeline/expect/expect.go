@@ -170,6 +170,7 @@ func (e Expectation) result(v value) record.Expected {
 type BrokenError struct {
 	Results []record.Expected // all, in their order
 	Held    bool              // the output was not published
+	Early   bool              // the run stopped; Results are those that will not be met
 }
 
 func (e *BrokenError) Error() string {
@@ -178,6 +179,9 @@ func (e *BrokenError) Error() string {
 		if !r.Met {
 			broken = append(broken, r.Expectation+" is "+r.Value)
 		}
+	}
+	if e.Early {
+		return "it is clear that an expectation will not be met: " + strings.Join(broken, "; ")
 	}
 	text := fmt.Sprintf("%d of %d expectations are not met: %s", len(broken), len(e.Results), strings.Join(broken, "; "))
 	if e.Held {

@@ -49,6 +49,7 @@ type Options struct {
 
 	Reached     bool                        // the service has told its quota, so its address is right
 	CheckCounts func(record.Snapshot) error // called before the output is published; may be nil
+	Judge       func(record.Statuses) error // called with the statuses of the first records, again with each further one: an error stops the run; may be nil
 
 	Folder  *output.Folder   // with the parts to keep; nil unless the output is a folder
 	Refresh *refresh.Refresh // the stored answers to be asked again; nil for none

@@ -50,7 +50,7 @@ func (b *rowBatch) reset() {
 
 // flatten walks the tasks in input order and turns each into rows.
 func (r *run) flatten(hard context.Context) error {
-	f := flattening{run: r, hard: hard, batch: new(rowBatch)}
+	f := flattening{run: r, hard: hard, batch: new(rowBatch), statuses: r.options.Folder.KeptStatuses()}
 	for range rowBatches - 1 {
 		r.written <- new(rowBatch)
 	}
@@ -66,6 +66,12 @@ func (r *run) flatten(hard context.Context) error {
 			return err
 		}
 		f.add(t)
+		if judge := r.options.Judge; judge != nil {
+			if err := judge(f.statuses); err != nil {
+				r.stop(err)
+				return nil
+			}
+		}
 		if b := f.batch; (len(b.rows) >= rowsPerWrite || b.size >= bytesPerWrite) && !f.pass() {
 			return nil
 		}
@@ -76,10 +82,13 @@ func (r *run) flatten(hard context.Context) error {
 
 // flattening is the state of the stage.
 type flattening struct {
-	run    *run
-	hard   context.Context
-	batch  *rowBatch // being filled
-	failed bool      // no batch is sent any more
+	run   *run
+	hard  context.Context
+	batch *rowBatch // being filled
+
+	statuses record.Statuses // of all records so far
+
+	failed bool // no batch is sent any more
 }
 
 // next takes the next task; false at the end. Before it waits for a task, it sends the batch.
@@ -173,6 +182,7 @@ func (f *flattening) add(t *task) {
 	result.Fields, result.Nulls = b.fields[start:], b.nulls[start:]
 	b.rows = o.Schema.Flatten(b.rows, result)
 	b.statuses.Add(result.Status)
+	f.statuses.Add(result.Status)
 	misfits := int64(0)
 	if t.class == 0 {
 		misfits = f.countMisfits(t)

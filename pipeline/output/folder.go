@@ -165,6 +165,17 @@ func (f *Folder) KeptRecords() int64 {
 	return f.kept[len(f.kept)-1].LastRecord
 }
 
+// KeptStatuses are the statuses of the records in kept parts.
+func (f *Folder) KeptStatuses() (all record.Statuses) {
+	if f == nil {
+		return all
+	}
+	for _, p := range f.kept {
+		all.AddAll(p.Statuses)
+	}
+	return all
+}
+
 // Count adds the records of kept parts to the counters.
 func (f *Folder) Count(c *progress.Counters) {
 	if f == nil {

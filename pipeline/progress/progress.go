@@ -90,6 +90,9 @@ const steady = 0.1
 // Set sets the number of records that a second reader has counted.
 func (t *Total) Set(records int64) { t.counted.Store(records + 1) }
 
+// Counted returns the number that a second reader has counted; 0 while it is unknown.
+func (t *Total) Counted() int64 { return max(0, t.counted.Load()-1) }
+
 // Of returns the number of records of the run, and whether it is an estimate, from its counts, the bytes read, all bytes
 // and the limit, 0 for none. The number is 0 if it is unknown.
 func (t *Total) Of(s *record.Snapshot, read, bytes, limit int64) (records int64, estimated bool) {

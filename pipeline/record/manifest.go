@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"reflect"
 	"slices"
 
 	"github.com/bulkcat/bulkcat/writer"
@@ -74,6 +75,11 @@ func (s *Statuses) Add(status writer.Status) {
 	case writer.StatusPending:
 		s.Pending++
 	}
+}
+
+// AddAll adds other records.
+func (s *Statuses) AddAll(other Statuses) {
+	addIntegers(reflect.ValueOf(s).Elem(), reflect.ValueOf(&other).Elem())
 }
 
 const manifestFormat = 2

@@ -25,6 +25,7 @@ const (
 	Budget         Cause = "budget"      // the limits allow no more requests
 	Deadline       Cause = "deadline"    // flow.Options.FinishBy
 	OutageTooLong  Cause = "outage"      // the service was out for longer than the limits allow
+	Expectation    Cause = "expectation" // it is clear that the output will not meet an expectation
 )
 
 // Ending says how a run ended: Complete, Failed, or the Cause of a stop.

@@ -33,7 +33,7 @@ class _WithAccount(Error):
 
 
 class Broken(_WithAccount):
-    """The run is complete, and its output does not meet an expectation: see the option `expect`. No answer is lost."""
+    """The output of a run does not meet an expectation, or will not: see the options `expect` and `expect_else`. No answer is lost."""
 
     def __init__(self, message: str, account: dict[str, Any]) -> None:
         super().__init__(message, account)

@@ -150,7 +150,7 @@ _RUN = {
     "retry_rejected": ("bool", "ask again for inputs that the service rejected"),
     "expect": ("str | list[str]", "what must hold of the output, such as 'ok >= 95%' or 'records >= 10000', else the exit status is 4; may be given several times. The figures: records, rows, ok, empty, rejected, failed, invalid, pending, unanswered, categories, confidence.mean, changed, new_categories"),
     "expect_against": ("str", "the output of an earlier RUN, with which changed and new_categories compare; without one they are not compared"),
-    "expect_else": ("str", "publish an output that breaks an expectation (keep), or hold it back (hold); its answers are stored (default keep)"),
+    "expect_else": ("str", "publish an output that breaks an expectation (keep), hold it back (hold), or stop the run, too, as soon as it is clear that one will be broken, after at least 200 records (stop); its answers are stored (default keep)"),
     "limit": ("int", "read only the first N records (default 0)"),
     "sample": ("int", "only N random records of the whole input, in its order: always the same of the same list; the output is one of its own, and the run of the whole list has their answers from the store (default 0)"),
     "shard": ("str", "ask only for the K/Nth part of the input, such as 3/16, into a folder of its own in the output folder; auto takes the place of a task in its array (Slurm, Kubernetes, AWS Batch, Cloud Run) from the environment; see bulkcat finish"),
