@@ -42,7 +42,7 @@ func (o *SessionOptions) files() (list []places.Place) {
 	for _, path := range o.storeFiles() {
 		add("the store", path)
 	}
-	for _, path := range o.Writes {
+	for _, path := range o.writes() {
 		add("the file", path)
 	}
 	return list
@@ -81,7 +81,7 @@ func (o *SessionOptions) protect() error {
 
 // targets are all places that the session writes.
 func (o *SessionOptions) targets() places.Targets {
-	t := places.Targets{Files: append(append([]string{o.spoolPath()}, o.Writes...), o.storeFiles()...)}
+	t := places.Targets{Files: append(append([]string{o.spoolPath()}, o.writes()...), o.storeFiles()...)}
 	switch {
 	case o.Output.Path == "-":
 		t.Opened = places.RegularFile("standard output", o.Output.Stdout)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/client/money"
+	"github.com/bulkcat/bulkcat/pipeline/attempts"
 	"github.com/bulkcat/bulkcat/pipeline/cascade"
 	"github.com/bulkcat/bulkcat/pipeline/flow"
 	"github.com/bulkcat/bulkcat/pipeline/output"
@@ -230,6 +231,7 @@ func (s *Session) ask(ctx, out context.Context, account *record.Account, options
 		defer func() { err = joinClose(err, store.Close()) }()
 		parts.Store, account.Store = store, store.Path()
 	}
+	defer func() { err = joinClose(err, parts.Attempts.Close()) }()
 	if err := s.prepare(ctx, out, account, &parts, &options); err != nil {
 		return published, err
 	}
@@ -271,6 +273,12 @@ func (s *Session) prepare(ctx, out context.Context, account *record.Account, par
 		if o.Limits.MaxRequests > 0 {
 			parts.Begins = s.monitor.Begins
 		}
+	}
+	if o.Requests != "" {
+		if parts.Attempts, err = attempts.Open(o.Requests, account.RunID(), o.Output.Overwrite); err != nil {
+			return &OptionError{Option: "Requests", Err: err}
+		}
+		parts.Price = o.Price.Request
 	}
 	options.FinishBy = s.finishBy()
 	if options.Refresh, err = s.startRefresh(ctx, parts.Store, *options, account.RunID()); err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/client/money"
 	"github.com/bulkcat/bulkcat/client/normalize"
+	"github.com/bulkcat/bulkcat/pipeline/attempts"
 	"github.com/bulkcat/bulkcat/pipeline/flow"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
@@ -66,6 +67,10 @@ type SessionOptions struct {
 	Grace     time.Duration   // for requests in flight once the run is stopped; default 20s
 
 	Hurry <-chan struct{} // closed to shorten the grace period to HurriedGrace, and to ask nothing after the run; nil for never
+
+	// Requests is a file, .csv, .jsonl or .parquet, that gets a row for each attempt of all starts of the run, when a start ends;
+	// "" for none. See package attempts.
+	Requests string
 
 	Program string   // the program and its version, for the account
 	Reads   []string // further files that the program reads; the session refuses to write over these
@@ -153,6 +158,11 @@ func (o SessionOptions) Check() error {
 	refuse(o.Store.RefreshBudget > 0 && o.Input.Records != nil, "Store.RefreshBudget", "the input is read twice, and Input.Records are read once: name a file")
 	streams := o.Output.Path == "-" || o.hasNoOutput()
 	refuse(o.Store.RefreshBudget > 0 && streams && o.Store.Path == "" && !o.Service.Hosted, "Store.RefreshBudget", "there is no store: name one")
+	if o.Requests != "" {
+		err = attempts.Check(o.Requests)
+		refuse(err != nil, "Requests", "%w", err)
+		refuse(storage.IsURL(o.Requests), "Requests", "%s: attempts are made durable one by one: name a local file", o.Requests)
+	}
 	o.checkFree(refuse)
 	refuse(o.Each != nil && o.Output.Path != "" && o.Output.IsFolder(), "Each", "the records of the parts that the folder %s keeps are not read again: name a file, or no output", o.Output.Path)
 	if err := errors.Join(append(errs, o.Output.Check(), o.checkExpectations())...); err != nil {
@@ -214,6 +224,14 @@ func (o SessionOptions) checkParts() error {
 		}
 	}
 	return errors.Join(append(errs, o.Check())...)
+}
+
+// writes are the further files that the session or the program writes.
+func (o *SessionOptions) writes() []string {
+	if o.Requests == "" {
+		return o.Writes
+	}
+	return append(attempts.Files(o.Requests), o.Writes...)
 }
 
 func (o SessionOptions) withDefaults() SessionOptions {

@@ -25,6 +25,7 @@ var flagOf = map[string]string{
 	"pipeline.MaxCost":               "--max-cost",
 	"pipeline.Store.Path":            "--store",
 	"pipeline.Grace":                 "--grace",
+	"pipeline.Requests":              "--requests",
 	"pipeline.Free.Model":            "--free",
 	"pipeline.Free.Precision":        "--precision",
 	"pipeline.Free.Audit":            "--audit",

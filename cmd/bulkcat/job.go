@@ -106,7 +106,7 @@ func openJobs(ctx context.Context, s streams, path string, given *pflag.FlagSet)
 			continue
 		}
 		j.number = i + 1
-		for _, path := range []string{j.flags.Output.Path, j.flags.report} {
+		for _, path := range []string{j.flags.Output.Path, j.flags.report, j.flags.Requests} {
 			if path == "" {
 				continue
 			}

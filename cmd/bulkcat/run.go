@@ -125,6 +125,7 @@ func (f *runFlags) bindRun(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.dryRun, "dry-run", false, "read the input and say what a run would ask and save, without asking")
 	flags.DurationVar(&f.Grace, "grace", 20*time.Second, "time for requests in flight after the run is interrupted")
 	flags.StringVar(&f.report, "report", "", "write a report on the run to `FILE`: .html, .md or .json")
+	flags.StringVar(&f.Requests, "requests", "", "write a row for each attempt to `FILE` (.csv, .jsonl or .parquet): time, input, classification, status, milliseconds, attempt and cost; FILE.log has the rows of all starts of the run, also of those that were killed")
 	f.log.bind(flags)
 	flags.BoolVar(&f.untilStdinEnds, untilStdinEnds, false, "stop, resumable, when standard input ends, for the program that has started this one")
 	flags.Lookup(untilStdinEnds).Hidden = true

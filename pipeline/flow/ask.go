@@ -9,6 +9,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/ask"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/attempts"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
@@ -52,8 +53,33 @@ func (r *run) exchange(t *task) (client.Answer, error) {
 		r.Attempted()
 	}()
 	answer, err := r.Categorizer.Categorize(r.asks, t.Request)
-	r.Counters.ObserveAttempt(time.Since(t.Sent))
+	took := time.Since(t.Sent)
+	r.Counters.ObserveAttempt(took)
+	if logErr := r.Attempts.Append(r.rowOf(t, took, answer, err)); logErr != nil {
+		r.stop(logErr) // the answer counts
+	}
 	return answer, err
+}
+
+// rowOf is the attempt that a task has made.
+func (r *run) rowOf(t *task, took time.Duration, answer client.Answer, err error) attempts.Row {
+	row := attempts.Row{
+		Time: t.Sent.UTC().Truncate(time.Microsecond), Input: t.Request.Input, Classification: t.Request.Classification,
+		Status: "answered", Milliseconds: float64(took.Microseconds()) / 1000, Attempt: t.Made(),
+	}
+	shared := answer.Shared
+	if e, ok := errors.AsType[*client.Error](err); ok {
+		row.Status, shared = e.Label(), e.Shared
+	} else if err != nil {
+		row.Status = "canceled"
+	}
+	if cost := r.Price; cost > 0 {
+		if shared { // a gateway has it already
+			cost = 0
+		}
+		row.Cost = &cost
+	}
+	return row
 }
 
 // mayEnd reports whether an error may end the run: a few rejections do if the service has answered nothing.

@@ -39,7 +39,10 @@ func (r *run) commit() error {
 		r.countRenewals(batch, group)
 		c := &committing{time.Now(), make(chan struct{})}
 		r.committing.Store(c)
-		err := batch.Commit()
+		err := r.Attempts.Sync()
+		if err == nil {
+			err = batch.Commit()
+		}
 		r.committing.Store(nil)
 		close(c.done)
 		if err != nil {

@@ -10,7 +10,9 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/client/money"
 	"github.com/bulkcat/bulkcat/client/normalize"
+	"github.com/bulkcat/bulkcat/pipeline/attempts"
 	"github.com/bulkcat/bulkcat/pipeline/output"
 	"github.com/bulkcat/bulkcat/pipeline/progress"
 	"github.com/bulkcat/bulkcat/pipeline/record"
@@ -98,6 +100,8 @@ type Parts struct {
 	Each        Each                                        // takes the answers in input order; may be nil
 	Begins      func()                                      // called before each attempt, by several goroutines; may be nil
 	Attempted   func()                                      // called after each attempt, by several goroutines; may be nil
+	Attempts    *attempts.Log                               // takes each attempt; nil for none
+	Price       money.Amount                                // of an attempt, for Attempts; 0 if unknown
 
 	Counters *progress.Counters // nil for new ones
 }

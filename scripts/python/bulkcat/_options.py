@@ -76,6 +76,7 @@ if TYPE_CHECKING:
         offline: bool
         grace: str | float
         report: str
+        requests: str
         notify: str
         notify_on: str | list[str]
         notify_format: str
@@ -160,6 +161,7 @@ _RUN = {
     "offline": ("bool", "ask nothing: write the answers of a finished run again, in another format or with other columns"),
     "grace": ("str | float", "time for requests in flight after the run is interrupted (default 20s)"),
     "report": ("str", "write a report on the run to FILE: .html, .md or .json"),
+    "requests": ("str", "write a row for each attempt to FILE (.csv, .jsonl or .parquet): time, input, classification, status, milliseconds, attempt and cost; FILE.log has the rows of all starts of the run, also of those that were killed"),
     "notify": ("str", "post a message to this URL when the run ends; set BULKCAT_NOTIFY instead if the URL is a secret"),
     "notify_on": ("str | list[str]", "when to post: end, stop (ended early, resumable), outage, quota=80% (of the quota at the start is used), or several with a comma between (default end,stop)"),
     "notify_format": ("str", "of messages: json or slack (default json)"),
