@@ -27,7 +27,7 @@ type Evaluation struct {
 // Evaluate asks for all records, and compares the answers with the labels. Nothing is stored or written.
 // The errors are an *[OptionError] for a missing LabelColumn, those of reader.Open and those of [flow.Run].
 func Evaluate(ctx context.Context, e Evaluation) (evaluate.Report, error) {
-	input, place, err := openLabelled(ctx, e.Input, e.LabelColumn)
+	input, places, err := openLabelled(ctx, e.Input, e.LabelColumn)
 	if err != nil {
 		return evaluate.Report{}, err
 	}
@@ -43,7 +43,7 @@ func Evaluate(ctx context.Context, e Evaluation) (evaluate.Report, error) {
 		for i, entry := range entries {
 			answers[i] = evaluate.Answer{Value: entry.Value, Confidence: entry.Confidence}
 		}
-		tally.Add(labelOf(r, place), answers)
+		tally.Add(labelOf(r, places[0]), answers)
 		return nil
 	}}
 	_, err = flow.Run(ctx, parts, flow.Options{

@@ -46,12 +46,12 @@ func Learn(ctx context.Context, o Learning) (Learned, error) {
 	var source flow.Source = o.Stored
 	normalizer, place := normalize.Normalizer{AskPlaceholders: o.Stored != nil}, 0
 	if o.Stored == nil {
-		input, column, err := openLabelled(ctx, o.Input, o.LabelColumn)
+		input, columns, err := openLabelled(ctx, o.Input, o.LabelColumn)
 		if err != nil {
 			return Learned{}, err
 		}
 		defer input.Close() // only read from
-		source, place = input, column
+		source, place = input, columns[0]
 	}
 	var learned Learned
 	learner := learn.NewLearner(o.Kind, o.Taxonomy)
@@ -68,20 +68,22 @@ func Learn(ctx context.Context, o Learning) (Learned, error) {
 	return learned, err
 }
 
-// openLabelled opens an input with labels, and returns the place of their column in the fields of a record.
-func openLabelled(ctx context.Context, o reader.Options, column string) (*reader.Reader, int, error) {
+// openLabelled opens an input with columns of labels, and returns the places of these in the fields of a record.
+func openLabelled(ctx context.Context, o reader.Options, columns ...string) (input *reader.Reader, places []int, err error) {
 	o.Context, o.Missing = ctx, normalize.Normalizer{}.IsMissing
-	o.ExtraColumns = []string{column}
-	input, err := reader.Open(o)
-	if err != nil {
-		return nil, 0, err
+	o.ExtraColumns = columns
+	if input, err = reader.Open(o); err != nil {
+		return nil, nil, err
 	}
-	place := slices.Index(input.Columns(), column)
-	if place < 0 {
-		input.Close() // only read from
-		return nil, 0, &OptionError{Option: "LabelColumn", Err: fmt.Errorf("the input has no column %q; it has: %s", column, strings.Join(input.Columns(), ", "))}
+	for _, column := range columns {
+		place := slices.Index(input.Columns(), column)
+		if place < 0 {
+			input.Close() // only read from
+			return nil, nil, &OptionError{Option: "LabelColumn", Err: fmt.Errorf("the input has no column %q; it has: %s", column, strings.Join(input.Columns(), ", "))}
+		}
+		places = append(places, place)
 	}
-	return input, place, nil
+	return input, places, nil
 }
 
 // labelOf is the label of a record, "" without one.

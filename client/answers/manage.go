@@ -88,11 +88,11 @@ type Imported struct {
 	Kept  int64 `json:"kept"`  // what was stored is as new or newer
 }
 
-// Import adds the answers of another store. Of two answers to one request the newer is kept. When ctx ends, so does the
-// work; the error is then the context's cause, and what was imported stays.
-func (s *Store) Import(ctx context.Context, from *Store) (n Imported, err error) {
+// Import adds the answers that scan passes, such as the Scan of another store. Of two answers to one request the newer is kept.
+// When ctx ends, so does the work; the error is then the context's cause, and what was imported stays.
+func (s *Store) Import(ctx context.Context, scan func(visit func(Stored) error) error) (n Imported, err error) {
 	m := merger{to: s}
-	err = from.Scan(func(o Stored) error {
+	err = scan(func(o Stored) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

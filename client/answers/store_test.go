@@ -377,7 +377,7 @@ func TestImport(t *testing.T) {
 	b.Add(request(1), answer("older", noon.Add(-time.Hour)))
 	b.AddOf("another", request(1), rejection(noon))
 	p.must(b.Commit())
-	n, err := to.Import(t.Context(), from)
+	n, err := to.Import(t.Context(), from.Scan)
 	if want := (Imported{Added: 2492, Kept: 6}); n != want || err != nil {
 		t.Errorf("imported %+v, %v", n, err)
 	}

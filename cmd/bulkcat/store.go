@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -35,7 +34,8 @@ func newStore(s streams) *cobra.Command {
 		Short: "Count, copy, import, delete and recover stored answers",
 		Example: `  bulkcat store stats
   bulkcat store copy /backup/answers.db
-  bulkcat store import --store project/answers.db colleague/answers.db`,
+  bulkcat store import --store project/answers.db colleague/answers.db
+  bulkcat store import old.csv --input-column url --category-column category --source https://api.example.com`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -104,42 +104,6 @@ func newFile(err error) error {
 		return &usageError{fmt.Errorf("%w: choose another name", err)}
 	}
 	return err
-}
-
-func newStoreImport(s streams) *cobra.Command {
-	f := storeFlags{streams: s}
-	cmd := &cobra.Command{
-		Use:   "import FILE...",
-		Short: "Add the answers of other stores, of two the newer; a missing store is made",
-		Args:  operands(1, 0, "name the stores whose answers are added"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			for _, path := range args {
-				if err := answers.Check(path); err != nil || !answers.IsStore(path) {
-					return &usageError{fmt.Errorf("import: %v", cmp.Or(err, error(&answers.MissingError{Path: path})))} // --store names another file
-				}
-			}
-			return f.with(answers.Options{}, func(store *answers.Store) error {
-				for _, path := range args {
-					if err := f.add(cmd, store, path); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-		},
-	}
-	addGroup(cmd, "Store", f.bind)
-	return cmd
-}
-
-func (f *storeFlags) add(cmd *cobra.Command, to *answers.Store, path string) error {
-	from, err := answers.Open(answers.Options{Path: path, ReadOnly: true})
-	if err != nil {
-		return err
-	}
-	imported, err := to.Import(cmd.Context(), from)
-	fmt.Fprintf(f.err, "imported %d answers, %d were there\n", imported.Added, imported.Kept)
-	return errors.Join(err, from.Close())
 }
 
 func newStoreRecover(s streams) *cobra.Command {

@@ -1,0 +1,148 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/normalize"
+	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/reader"
+)
+
+// Table is a table of answers that were paid for elsewhere: a row for each category of an input, those of one input one after
+// the other. Its Scan gives the answers, for answers.Store.Import. All but ConfidenceColumn is required.
+type Table struct {
+	Kind           client.Kind
+	Classification string
+	Source         string // the service that has given the answers: see client.HTTP.Source
+
+	Input            reader.Options // of one file; Columns is required
+	CategoryColumn   string
+	ConfidenceColumn string // "" for none
+
+	// What Scan has found.
+	Answers int64     // inputs with categories
+	Without int64     // rows without an input or a category, which say nothing
+	Invalid int64     // rows whose input cannot be asked
+	Unknown int64     // categories that the taxonomy does not have, of all
+	Known   int64     // the others
+	As      time.Time // when the file was changed last: the time of the answers
+}
+
+// KindOf is the kind whose lists usually name the input column so, such as website for url; "" if no kind does.
+func KindOf(column string) client.Kind {
+	for _, kind := range []client.Kind{client.Website, client.Product} {
+		for _, name := range record.InputColumns(kind) {
+			if strings.EqualFold(name, strings.NewReplacer(" ", "_", "-", "_").Replace(column)) {
+				return kind
+			}
+		}
+	}
+	return ""
+}
+
+// Scan reads the table, and passes each answer to visit, once for the spelling of its input, and again for the website if
+// others spell that otherwise. The errors are those of openLabelled and of visit.
+func (t *Table) Scan(ctx context.Context, visit func(answers.Stored) error) error {
+	columns := []string{t.CategoryColumn}
+	if t.ConfidenceColumn != "" {
+		columns = append(columns, t.ConfidenceColumn)
+	}
+	input, places, err := openLabelled(ctx, t.Input, columns...)
+	if err != nil {
+		return err
+	}
+	defer input.Close() // only read from
+	if t.As, err = changedAt(t.Input.Paths); err != nil {
+		return err
+	}
+	normalizer := normalize.Normalizer{}
+	classification := (&SessionOptions{Kind: t.Kind}).classification(t.Classification)
+	var request client.Request
+	var entries []tableEntry
+	pass := func() error {
+		if len(entries) == 0 {
+			return nil
+		}
+		t.Answers++
+		body, err := json.Marshal(map[string][]tableEntry{t.Classification: entries})
+		if err != nil {
+			return err
+		}
+		entries = nil
+		o := answers.Outcome{Answer: client.Answer{Body: body, AnsweredAt: t.As}}
+		for _, r := range slices.Compact([]client.Request{request, normalizer.Site(request)}) {
+			if err := visit(answers.Stored{Source: t.Source, Request: r, Outcome: o}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for {
+		row, err := input.Read()
+		if err == io.EOF {
+			return pass()
+		}
+		if err != nil {
+			return err
+		}
+		category := strings.TrimSpace(labelOf(row, places[0]))
+		if strings.TrimSpace(row.Input) == "" || category == "" {
+			t.Without++
+			continue
+		}
+		next, err := normalizer.Request(t.Kind, row.Input, t.Classification)
+		if row.Err != nil || err != nil {
+			t.Invalid++
+			continue
+		}
+		if next != request {
+			if err := pass(); err != nil {
+				return err
+			}
+			request = next
+		}
+		entry := tableEntry{Value: category}
+		if len(places) > 1 {
+			if confidence, err := strconv.ParseFloat(labelOf(row, places[1]), 64); err == nil {
+				entry.Confidence = &confidence
+			}
+		}
+		entries = append(entries, entry)
+		if classification.Category != nil {
+			if _, known := classification.Category(category); known {
+				t.Known++
+			} else {
+				t.Unknown++
+			}
+		}
+	}
+}
+
+// tableEntry is an entry of an answer as services send it.
+type tableEntry struct {
+	Value      string   `json:"value"`
+	Confidence *float64 `json:"confidence,omitempty"`
+}
+
+// changedAt is when the only file was changed last.
+func changedAt(paths []string) (time.Time, error) {
+	if len(paths) != 1 {
+		return time.Time{}, errors.New("name one file: the time of the answers is that of the file")
+	}
+	info, err := os.Stat(paths[0])
+	if err != nil {
+		return time.Time{}, fmt.Errorf("%s: name a local file: the time of the answers is that of the file", paths[0])
+	}
+	return info.ModTime().UTC().Truncate(time.Microsecond), nil
+}
