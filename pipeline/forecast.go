@@ -62,6 +62,11 @@ func DryRun(ctx context.Context, options SessionOptions) (_ Forecast, err error)
 		s.follow(ctx, account)
 	}
 	s.bound(account)
+	if !s.options.Offline {
+		if err := s.warnElsewhere(ctx, parts.Store, s.options.requests()); err != nil {
+			return Forecast{}, err
+		}
+	}
 	f, err := s.forecast(ctx, parts)
 	if err != nil {
 		return f, err

@@ -288,6 +288,9 @@ func (s *Session) prepare(ctx, out context.Context, account *record.Account, par
 		return err
 	}
 	if !options.Offline {
+		if err := s.warnElsewhere(ctx, parts.Store, *options); err != nil {
+			return err
+		}
 		if err := s.checkQuota(ctx, parts.Store, *options); err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _OF_INPUTS = frozenset("input_format sheet dialect encoding carry limit sample shard strict output column dry_run".split())
 _OF_OUTPUTS = frozenset("output_format part_rows escape_formulas overwrite offline".split())
 _OF_FILES = _OF_INPUTS | _OF_OUTPUTS
-_OF_ONE = _OF_FILES | frozenset("join shape report partial refresh_budget expect expect_against expect_else".split())
+_OF_ONE = _OF_FILES | frozenset("join shape report requests partial refresh_budget expect expect_against expect_else".split())
 
 
 class Run(NamedTuple):

@@ -1,0 +1,79 @@
+package answers
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// mostKnown is how many stores of a user are known: enough for projects, and few to look at.
+const mostKnown = 20
+
+// knownFile lists the stores that the user has used beside UserFile, the latest last, one on a line.
+func knownFile() (string, error) {
+	user, err := UserFile()
+	return filepath.Join(filepath.Dir(user), "stores"), err
+}
+
+// Remember has [Others] know a store. It does nothing where there is no state folder of the user.
+func Remember(path string) {
+	name, err := knownFile()
+	if err != nil {
+		return
+	}
+	known := known(name)
+	if user, _ := UserFile(); path == user || slices.Contains(known, path) || strings.ContainsAny(path, "\r\n") {
+		return
+	}
+	known = append(known, path)
+	known = known[max(0, len(known)-mostKnown):]
+	_ = replace(name, strings.Join(known, "\n")+"\n") // the next run tries again; it also adds what another process has added meanwhile
+}
+
+// replace writes a file whole or not at all, unless the power fails.
+func replace(name, text string) error {
+	folder := filepath.Dir(name)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(folder, ".stores-")
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(text)
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return nil
+}
+
+// Others returns the stores of the user other than the one at path: those that are known, and that of UserFile.
+func Others(path string) []string {
+	name, err := knownFile()
+	if err != nil {
+		return nil
+	}
+	user, _ := UserFile()
+	return slices.DeleteFunc(append(known(name), user), func(other string) bool { return other == path || !IsStore(other) })
+}
+
+// known are the stores in the list that are still there.
+func known(name string) []string {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil
+	}
+	var paths []string
+	for line := range bytes.Lines(text) {
+		if path := strings.TrimSuffix(string(line), "\n"); filepath.IsAbs(path) && IsStore(path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}

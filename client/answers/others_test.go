@@ -1,0 +1,56 @@
+package answers
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// The latest stores that are still there are known, whatever the order in which processes add them.
+func TestOthers(t *testing.T) {
+	state := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", state)
+	user, err := UserFile()
+	if err != nil {
+		t.Skip(err)
+	}
+	if others := Others(user); len(others) != 0 {
+		t.Errorf("got %q of nothing", others)
+	}
+	folder := t.TempDir()
+	add := func(path string) string {
+		store, err := Open(Options{Path: path, Source: "any"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := store.Close(); err != nil {
+			t.Fatal(err)
+		}
+		Remember(path)
+		return path
+	}
+	first := add(filepath.Join(folder, "first.db"))
+	second := add(filepath.Join(folder, "second.db"))
+	add(first)
+	if err := os.MkdirAll(filepath.Dir(user), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	add(user)
+	if got := Others(first); !slices.Equal(got, []string{second, user}) {
+		t.Errorf("got %q", got)
+	}
+	if err := os.Remove(second); err != nil {
+		t.Fatal(err)
+	}
+	if got := Others(user); !slices.Equal(got, []string{first}) {
+		t.Errorf("got %q", got)
+	}
+	for i := range mostKnown {
+		add(filepath.Join(folder, fmt.Sprint(i)+".db"))
+	}
+	if got := Others(user); len(got) != mostKnown || slices.Contains(got, first) {
+		t.Errorf("got %q", got)
+	}
+}
