@@ -17,8 +17,9 @@ const lookedUpElsewhere = 10_000
 func (s *Session) warnElsewhere(ctx context.Context, store *answers.Store, options flow.Options) error {
 	o := &s.options
 	stored, err := o.stored()
-	if err != nil || !o.Service.Hosted || o.isShard() || o.readsOnce() {
-		return nil // to open the store gives the error
+	_, bytes := s.input.Load().Progress()
+	if err != nil || !o.Service.Hosted || o.isShard() || bytes < 0 {
+		return nil // to open the store gives the error; and a pipe can be read once
 	}
 	others := answers.Others(stored.Path)
 	if len(others) == 0 {
