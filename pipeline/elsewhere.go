@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
@@ -12,8 +13,7 @@ import (
 // lookedUpElsewhere is how many records are looked up in other stores: enough to see that these have answers, in a moment.
 const lookedUpElsewhere = 10_000
 
-// warnElsewhere warns if another store of the user has answers that the run would pay for. It looks at the first records,
-// and only if the user has several stores.
+// warnElsewhere warns if one of Store.Others has answers that the run would pay for. It looks at the first records.
 func (s *Session) warnElsewhere(ctx context.Context, store *answers.Store, options flow.Options) error {
 	o := &s.options
 	stored, err := o.stored()
@@ -21,7 +21,7 @@ func (s *Session) warnElsewhere(ctx context.Context, store *answers.Store, optio
 	if err != nil || !o.Service.Hosted || o.isShard() || bytes < 0 {
 		return nil // to open the store gives the error; and a pipe can be read once
 	}
-	others := answers.Others(stored.Path)
+	others := slices.DeleteFunc(slices.Clone(o.Store.Others), func(other string) bool { return other == stored.Path })
 	if len(others) == 0 {
 		return nil
 	}

@@ -114,6 +114,7 @@ type StoreOptions struct {
 	Path          string        // of the file; default: answers.UserFile, which all runs of the user share. In a shard, a folder for the stores of all shards
 	MaxAge        time.Duration // older answers do not count; 0 for any age
 	RetryRejected bool          // stored rejections do not count
+	Others        []string      // other stores, which are only read: a warning names the one that has answers the run would pay for
 	RefreshBudget int64         // stored answers to ask again, the oldest: see package refresh; 0 for none
 }
 

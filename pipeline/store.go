@@ -29,11 +29,7 @@ func (s *Session) openStore(offline bool) (*answers.Store, error) {
 		return nil, nil
 	}
 	stored.MustExist, stored.Log = offline, o.Log
-	store, err := answers.Open(stored)
-	if err == nil && !o.isShard() && o.Service.Hosted {
-		answers.Remember(stored.Path)
-	}
-	return store, err
+	return answers.Open(stored)
 }
 
 // usesUserFile reports whether the store is that of the user: no other is named, and answers may be charged, or there is an

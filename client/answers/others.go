@@ -18,7 +18,7 @@ func knownFile() (string, error) {
 	return filepath.Join(filepath.Dir(user), "stores"), err
 }
 
-// Remember has [Others] know a store. It does nothing where there is no state folder of the user.
+// Remember has [Known] return a store, an absolute path. It does nothing where there is no state folder of the user.
 func Remember(path string) {
 	name, err := knownFile()
 	if err != nil {
@@ -53,14 +53,17 @@ func replace(name, text string) error {
 	return nil
 }
 
-// Others returns the stores of the user other than the one at path: those that are known, and that of UserFile.
-func Others(path string) []string {
+// Known returns the stores of the user that are there: the latest that were remembered, and that of UserFile.
+func Known() []string {
 	name, err := knownFile()
 	if err != nil {
 		return nil
 	}
-	user, _ := UserFile()
-	return slices.DeleteFunc(append(known(name), user), func(other string) bool { return other == path || !IsStore(other) })
+	paths := known(name)
+	if user, _ := UserFile(); IsStore(user) {
+		paths = append(paths, user)
+	}
+	return paths
 }
 
 // known are the stores in the list that are still there.

@@ -9,15 +9,15 @@ import (
 )
 
 // The latest stores that are still there are known, whatever the order in which processes add them.
-func TestOthers(t *testing.T) {
+func TestKnown(t *testing.T) {
 	state := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", state)
 	user, err := UserFile()
 	if err != nil {
 		t.Skip(err)
 	}
-	if others := Others(user); len(others) != 0 {
-		t.Errorf("got %q of nothing", others)
+	if known := Known(); len(known) != 0 {
+		t.Errorf("got %q of nothing", known)
 	}
 	folder := t.TempDir()
 	add := func(path string) string {
@@ -38,19 +38,19 @@ func TestOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	add(user)
-	if got := Others(first); !slices.Equal(got, []string{second, user}) {
+	if got := Known(); !slices.Equal(got, []string{first, second, user}) {
 		t.Errorf("got %q", got)
 	}
 	if err := os.Remove(second); err != nil {
 		t.Fatal(err)
 	}
-	if got := Others(user); !slices.Equal(got, []string{first}) {
+	if got := Known(); !slices.Equal(got, []string{first, user}) {
 		t.Errorf("got %q", got)
 	}
 	for i := range mostKnown {
 		add(filepath.Join(folder, fmt.Sprint(i)+".db"))
 	}
-	if got := Others(user); len(got) != mostKnown || slices.Contains(got, first) {
+	if got := Known(); len(got) != mostKnown+1 || slices.Contains(got, first) {
 		t.Errorf("got %q", got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/embedded/page"
 	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 	"github.com/bulkcat/bulkcat/pipeline"
@@ -210,6 +212,7 @@ func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, profiled()) }()
+	f.rememberStore()
 	account, err := session.Run(ctx)
 	f.account = account
 	if account != nil && !f.log.quiet && !f.direct {
@@ -267,7 +270,17 @@ func (f *runFlags) openService(ctx context.Context, classificationGiven bool) (s
 		return svc, &usageError{err}
 	}
 	f.Service = svc.Service
+	if svc.Hosted && !f.Offline {
+		f.Store.Others = answers.Known()
+	}
 	return svc, nil
+}
+
+// rememberStore has later runs look for answers in the store of this one, if it is named and not that of a shard.
+func (f *runFlags) rememberStore() {
+	if path, err := filepath.Abs(f.Store.Path); err == nil && f.Service.Hosted && f.Store.Path != "" && f.Shard == (record.Shard{}) {
+		answers.Remember(path)
+	}
 }
 
 // ending gives the error that decides the exit status.

@@ -24,7 +24,7 @@ type Event struct {
 type Facts struct {
 	Bulkcat string   `json:"bulkcat"`           // the version of the program
 	Status  *int     `json:"status,omitempty"`  // the exit status; nil while the run goes on
-	Ending  string   `json:"ending,omitempty"`  // complete, failed, interrupted, quota, budget, deadline or outage; "" while the run goes on
+	Ending  string   `json:"ending,omitempty"`  // complete, failed, interrupted, quota, budget, deadline, outage or expectation; "" while the run goes on
 	Error   string   `json:"error,omitempty"`   // that ended the run
 	Kind    string   `json:"kind"`              // website or product
 	Inputs  []string `json:"inputs"`            // as named on the command line

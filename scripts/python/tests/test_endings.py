@@ -50,15 +50,18 @@ def test_second_call_asks_nothing(hosted, state):
 def test_store_named(hosted, state, tmp_path):
     for _ in range(2):
         bulkcat.products(FRAME, store=tmp_path / "mine")
-    assert len(hosted.asked) == 20 and not state.exists()
+    assert len(hosted.asked) == 20 and not (state / "answers.db").exists()
     assert bulkcat.store(tmp_path / "mine").answers == 20
 
 
 def test_forecast(hosted):
     bulkcat.products(FRAME[:5])
     forecast = bulkcat.products(pd.DataFrame({"title": [*TITLES, None, TITLES[0]]}), dry_run=True)
-    assert forecast.outlook["requests"] == 15
-    assert forecast._replace(outlook={}) == bulkcat.Forecast(22, 1, 20, 1, 5, 0, 0, 15, {}, str(hosted.quota - 5))
+    assert forecast.outlook["requests"] == 15 and forecast.inputs == TITLES[:10]
+    assert forecast._replace(outlook={}, inputs=[], column="") == bulkcat.Forecast(
+        records=22, invalid=1, distinct=20, repeated=1, answered=5, refresh=0, saved=0, saved_by_host=0, saved_by_domain=0,
+        to_ask=15, outlook={}, inputs=[], quota_left=str(hosted.quota - 5),
+    )  # fmt: skip
     assert len(hosted.asked) == 5
 
 
