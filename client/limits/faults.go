@@ -93,10 +93,10 @@ func (f *faults) rises() bool {
 	return f.test.stage != noTest || f.recent.share() > max(risen, 1.5*f.usual.share())
 }
 
-// row is the number of failures in a row that chance does not explain.
-func (f *faults) row(least int) int {
+// row is the number of attempts in a row that chance does not explain, if a share of them fails.
+func row(share float64, least int) int {
 	const unlikely = -9.2 // the log of 1 in 10,000
-	return max(least, int(math.Round(unlikely/math.Log(min(f.usual.share(), 0.95)))))
+	return max(least, int(math.Round(unlikely/math.Log(min(max(share, 1e-9), 0.95)))))
 }
 
 // counts reports whether a result counts as a failure. A failed connection is one event for all of its requests.

@@ -236,7 +236,7 @@ func (c *Controller) decide(now time.Time, q Queue) (d Decision, paced bool) {
 		c.grow(now)
 		return Decision{For: wait}, true
 	}
-	if q.Retry && (!q.First || c.credit >= 1) {
+	if q.Retry && (!q.First || c.credit >= 1 && !c.trip.wantsFirst()) {
 		return Decision{Action: SendRetry}, false
 	}
 	return Decision{Action: SendFirst}, false
@@ -437,11 +437,12 @@ func (c *Controller) failed(now time.Time, p Permit, r Result) {
 	if c.inFlight > 0 {
 		longest = 4 * c.flight.latency()
 	}
+	usual := c.faults.usual.share()
 	if r.Broken {
 		c.health.unreached = c.health.unreached || r.Unreached
-		c.health.broke(now, p, max(c.faults.row(leastBroken), (c.inFlight+1)/2))
+		c.health.broke(now, p, max(row(usual, leastBroken), (c.inFlight+1)/2))
 	}
-	row, counts := c.faults.row(doubtFailures), true
+	row, counts := row(usual, doubtFailures), true
 	if !c.health.absent() { // the inputs may be the cause
 		row, counts = row<<c.faults.falseDoubts, p.first || c.options.CanAsk
 	}

@@ -85,13 +85,17 @@ func (t *trip) refuse(p Permit, isCertain bool, okSent time.Time, rate float64, 
 
 // answer records an answer. The answer to a request that was sent after the first refused one ends the row.
 func (t *trip) answer(p Permit) {
-	if t.row > 0 && p.sent.After(t.first.sent.Add(reordered)) {
-		t.row = 0
-		if t.at.IsZero() {
-			t.lost, t.stated = 0, time.Time{}
-		}
+	if t.row > 0 && !p.sent.After(t.first.sent.Add(reordered)) {
+		return
+	}
+	t.row = 0
+	if t.at.IsZero() {
+		t.lost, t.stated = 0, time.Time{}
 	}
 }
+
+// wantsFirst reports whether first attempts are to show if everything is refused: the inputs of retries may be the cause.
+func (t *trip) wantsFirst() bool { return t.certain && t.lost > 1 }
 
 // hasBecomeLong reports once in a trip that the silence has become long, though the service does not state its end.
 func (c *Controller) hasBecomeLong(now time.Time) bool {
@@ -124,19 +128,22 @@ func (t *trip) next(now time.Time) time.Time {
 	return now.Add(max(elapsed, seconds(silences[len(silences)-1])))
 }
 
-// inARow is the number of refusals in a row that make a trip: more than chance explains.
-func (c *Controller) inARow() int {
-	t := c.faults.usual
-	t.bad += c.pressure.background * (t.good + t.bad)
-	f := faults{usual: t}
-	return f.row(inARow)
+// inARow is the number of refusals in a row that make a trip: more than chance explains. What is not certain to be a
+// refusal may be a usual failure.
+func (c *Controller) inARow(isCertain bool) int {
+	share := c.pressure.background
+	if !isCertain {
+		share += c.faults.usual.share()
+	}
+	return row(share, inARow)
 }
 
 // refused handles a refusal.
 func (c *Controller) refused(now time.Time, p Permit, r Result) {
 	t, h := &c.trip, &c.health
 	c.admitted.add(p.sent, -1)
-	total := t.refuse(p, r.Signal == Refused, h.okSent, c.pace.rate, c.inARow())
+	isCertain := r.Signal == Refused
+	total := t.refuse(p, isCertain, h.okSent, c.pace.rate, c.inARow(isCertain))
 	if r.Wait > short && t.row > 0 {
 		if stated := now.Add(r.Wait + time.Second); stated.After(t.stated) {
 			t.stated = stated

@@ -88,7 +88,8 @@ func (c *Controller) reopened(now time.Time, p Permit) {
 // flight may count already, so that the number left is exact when all are answered.
 func (c *Controller) state(now time.Time, p Permit, r Result) {
 	w, h := &c.window, &c.health
-	if r.Ends <= 0 || r.Ends <= short && w.ends.IsZero() || p.sent.Before(c.trip.phase.began) || h.state != Up && !h.closed {
+	useful := short + 2*c.flight.latency() // a window that is over when its answers come is a rate
+	if r.Ends <= 0 || r.Ends <= useful && w.ends.IsZero() || p.sent.Before(c.trip.phase.began) || h.state != Up && !h.closed {
 		return
 	}
 	if prior := &c.trip.prior; p.serial == c.trip.phase.serial && r.Left+1 < prior.number/2 {
