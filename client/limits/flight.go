@@ -124,8 +124,6 @@ type queue struct {
 	sum       time.Duration
 	count     int
 	blockedAt time.Time // when the bound last held a request back
-	periods   int       // since the bound was set
-	before    float64   // answers a second before the trial of a higher bound; 0 without a trial
 }
 
 const (
@@ -135,8 +133,6 @@ const (
 	queueLong    = 4  // times the idle latency
 	queueSeconds = 5  // seconds of work that may wait in the service, for up to queueFair requests
 	queueFair    = 64
-	queueTrial   = 30  // periods until a higher bound is tried
-	queueFaster  = 1.4 // times the answers: the service has become slower, and has no queue
 )
 
 func newQueue(trial int, now time.Time) queue {
@@ -189,20 +185,11 @@ func (q *queue) measure(now time.Time, latency time.Duration, served float64) {
 	if q.idle == 0 || latency < q.idle {
 		q.idle = latency
 	}
-	q.periods++
 	switch {
-	case q.before > 0 && served > queueFaster*q.before:
-		q.idle, q.bound, q.before = latency, 0, 0
-	case q.before > 0:
-		q.bound, q.before, q.periods = q.bound/2, 0, 0
 	case latency > long(q.idle):
 		fair := min(max(2, int(queueSeconds*served)), queueFair)
-		if q.bound > 0 && q.periods >= queueTrial {
-			q.before, q.bound, q.periods = served, 2*q.bound, 0
-			break
-		}
 		if bound := max(fair, int(2*served*q.idle.Seconds())); q.bound == 0 || bound < q.bound/4 { // else its own bound may be why it serves fewer
-			q.bound, q.periods = bound, 0
+			q.bound = bound
 		}
 	case q.bound > 0 && now.Sub(q.blockedAt) < 2*q.mean:
 		q.bound += (q.bound + 7) / 8
