@@ -156,6 +156,7 @@ func (h *health) probeFailed(now time.Time) {
 // first attempt.
 func (c *Controller) probe(now time.Time, q Queue) Decision {
 	h := &c.health
+	lastOfDoubt := q.Known && h.state == Doubt && h.probes == outProbes-1 && !h.refusing
 	end := time.Duration(math.MaxInt64)
 	if h.state == Out || h.state == Limited && !h.closed {
 		if end = h.since.Add(c.options.MaxOutage).Sub(now); end <= 0 {
@@ -182,13 +183,13 @@ func (c *Controller) probe(now time.Time, q Queue) Decision {
 		return Decision{For: min(h.next.Sub(now), end)}
 	case c.pace.capWait(now) > 0:
 		return Decision{For: min(c.pace.capWait(now), end)}
-	case h.suspect, h.refusing && !h.closed && h.probes == 0 && q.Known && !q.First:
+	case h.suspect, h.refusing && !h.closed && h.probes == 0 && q.Known && !q.First, lastOfDoubt && h.okSent.IsZero():
 		return Decision{Action: SendKnown}
 	case q.First:
 		return Decision{Action: SendFirst}
 	case c.tellsQuota() && !h.closed && !(h.refusing && c.trip.certain): // a usage operation without the limit says nothing about it
 		return Decision{Action: AskQuota}
-	case q.Known && (q.Spent || q.Retry && (h.state == Doubt && h.probes == outProbes-1 && !h.refusing || h.probes%2 == 1 && (h.state == Out || h.state == Limited && !c.trip.certain))): // else inputs that always fail would make an outage, or prolong it
+	case q.Known && (q.Spent || q.Retry && (lastOfDoubt || h.probes%2 == 1 && (h.state == Out || h.state == Limited && !c.trip.certain))): // else inputs that always fail would make an outage, or prolong it
 		return Decision{Action: SendKnown}
 	case q.Retry:
 		return Decision{Action: SendRetry}

@@ -159,8 +159,10 @@ func (c *Controller) lower(now time.Time) {
 	if c.thin(now) {
 		return
 	}
-	if e.recent.good < 1 { // nothing is admitted, which says nothing about the limit
-		c.pace.halve(now, e.sentAt(now, &c.pace))
+	if e.recent.good < 1 { // nothing is admitted, which says nothing about the limit, and may be the beginning of a trip
+		if now.Sub(c.pace.cut) > c.answersAfter() {
+			c.pace.halve(now, e.sentAt(now, &c.pace))
+		}
 		return
 	}
 	present := e.sentAt(now, &c.pace)

@@ -138,6 +138,9 @@ func (c *Controller) inARow(isCertain bool) int {
 	return row(share, inARow)
 }
 
+// answersAfter is how long most answers take: without one, no request was admitted.
+func (c *Controller) answersAfter() time.Duration { return c.flight.latency() * 5 / 4 }
+
 // refused handles a refusal.
 func (c *Controller) refused(now time.Time, p Permit, r Result) {
 	t, h := &c.trip, &c.health
@@ -151,7 +154,7 @@ func (c *Controller) refused(now time.Time, p Permit, r Result) {
 	}
 	switch {
 	case h.state == Up && total && !p.first && now.Sub(t.blamed.to) < blameEvery:
-	case h.state == Up && total && (!t.first.full || now.Sub(t.first.sent) > c.flight.latency()*5/4) && !(c.unbroken.broken && c.unbroken.at.After(h.okSent)): // limiters do not break connections
+	case h.state == Up && total && (!t.first.full || now.Sub(t.first.sent) > c.answersAfter()) && !(c.unbroken.broken && c.unbroken.at.After(h.okSent)): // limiters do not break connections
 		c.beginTrip(now)
 	case p.probe && h.state == Out && r.Signal == Refused && now.Sub(h.since) > longSilence: // perhaps a block that probes prolong
 		t.at, t.phase.number, h.refusing, c.lasted = h.since, 0, true, true
