@@ -3,6 +3,8 @@ package limits
 import (
 	"testing"
 	"time"
+
+	"github.com/bulkcat/bulkcat/client/clienttest"
 )
 
 // TestClosedWindowEnds sends a retry after the end of a window that is used up, also if the service can be asked for the
@@ -46,20 +48,20 @@ func TestClosedWindowEnds(t *testing.T) {
 func TestBlockAtTheEndOfAWindow(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		states stating
+		states bool
 		block  time.Duration
 		grows  bool    // with each request
 		least  float64 // requests a minute after the block
 	}{
-		{"stated, prolonged", headers, 10 * time.Second, true, 570},
-		{"stated", headers, 30 * time.Minute, false, 570},
-		{"learned, prolonged", nothing, 10 * time.Second, true, 400},
-		{"learned", nothing, 30 * time.Minute, false, 300}, // the silence was long, and the rate grows slowly after it
+		{"stated, prolonged", true, 10 * time.Second, true, 570},
+		{"stated", true, 30 * time.Minute, false, 570},
+		{"learned, prolonged", false, 10 * time.Second, true, 400},
+		{"learned", false, 30 * time.Minute, false, 300}, // the silence was long, and the rate grows slowly after it
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld()
 			start := w.now
-			v := &vendor{world: w, least: 20 * ms, most: 30 * ms, status: Refused, states: tt.states, limiter: &fixed{number: 600, window: time.Minute}, quiet: true}
+			v := &vendor{world: w, least: 20 * ms, most: 30 * ms, status: Refused, states: tt.states, limiter: &clienttest.Fixed{Number: 600, Window: time.Minute}, quiet: true}
 			var until time.Time
 			v.down = func() bool {
 				if until.IsZero() && w.now.Sub(start) > 10*time.Minute {

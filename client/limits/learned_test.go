@@ -3,18 +3,20 @@ package limits
 import (
 	"testing"
 	"time"
+
+	"github.com/bulkcat/bulkcat/client/clienttest"
 )
 
 // A run that starts with what an earlier run has learned meets no limit again, and needs no long silence.
 func TestNextRun(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		make func() limiter
+		make func() clienttest.Limiter
 	}{
-		{"prolonged block of 60 s", func() limiter {
-			return &penalty{limiter: &sliding{number: 20, window: time.Second}, block: minute, prolonged: true}
+		{"prolonged block of 60 s", func() clienttest.Limiter {
+			return &clienttest.Penalty{Limiter: &clienttest.Sliding{Number: 20, Window: time.Second}, Block: minute, Prolonged: true}
 		}},
-		{"600/min", func() limiter { return &fixed{number: 600, window: minute} }},
+		{"600/min", func() clienttest.Limiter { return &clienttest.Fixed{Number: 600, Window: minute} }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			run := func(o Options) (*client, *vendor) {

@@ -5,7 +5,10 @@ import (
 	"time"
 )
 
-const ms = time.Millisecond
+const (
+	ms     = time.Millisecond
+	minute = time.Minute
+)
 
 // TestCases simulates the limits and failures of real services. The targets of most cases: the
 // run takes at most 1.25 of the ideal time and 3 seconds, and after 10 s at most 2% of the

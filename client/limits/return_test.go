@@ -3,6 +3,8 @@ package limits
 import (
 	"testing"
 	"time"
+
+	"github.com/bulkcat/bulkcat/client/clienttest"
 )
 
 // After an outage a run returns to the rate before it, and keeps it.
@@ -15,12 +17,14 @@ func TestReturnsToTheRateBefore(t *testing.T) {
 	)
 	for _, limited := range []struct {
 		name string
-		make func() limiter
+		make func() clienttest.Limiter
 	}{
-		{"bucket", func() limiter { return &bucket{rate: perSecond, burst: 5} }},
-		{"fixed", func() limiter { return &fixed{number: perSecond, window: time.Second} }},
-		{"sliding", func() limiter { return &sliding{number: perSecond, window: time.Second} }},
-		{"counting", func() limiter { return &sliding{number: perSecond, window: time.Second, counts: true} }},
+		{"bucket", func() clienttest.Limiter { return &clienttest.Bucket{Rate: perSecond, Burst: 5} }},
+		{"fixed", func() clienttest.Limiter { return &clienttest.Fixed{Number: perSecond, Window: time.Second} }},
+		{"sliding", func() clienttest.Limiter { return &clienttest.Sliding{Number: perSecond, Window: time.Second} }},
+		{"counting", func() clienttest.Limiter {
+			return &clienttest.Sliding{Number: perSecond, Window: time.Second, Counts: true}
+		}},
 	} {
 		for _, down := range []struct {
 			name   string

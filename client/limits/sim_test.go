@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/bulkcat/bulkcat/client/clienttest"
 )
 
 // world simulates events in synthetic time.
@@ -82,8 +84,8 @@ type vendor struct {
 	status Signal
 	wait   time.Duration // Retry-After
 
-	limiter     limiter                                        // beside the bucket above; nil for none
-	states      stating                                        // what the limiter states
+	limiter     clienttest.Limiter                             // beside the bucket above; nil for none
+	states      bool                                           // what is left of the limiter's window, with each answer
 	connections int                                            // at once; 0 for no limit
 	fails       func(input, attempt int) (bool, time.Duration) // and the time until the failure
 	down        func() bool
@@ -100,9 +102,6 @@ type vendor struct {
 	refused  int
 	arrivals []arrival // unless quiet
 	quiet    bool
-
-	late, lateRefused int // requests later than 30 s after the start of a quiet vendor
-	began             time.Time
 }
 
 type arrival struct {
@@ -144,16 +143,6 @@ func (v *vendor) serve(input, attempt int, reply func(Result)) {
 func (v *vendor) note(a arrival) {
 	if !v.quiet {
 		v.arrivals = append(v.arrivals, a)
-		return
-	}
-	if v.began.IsZero() {
-		v.began = v.now
-	}
-	if v.now.Sub(v.began) > 30*time.Second {
-		v.late++
-		if a.refused {
-			v.lateRefused++
-		}
 	}
 }
 
@@ -182,18 +171,19 @@ func (v *vendor) accept(input, attempt int) (time.Duration, Result) {
 	delay := v.between(v.least, v.most)
 	answer := Result{Signal: Answered}
 	if v.limiter != nil {
-		ok, left, wait := v.limiter.admit(v.now)
-		if !ok {
+		ok, left, wait := v.limiter.Admit(v.now)
+		ends := time.Duration(math.Ceil(wait.Seconds())) * time.Second // as services round
+		switch {
+		case !ok:
 			v.refused++
-			if v.states != nothing {
-				refusal.Wait = wholeSeconds(wait, v.states != floor)
+			if v.states {
+				refusal.Wait = ends
 			}
 			return 0, refusal
-		}
-		if v.states == headers && left >= 0 {
-			answer.Left, answer.Ends = left, wholeSeconds(wait, true)
-			if f, ok := v.limiter.(*fixed); ok && f.window <= time.Minute {
-				answer.Rate = float64(f.number) / f.window.Seconds()
+		case v.states && left >= 0:
+			answer.Left, answer.Ends = left, ends
+			if f, isFixed := v.limiter.(*clienttest.Fixed); isFixed && f.Window <= time.Minute {
+				answer.Rate = float64(f.Number) / f.Window.Seconds()
 			}
 		}
 	}

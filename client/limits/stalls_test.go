@@ -3,6 +3,8 @@ package limits
 import (
 	"testing"
 	"time"
+
+	"github.com/bulkcat/bulkcat/client/clienttest"
 )
 
 // A refusal during a test of the failures ends the test, and the rate returns.
@@ -62,7 +64,7 @@ func TestOutageAtTheStart(t *testing.T) {
 		for night := range 3 {
 			w := newWorld()
 			start := w.now
-			v := &vendor{world: w, least: 20 * ms, most: 30 * ms, status: Refused, quiet: true, limiter: &bucket{rate: 200, burst: 20}, downResult: Result{Signal: status}}
+			v := &vendor{world: w, least: 20 * ms, most: 30 * ms, status: Refused, quiet: true, limiter: &clienttest.Bucket{Rate: 200, Burst: 20}, downResult: Result{Signal: status}}
 			v.down = func() bool {
 				d := w.now.Sub(start)
 				return night == 0 && d > 300*ms && d < 10*minute

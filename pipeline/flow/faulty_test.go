@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -540,35 +538,6 @@ func TestDeadlineStopsInTime(t *testing.T) {
 			t.Errorf("got %v after %v", stop, took)
 		}
 	})
-}
-
-var soak = flag.Duration("soak", 3*time.Second, "how long TestSoak goes on")
-
-// TestSoak repeats runs against all faults but hanging requests, and checks that no goroutine is
-// left over.
-func TestSoak(t *testing.T) {
-	before := runtime.NumGoroutine()
-	for seed, end := uint64(1), time.Now().Add(*soak); time.Now().Before(end); seed++ {
-		n := newWholeRun(clienttest.Options{Seed: seed, Faults: socketFaults, Missing: 0.02, Rate: 3000, Bucket: 100, RetryAfter: clienttest.Seconds}, 1000)
-		n.timeout = noTimeLimit
-		baseURL, close := n.server.Listen()
-		err := n.runAt(t, baseURL, nil)
-		close()
-		if err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
-		n.checkRows(t)
-		n.checkAudit(t)
-		if t.Failed() {
-			t.Fatalf("seed %d", seed)
-		}
-	}
-	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
-		if time.Now().After(deadline) {
-			stacks := make([]byte, 1<<20)
-			t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
-		}
-	}
 }
 
 // A service that dies again and again, and is back within seconds, costs no record its attempts: neither requests in flight
