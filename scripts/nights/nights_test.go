@@ -61,10 +61,7 @@ func TestNights(t *testing.T) {
 	for range runtime.GOMAXPROCS(0) {
 		group.Go(func() {
 			for i := range next {
-				t.Run(fmt.Sprint("seed=", all[i].seed), func(t *testing.T) {
-					dir := folder(t)
-					synctest.Test(t, func(t *testing.T) { all[i].outcome = all[i].play(t, dir) })
-				})
+				t.Run(fmt.Sprint("seed=", all[i].seed), all[i].run)
 			}
 		})
 	}
@@ -76,9 +73,6 @@ func TestNights(t *testing.T) {
 	for _, p := range all {
 		if *each {
 			fmt.Printf("%.2f (%v of %v) refused %d of %d, outages %d; %s\n", p.ratio(), p.took, p.outcome.ideal, p.refused, p.sent, p.outages, p.name())
-		}
-		for _, wrong := range p.wrong {
-			t.Errorf("seed %d: %s\n%s", p.seed, wrong, p.name())
 		}
 	}
 	if median := quantile(all, 0.5).ratio(); median > mostMedian {
@@ -95,6 +89,39 @@ func TestNights(t *testing.T) {
 		}
 		return "up to 6%"
 	})
+}
+
+// run plays the night.
+func (p *played) run(t *testing.T) {
+	dir := folder(t)
+	synctest.Test(t, func(t *testing.T) { p.outcome = p.play(t, dir) })
+	for _, wrong := range p.wrong {
+		t.Errorf("%s\n%s", wrong, p.name())
+	}
+}
+
+// TestNamedNights plays nights that once took several times as long, or went wrong.
+func TestNamedNights(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		seed   uint64
+		titles float64
+		most   float64 // times the ideal
+	}{
+		{"a burst fills the queue of a service with one worker", 24, 1000, 1.5},
+		{"a stated window is shorter than the latency", 5010, 3000, 1.5},
+		{"every other request is refused at a low rate", 5126, 3000, 6}, // the list is short, and each block lasts a minute
+		{"a block begins while answers are slow", 1108, 20_000, 3},
+		{"a start has only inputs that always fail", 1265, 20_000, 3},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			p := played{night: draw(tt.seed, tt.titles)}
+			if p.run(t); p.ratio() > tt.most {
+				t.Errorf("took %.2f of the ideal time, at most %v\n%s", p.ratio(), tt.most, p.night.name())
+			}
+		})
+	}
 }
 
 // folder is a folder in memory, if there is one: synthetic time needs no disk.
