@@ -8,7 +8,6 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/pipeline/flow"
 	"github.com/bulkcat/bulkcat/reader"
-	"github.com/bulkcat/bulkcat/writer"
 )
 
 // Evaluation describes a measurement of a service against labelled inputs. All but Taxonomies and Limit
@@ -35,7 +34,7 @@ func Evaluate(ctx context.Context, e Evaluation) (evaluate.Report, error) {
 	o := SessionOptions{Taxonomies: e.Taxonomies, Editions: e.Editions}
 	tally := evaluate.ForTaxonomy(o.taxonomyOf(e.Classification))
 	parts := flow.Parts{Source: input, Categorizer: e.Categorizer, Each: func(r reader.Record, entries []client.Entry, err error) error {
-		if flow.StatusOf(err) == writer.StatusInvalid {
+		if !flow.StatusOf(err).HasInput() {
 			tally.Invalid()
 			return nil
 		}

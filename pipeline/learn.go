@@ -14,7 +14,6 @@ import (
 	"github.com/bulkcat/bulkcat/client/normalize"
 	"github.com/bulkcat/bulkcat/pipeline/flow"
 	"github.com/bulkcat/bulkcat/reader"
-	"github.com/bulkcat/bulkcat/writer"
 )
 
 // Learning describes what a model is made of: labelled inputs, or stored answers. All but Limit is required.
@@ -118,7 +117,7 @@ func (f *featureReader) Categorize(ctx context.Context, r client.Request) (clien
 func (f *featureReader) each(o Learning, learned *Learned, learner *learn.Learner, place int) Each {
 	return func(r reader.Record, _ []client.Entry, err error) error {
 		learned.Records++
-		if flow.StatusOf(err) == writer.StatusInvalid {
+		if !flow.StatusOf(err).HasInput() {
 			learned.Invalid++
 			return nil
 		}

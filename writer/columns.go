@@ -84,7 +84,7 @@ var definitions = [NumColumns]definition{
 		about: "the input as read",
 	}, {
 		id: ColumnStatus, name: "status", required: true, repetitive: true, text: func(r *Row) *string { return (*string)(&r.Status) },
-		about: "`ok`, `empty` (the service knows no category, or none has `--min-confidence`), `rejected` (the service refuses this input), `failed` (all attempts failed; the next run asks again), `invalid` (the input cannot be asked), `pending` (not asked yet, with `--partial`)",
+		about: "`ok`, `empty` (the service knows no category, or none has `--min-confidence`), `rejected` (the service refuses this input), `failed` (all attempts failed; the next run asks again), `invalid` (the input cannot be asked), `blank` (the record has no input), `pending` (not asked yet, with `--partial`)",
 	}, {
 		id: ColumnClassification, name: "classification", required: true, repetitive: true, text: func(r *Row) *string { return &r.Classification },
 		about: "`taxonomy_v3`, `naics`, `product_taxonomy` or a custom one",

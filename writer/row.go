@@ -17,11 +17,15 @@ const (
 	StatusRejected Status = "rejected" // rejected: the service refuses this input for good
 	StatusFailed   Status = "failed"   // no answer within the attempts allowed
 	StatusInvalid  Status = "invalid"  // not asked: the input is not a website or a title
+	StatusBlank    Status = "blank"    // not asked: the record has no input
 	StatusPending  Status = "pending"  // not asked yet; only in the output of a run that stopped early
 )
 
 // Statuses are all statuses in the order of reports.
-var Statuses = []Status{StatusOK, StatusEmpty, StatusRejected, StatusFailed, StatusInvalid, StatusPending}
+var Statuses = []Status{StatusOK, StatusEmpty, StatusRejected, StatusFailed, StatusInvalid, StatusBlank, StatusPending}
+
+// HasInput reports whether the records of a status have an input that can be asked.
+func (s Status) HasInput() bool { return s != StatusInvalid && s != StatusBlank }
 
 // Entry is one category of an answer.
 type Entry struct {

@@ -27,6 +27,9 @@ type InputError struct {
 	Reason string // one line, without the input
 }
 
+// IsBlank reports whether there is no input: nothing but white space.
+func (e *InputError) IsBlank() bool { return e.Reason == errEmpty.Error() }
+
 // Error returns the reason and up to 100 characters of the input, unless the input may contain a password.
 func (e *InputError) Error() string {
 	if e.Reason == errCredentials.Error() || e.Reason == errMail.Error() {

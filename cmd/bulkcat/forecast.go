@@ -106,6 +106,9 @@ func printForecast(out io.Writer, c pipeline.Forecast, kind client.Kind, held, f
 	line, most := forecastLines(out), c.IfAuditFails()
 	line("records", c.Records)
 	line("invalid", c.Invalid)
+	if c.Blank > 0 {
+		line("blank", c.Blank)
+	}
 	line("distinct requests", c.Distinct)
 	line("already answered", c.Answered)
 	if c.Refresh > 0 {

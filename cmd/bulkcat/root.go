@@ -17,7 +17,7 @@ import (
 )
 
 const exitStatuses = `Exit status:
-  0    complete, every record has an answer
+  0    complete, every record has an answer or is blank
   1    failed
   2    wrong usage
   3    complete, but some records have no answer (rejected, failed or invalid)

@@ -182,7 +182,7 @@ func (s *summary) headline() string {
 // printReasons prints the most frequent reasons of each status, each with the place of one record, and
 // advice.
 func printReasons(line func(name, format string, args ...any), c record.Snapshot) {
-	for _, status := range []writer.Status{writer.StatusInvalid, writer.StatusRejected, writer.StatusFailed} {
+	for _, status := range []writer.Status{writer.StatusInvalid, writer.StatusBlank, writer.StatusRejected, writer.StatusFailed} {
 		shown, more := 0, int64(0)
 		name, advised := string(status), ""
 		for _, r := range c.Reasons {
@@ -254,7 +254,7 @@ type statusCount struct {
 }
 
 func statusCounts(c record.Snapshot) []statusCount {
-	return []statusCount{{"ok", c.OK}, {"empty", c.Empty}, {"rejected", c.Rejected}, {"failed", c.Failed}, {"invalid", c.Invalid}, {"pending", c.Pending}}
+	return []statusCount{{"ok", c.OK}, {"empty", c.Empty}, {"rejected", c.Rejected}, {"failed", c.Failed}, {"invalid", c.Invalid}, {"blank", c.Blank}, {"pending", c.Pending}}
 }
 
 func byStatus(c record.Snapshot) string {

@@ -36,6 +36,7 @@ var all = []figure{
 	{"rejected", "records that the service refuses", func(f *figures) value { return f.status("rejected") }, false},
 	{"failed", "records whose attempts have failed", func(f *figures) value { return f.status("failed") }, false},
 	{"invalid", "records that cannot be asked", func(f *figures) value { return f.status("invalid") }, false},
+	{"blank", "records without an input", func(f *figures) value { return f.status("blank") }, false},
 	{"pending", "records that are not asked yet", func(f *figures) value { return f.status("pending") }, false},
 	{"unanswered", "rejected, failed, invalid or pending records", func(f *figures) value { return f.status("rejected", "failed", "invalid", "pending") }, false},
 	{"categories", "distinct categories of all ranks", func(f *figures) value { return count(f.categories) }, false},

@@ -70,7 +70,7 @@ func TestClassificationsOfARecordStandTogether(t *testing.T) {
 			}
 			line := fmt.Sprintf("%d %s ok About > %s %s", i+1, name, input, id)
 			if input == "" {
-				line = fmt.Sprintf("%d %s invalid  ", i+1, name)
+				line = fmt.Sprintf("%d %s blank  ", i+1, name)
 			}
 			want = append(want, line)
 		}
@@ -90,7 +90,7 @@ func TestClassificationsOfARecordStandTogether(t *testing.T) {
 				if !slices.Equal(sink.lines, want) {
 					t.Errorf("got %d rows, want %d: %.300q", len(sink.lines), len(want), sink.lines)
 				}
-				if counters.Read.Load() != 300 || counters.Written.Load() != 300 || counters.OK.Load() != 598 || counters.Invalid.Load() != 2 {
+				if counters.Read.Load() != 300 || counters.Written.Load() != 300 || counters.OK.Load() != 598 || counters.Blank.Load() != 2 {
 					t.Errorf("counted %+v", counters.Snapshot())
 				}
 			}
@@ -128,7 +128,7 @@ func runTwofold(t *testing.T, files string, service *twofold, inputs []string) (
 func TestForecastOfTwoClassifications(t *testing.T) {
 	options := Options{Kind: client.Product, Classifications: []Classification{{Name: client.ProductTaxonomy}, {Name: second}}}
 	got, err := NewForecast(t.Context(), Parts{Source: &records{inputs: []string{"a", "b", "", "a"}}}, options, nil)
-	if want := (Forecast{Records: 4, Invalid: 1, Distinct: 4, Repeated: 2, Digest: got.Digest, Inputs: []string{"a", "b", "", "a"}}); err != nil || !reflect.DeepEqual(got, want) {
+	if want := (Forecast{Records: 4, Blank: 1, Distinct: 4, Repeated: 2, Digest: got.Digest, Inputs: []string{"a", "b", "", "a"}}); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
 }

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"strings"
@@ -10,12 +11,14 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/client/normalize"
+	"github.com/bulkcat/bulkcat/writer"
 )
 
 // Forecast says what a run would do.
 type Forecast struct {
 	Records  int64 `json:"records"`         // read
 	Invalid  int64 `json:"invalid"`         // records that cannot be asked
+	Blank    int64 `json:"blank"`           // records without an input
 	Distinct int64 `json:"distinct"`        // different requests
 	Repeated int64 `json:"repeated"`        // requests that are saved because they equal an earlier one
 	Answered int64 `json:"answered"`        // different requests whose outcome is stored
@@ -61,6 +64,7 @@ func (f Forecast) IfAuditFails() Forecast {
 func (f *Forecast) Add(other Forecast) {
 	f.Records += other.Records
 	f.Invalid += other.Invalid
+	f.Blank += other.Blank
 	f.Distinct += other.Distinct
 	f.Repeated += other.Repeated
 	f.Answered += other.Answered
@@ -106,8 +110,12 @@ func NewForecast(ctx context.Context, parts Parts, options Options, offer func([
 		}
 		parts.Counters.Read.Add(1)
 		request, err := options.request(record.Input, 0)
-		if record.Err != nil || err != nil {
-			f.Invalid++
+		if err := cmp.Or(record.Err, err); err != nil {
+			if StatusOf(err) == writer.StatusBlank {
+				f.Blank++
+			} else {
+				f.Invalid++
+			}
 			continue
 		}
 		for _, c := range options.Classifications {
@@ -124,7 +132,7 @@ func NewForecast(ctx context.Context, parts Parts, options Options, offer func([
 	if err != nil {
 		return f, err
 	}
-	f.Repeated = (f.Records-f.Invalid)*int64(len(options.Classifications)) - tally.of(mode)
+	f.Repeated = (f.Records-f.Invalid-f.Blank)*int64(len(options.Classifications)) - tally.of(mode)
 	f.Distinct, f.Answered = tally.of(mode), tally.of(mode|answered)
 	f.Digest = tally.digest(mode)
 	saves := func(mode use) int64 { return tally.toAsk(exactly) - tally.toAsk(mode) }

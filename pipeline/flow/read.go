@@ -15,6 +15,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/output"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
 )
 
 // read makes tasks of each record while the window admits them.
@@ -87,7 +88,7 @@ func (r *run) countRead(own bool) {
 // admit lets a task into the window; false when the run has stopped.
 func (r *run) admit(t *task) bool {
 	if r.options.Strict {
-		if err := r.check(t); err != nil { // only records before this one are in flight
+		if err := r.check(t); err != nil && StatusOf(err) != writer.StatusBlank { // only records before this one are in flight
 			r.stop(err)
 			return false
 		}

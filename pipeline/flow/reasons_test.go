@@ -34,9 +34,9 @@ func TestReasons(t *testing.T) {
 		}
 		got := x.counters.Snapshot().Reasons
 		want := []record.Reason{
+			{Status: "blank", Class: "input", Text: "the input is empty", Records: 2, File: "in.txt", Line: 2},
 			{Status: "failed", Class: "503", Text: "HTTP 503 Service Unavailable", Records: 1, File: "in.txt", Line: 5},
 			{Status: "failed", Class: "no response", Text: "no response", Example: "dial tcp: refused", Records: 1, File: "in.txt", Line: 6},
-			{Status: "invalid", Class: "input", Text: "the input is empty", Records: 2, File: "in.txt", Line: 2},
 			{Status: "rejected", Class: "404", Text: "HTTP 404 Not Found", Example: "no refused 1", Records: 3, File: "in.txt", Line: 3},
 		}
 		if !slices.Equal(got, want) {

@@ -311,25 +311,25 @@ func TestStatuses(t *testing.T) {
 		want := []string{
 			"1 ok About > good",
 			"2 rejected  HTTP 404 Not Found: no such thing",
-			`3 invalid  in.txt:3: the input is empty: ""`,
+			`3 blank  in.txt:3: the input is empty: ""`,
 			"4 failed  gave up after 3 attempts: HTTP 503 Service Unavailable",
 			"5 ok About > good",
 		}
 		if !slices.Equal(x.sink.lines, want) {
 			t.Errorf("got  %q\nwant %q", x.sink.lines, want)
 		}
-		if n := x.counters.Snapshot().Unanswered(); n != 3 {
-			t.Errorf("%d unanswered, want 3", n)
+		if n := x.counters.Snapshot().Unanswered(); n != 2 {
+			t.Errorf("%d unanswered, want 2", n)
 		}
 	})
 }
 
 func TestStrictFailsAtTheFirstInvalidRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := newTestRun("good", "", "good")
+		x := newTestRun("good", "", "NULL", "good")
 		x.options.Strict = true
 		var input *normalize.InputError
-		if err := x.run(t.Context()); !errors.As(err, &input) || !strings.Contains(err.Error(), "in.txt:2") {
+		if err := x.run(t.Context()); !errors.As(err, &input) || !strings.Contains(err.Error(), "in.txt:3") {
 			t.Errorf("got %v", err)
 		}
 		if x.sink.closed || !x.sink.aborted {
@@ -608,7 +608,7 @@ func TestDryRun(t *testing.T) {
 	}
 	x := newTestRun("shoe", " shoe", "", "hat", "coat", "hat")
 	got, err := NewForecast(t.Context(), Parts{Source: x.source, Store: store, Counters: x.counters}, x.options, nil)
-	want := Forecast{Records: 6, Invalid: 1, Distinct: 3, Repeated: 2, Answered: 1, Digest: got.Digest, Inputs: []string{"shoe", " shoe", "", "hat", "coat", "hat"}}
+	want := Forecast{Records: 6, Blank: 1, Distinct: 3, Repeated: 2, Answered: 1, Digest: got.Digest, Inputs: []string{"shoe", " shoe", "", "hat", "coat", "hat"}}
 	if err != nil || !reflect.DeepEqual(got, want) || got.ToAsk() != 2 {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}

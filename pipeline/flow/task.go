@@ -117,6 +117,8 @@ func StatusOf(err error) writer.Status {
 	var input *normalize.InputError
 	var row *reader.RowError
 	switch {
+	case errors.As(err, &input) && input.IsBlank():
+		return writer.StatusBlank
 	case errors.As(err, &input), errors.As(err, &row):
 		return writer.StatusInvalid
 	case client.ClassOf(err) == client.Rejected:

@@ -154,7 +154,7 @@ func (c *Counters) CountSettled(status writer.Status, s Settled) {
 	}
 	if s.Err != nil {
 		c.reasons.add(status, s)
-		if c.details != nil {
+		if c.details != nil && status != writer.StatusBlank {
 			c.details.failed(status, s)
 		}
 	}
@@ -170,6 +170,8 @@ func (c *Counters) of(status writer.Status) *atomic.Int64 {
 		return &c.Rejected
 	case writer.StatusInvalid:
 		return &c.Invalid
+	case writer.StatusBlank:
+		return &c.Blank
 	case writer.StatusPending:
 		return &c.Pending
 	}
@@ -183,6 +185,7 @@ func (c *Counters) CountStatuses(s record.Statuses) {
 	c.Rejected.Add(s.Rejected)
 	c.Failed.Add(s.Failed)
 	c.Invalid.Add(s.Invalid)
+	c.Blank.Add(s.Blank)
 	c.Pending.Add(s.Pending)
 }
 

@@ -27,6 +27,7 @@ type Counts[N any] struct {
 	Rejected N `json:"rejected" of:"records"`
 	Failed   N `json:"failed" of:"records"`
 	Invalid  N `json:"invalid" of:"records"`
+	Blank    N `json:"blank" of:"records"`
 	Pending  N `json:"pending" of:"records"`
 
 	Requests    N        `json:"requests" of:"requests"`                        // attempts made
@@ -102,7 +103,7 @@ const (
 // Settled is how many records have a status. Those that are not written yet wait for a record before
 // them.
 func (s Snapshot) Settled() int64 {
-	return (s.OK + s.Empty + s.Unanswered()) / max(1, s.Classifications)
+	return (s.OK + s.Empty + s.Blank + s.Unanswered()) / max(1, s.Classifications)
 }
 
 // SettledNow is how many records this run has settled: without the records of kept parts, and without
@@ -111,7 +112,7 @@ func (s Snapshot) SettledNow() int64 {
 	return s.Settled() - s.Kept - s.Recalled/max(1, s.Classifications)
 }
 
-// Unanswered is how many records have no answer from the service. Each record counts once for each
+// Unanswered is how many records have an input, and no answer from the service. Each record counts once for each
 // classification.
 func (s Snapshot) Unanswered() int64 { return s.Rejected + s.Failed + s.Invalid + s.Pending }
 

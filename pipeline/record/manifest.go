@@ -42,12 +42,13 @@ type Statuses struct {
 	Rejected int64 `json:"rejected"`
 	Failed   int64 `json:"failed"`
 	Invalid  int64 `json:"invalid"`
+	Blank    int64 `json:"blank"`
 	Pending  int64 `json:"pending"`
 }
 
 // Sum adds all statuses.
 func (s Statuses) Sum() int64 {
-	return s.OK + s.Empty + s.Rejected + s.Failed + s.Invalid + s.Pending
+	return s.OK + s.Empty + s.Rejected + s.Failed + s.Invalid + s.Blank + s.Pending
 }
 
 // Outcomes is the number of records with an outcome of the service.
@@ -72,6 +73,8 @@ func (s *Statuses) Add(status writer.Status) {
 		s.Failed++
 	case writer.StatusInvalid:
 		s.Invalid++
+	case writer.StatusBlank:
+		s.Blank++
 	case writer.StatusPending:
 		s.Pending++
 	}

@@ -40,7 +40,7 @@ func (c *comparison) note(rows []writer.Row) {
 		switch at := c.placeOf(r.Record, r.Classification); {
 		case r.Status == writer.StatusPending:
 			c.report.NotCompared++
-		case r.Status != writer.StatusInvalid:
+		case r.Status.HasInput():
 			c.report.Answers++
 			fallthrough
 		default:

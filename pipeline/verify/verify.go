@@ -275,7 +275,7 @@ func (v *verification) countRows(ctx context.Context) error {
 func statusesOf(c record.Snapshot) map[writer.Status]int64 {
 	statuses := map[writer.Status]int64{
 		writer.StatusOK: c.OK, writer.StatusEmpty: c.Empty, writer.StatusRejected: c.Rejected,
-		writer.StatusFailed: c.Failed, writer.StatusInvalid: c.Invalid, writer.StatusPending: c.Pending,
+		writer.StatusFailed: c.Failed, writer.StatusInvalid: c.Invalid, writer.StatusBlank: c.Blank, writer.StatusPending: c.Pending,
 	}
 	maps.DeleteFunc(statuses, func(_ writer.Status, n int64) bool { return n == 0 })
 	return statuses

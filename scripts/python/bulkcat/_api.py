@@ -38,7 +38,7 @@ class Run(NamedTuple):
         return counts
 
     def __repr__(self) -> str:
-        statuses = ("ok", "empty", "rejected", "failed", "invalid", "pending")
+        statuses = ("ok", "empty", "rejected", "failed", "invalid", "blank", "pending")
         return f"Run({self.path!r}, " + ", ".join(f"{s}={self.counts[s]}" for s in statuses if self.counts[s]) + ")"
 
 
@@ -47,6 +47,7 @@ class Forecast(NamedTuple):
 
     records: int
     invalid: int
+    blank: int  # records without an input
     distinct: int  # different requests
     repeated: int  # requests that are saved because they equal an earlier one
     answered: int  # of these, with a stored answer

@@ -149,7 +149,7 @@ _RUN = {
     "max_age": ("str", "ask again for answers older than this, such as 30d or 12h; 0 for any age (default 0)"),
     "refresh_budget": ("int", "ask again for the N oldest stored answers of the input (default 0)"),
     "retry_rejected": ("bool", "ask again for inputs that the service rejected"),
-    "expect": ("str | list[str]", "what must hold of the output, such as 'ok >= 95%' or 'records >= 10000', else the exit status is 4; may be given several times. The figures: records, rows, ok, empty, rejected, failed, invalid, pending, unanswered, categories, confidence.mean, changed, new_categories"),
+    "expect": ("str | list[str]", "what must hold of the output, such as 'ok >= 95%' or 'records >= 10000', else the exit status is 4; may be given several times. The figures: records, rows, ok, empty, rejected, failed, invalid, blank, pending, unanswered, categories, confidence.mean, changed, new_categories"),
     "expect_against": ("str", "the output of an earlier RUN, with which changed and new_categories compare; without one they are not compared"),
     "expect_else": ("str", "publish an output that breaks an expectation (keep), hold it back (hold), or stop the run, too, as soon as it is clear that one will be broken, after at least 200 records (stop); its answers are stored (default keep)"),
     "limit": ("int", "read only the first N records (default 0)"),
@@ -184,7 +184,7 @@ PRODUCT = {
 
 COMMANDS = {
     "verify": {
-        "expect": ("str | list[str]", "what must hold of the output, such as 'ok >= 95%' or 'records >= 10000', else the exit status is 4; may be given several times. The figures: records, rows, ok, empty, rejected, failed, invalid, pending, unanswered, categories, confidence.mean, changed, new_categories"),
+        "expect": ("str | list[str]", "what must hold of the output, such as 'ok >= 95%' or 'records >= 10000', else the exit status is 4; may be given several times. The figures: records, rows, ok, empty, rejected, failed, invalid, blank, pending, unanswered, categories, confidence.mean, changed, new_categories"),
         "expect_against": ("str", "the output of an earlier RUN, with which changed and new_categories compare; without one they are not compared"),
         "taxonomy": ("str | list[str]", "the custom taxonomy of the run, as the run was given it; may be given several times"),
         "model": ("str | list[str]", "the model of the run, as the run was given it; may be given several times"),

@@ -25,7 +25,7 @@ def categories(config: Catalog) -> dg.MaterializeResult:
     except bulkcat.Stopped as stopped:
         raise dg.RetryRequested(max_retries=24, seconds_to_wait=3600) from stopped
     largest = bulkcat.top(config.output, most=5)[0]["categories"]
-    counts = {f"bulkcat/{name}": run.counts[name] for name in ("ok", "empty", "rejected", "failed", "invalid")}
+    counts = {f"bulkcat/{name}": run.counts[name] for name in ("ok", "empty", "rejected", "failed", "invalid", "blank")}
     return dg.MaterializeResult(
         metadata={
             "dagster/row_count": run.counts["rows"],

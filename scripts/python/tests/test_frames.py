@@ -13,7 +13,7 @@ import bulkcat
 from bulkcat import _frames
 
 TITLES = ["steel drill", None, "", "cast iron skillet", "steel drill", "N/A"]
-STATUSES = ["ok", "invalid", "invalid", "ok", "ok", "invalid"]
+STATUSES = ["ok", "blank", "blank", "ok", "ok", "invalid"]
 
 # Texts that look like other types, and those with line ends, quotes and other scripts.
 texts = st.one_of(
@@ -56,7 +56,7 @@ def test_any_pandas_frame_comes_back(frame):
     pd.testing.assert_frame_equal(result[list(before.columns)], before, check_freq=False)
     assert list(result.columns)[: len(before.columns)] == list(before.columns)
     assert (result["status"].array.notna()).all()
-    assert [s == "invalid" for s, t in zip(result["status"], before["t"], strict=True) if pd.isna(t) or t == ""].count(False) == 0
+    assert [s == "blank" for s, t in zip(result["status"], before["t"], strict=True) if pd.isna(t) or t == ""].count(False) == 0
 
 
 @few
@@ -168,7 +168,7 @@ def test_several_columns_and_classifications():
     frame = pd.DataFrame({"brand": ["football", None, None], "site": ["news.com", "cooking recipes", None]})
     result = bulkcat.websites(frame, ["site", "brand"], join="-", classification=["taxonomy_v3", "naics"], fetch="never", prefix="x_")
     assert [c for c in result.columns if c.endswith("_status")] == ["x_taxonomy_v3_status", "x_naics_status"]
-    assert "x_naics_category_title" in result.columns and list(result["x_naics_status"])[2] == "invalid"
+    assert "x_naics_category_title" in result.columns and list(result["x_naics_status"])[2] == "blank"
 
 
 def test_equal_rows_are_not_multiplied():
@@ -212,7 +212,7 @@ def test_refused(case):
 
 @pytest.mark.parametrize("values", [[float("nan")] * 2, pd.Categorical([None, None]), [pd.NaT, None]])
 def test_columns_without_a_value(values):
-    assert list(bulkcat.products(pd.DataFrame({"a": values}))["status"]) == ["invalid"] * 2
+    assert list(bulkcat.products(pd.DataFrame({"a": values}))["status"]) == ["blank"] * 2
 
 
 def test_whole_numbers_are_texts():
@@ -305,7 +305,7 @@ NULLS = {
 @pytest.mark.parametrize("case", NULLS)
 def test_nulls_of_other_types(case):
     frame = NULLS[case]
-    want = ["invalid"] * 4 if "objects" in case else ["invalid"] * len(frame)
+    want = ["blank"] * 4 if "objects" in case else ["blank"] * len(frame)
     assert list(bulkcat.products(frame)["status"])[:4] == want
 
 

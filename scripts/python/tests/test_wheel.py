@@ -27,7 +27,7 @@ assert not heavy, heavy
 assert took < 0.5, took  # 50 ms on an idle machine
 one = bulkcat.product("Cast iron skillet 12 in")
 assert one.status == "ok" and one.id == "662", one
-assert [a.status for a in bulkcat.products(["steel drill", None])] == ["ok", "invalid"]
+assert [a.status for a in bulkcat.products(["steel drill", None])] == ["ok", "blank"]
 open("titles.csv", "w").write("title\\nsteel drill\\n")
 run = bulkcat.products("titles.csv", output="out.csv")
 assert run.counts["ok"] == 1
