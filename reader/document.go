@@ -18,12 +18,14 @@ type documentParser struct {
 	source      *documentSource
 	decoder     *json.Decoder
 	started     bool
-	array       bool
+	jsonLayout
+	levels int    // objects around the array
+	others func() // called if a further member has objects; nil before a run
 }
 
-func newDocumentParser(src io.Reader, array bool, values jsonlParser) *documentParser {
+func newDocumentParser(src io.Reader, l jsonLayout, values jsonlParser) *documentParser {
 	values.unit = "value"
-	p := &documentParser{jsonlParser: values, source: &documentSource{src: src, line: 1}, array: array}
+	p := &documentParser{jsonlParser: values, source: &documentSource{src: &nullSource{src: src}, line: 1}, jsonLayout: l}
 	p.decoder = json.NewDecoder(p.source)
 	p.source.used = p.decoder.InputOffset
 	return p
@@ -64,6 +66,9 @@ func (p *documentParser) enter() error {
 		return nil
 	}
 	p.started = true
+	if p.below != "" {
+		return brokenDocument(insideArray(p.descend()))
+	}
 	_, err := p.decoder.Token()
 	return brokenDocument(insideArray(err))
 }
@@ -80,6 +85,9 @@ func insideArray(err error) error {
 // leave consumes the end of an array. The error is io.EOF unless more than white space follows.
 func (p *documentParser) leave() error {
 	if _, err := p.decoder.Token(); err != nil {
+		return brokenDocument(insideArray(err))
+	}
+	if err := p.ascend(); err != nil {
 		return brokenDocument(insideArray(err))
 	}
 	switch _, err := p.decoder.Token(); err {
@@ -147,7 +155,7 @@ func (s *documentSource) lineAt(offset int64) int64 {
 // documentOf reports whether a sample is a JSON array, or JSON values of which the first has several lines. Read as
 // JSONL, every line of these would be a malformed record.
 func documentOf(s *beginning) (document, array bool) {
-	rest := bytes.TrimLeft(s.data, jsonSpace)
+	rest := bytes.TrimLeft(withNulls(s.data), jsonSpace)
 	line := beforeLineEnd(rest)
 	switch {
 	case len(rest) == 0:

@@ -24,7 +24,7 @@ var jsonlFormat = inputFormat{
 	name:        "jsonl",
 	extensions:  []string{".jsonl", ".ndjson", ".json"},
 	plain:       true,
-	content:     "a JSON object or string per line, or a JSON array of these",
+	content:     "a JSON object or string per line, or a JSON array of these, also in a member of an object",
 	moreColumns: true,
 	fit:         fitJSON,
 	examine:     examineJSON,
@@ -74,7 +74,9 @@ type jsonlParser struct {
 
 // jsonLayout is what examineJSON learns about a file.
 type jsonLayout struct {
-	document, array bool // see documentOf
+	document, array bool   // see documentOf
+	below           string // the path of the array in an object; "" if the array is the document
+	found           bool   // below is not named in the options
 }
 
 // open returns a parser of lines, or of a document.
@@ -89,7 +91,13 @@ func (l jsonLayout) open(r *Reader, f *file, s *stream) (parser, error) {
 		width:   len(r.columns),
 	}
 	if l.document {
-		return newDocumentParser(s.text, l.array, values), nil
+		p := newDocumentParser(s.text, l, values)
+		if l.found {
+			p.others = func() {
+				r.options.Log.Warn("a further member has objects, and is not read", "option", "reader.Columns", "file", displayName(f.info.Name), "read", l.below+elements)
+			}
+		}
+		return p, nil
 	}
 	values.lines = s.splitLines()
 	return &values, nil
@@ -115,6 +123,11 @@ func (p *jsonlParser) parseLine(r *row, line []byte) {
 		if text := bytes.ToValidUTF8(line, []byte("\ufffd")); json.Valid(text) {
 			p.parse(r, string(text))
 			r.input, r.fault = "", faultEncoding
+		}
+	default:
+		if text := withNulls(line); json.Valid(text) {
+			r.fault = ""
+			p.parse(r, string(text))
 		}
 	}
 }
@@ -221,7 +234,13 @@ func examineJSON(f *file, s *beginning, o *Options) (opener, error) {
 		}
 	}
 	var l jsonLayout
-	l.document, l.array = documentOf(s)
+	o, err := l.findBelow(s, o)
+	if err != nil {
+		return nil, err
+	}
+	if l.below == "" {
+		l.document, l.array = documentOf(s)
+	}
 	lines := newLineSplitter(bytes.NewReader(s.lines()))
 	next := func() ([]byte, error) { _, line, err := lines.record(trimJSON); return line, err }
 	if l.document {
@@ -231,7 +250,7 @@ func examineJSON(f *file, s *beginning, o *Options) (opener, error) {
 				return nil, err
 			}
 		}
-		document := newDocumentParser(bytes.NewReader(s.data), l.array, jsonlParser{})
+		document := newDocumentParser(bytes.NewReader(s.data), l, jsonlParser{})
 		next = func() ([]byte, error) { return document.value() }
 	}
 	objects := firstObjects(next)
@@ -243,7 +262,6 @@ func examineJSON(f *file, s *beginning, o *Options) (opener, error) {
 		f.info.Inputs = o.Columns // which are not checked
 		return l.open, nil
 	}
-	var err error
 	f.info.Inputs, err = f.inputNames(o, f.columns, func(name string) (string, error) {
 		hasColumn := func(object string) bool { _, ok := lookup(object, name); return ok }
 		if slices.Contains(o.ExtraColumns, name) || slices.ContainsFunc(objects, hasColumn) {
@@ -269,7 +287,7 @@ func firstObjects(next func() ([]byte, error)) []string {
 		if err != nil {
 			break
 		}
-		if len(value) > 0 && value[0] == '{' && jsonFault(value) == "" {
+		if value = withNulls(value); len(value) > 0 && value[0] == '{' && jsonFault(value) == "" {
 			objects = append(objects, string(value))
 		}
 	}

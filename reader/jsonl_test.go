@@ -1,8 +1,10 @@
 package reader
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -153,11 +155,18 @@ func TestJSONDocuments(t *testing.T) {
 
 // A document is streamed: an array of any length takes little memory, and keeps the lines of its records.
 func TestLongJSONArray(t *testing.T) {
+	for _, around := range [][2]string{{"", ""}, {`{"n":NaN,"rows":`, `,"others":[{"a":1}]}`}} {
+		t.Run(around[0], func(t *testing.T) { testLongJSONArray(t, around[0], around[1]) })
+	}
+}
+
+func testLongJSONArray(t *testing.T, start, end string) {
 	const records = 200_000
-	content := "[\n" + strings.Repeat("{\"domain\":\"a.com\",\n\"x\":\""+strings.Repeat("x", 90)+"\"},\n", records-1) + "{\"domain\":\"last\"}\n]\n"
+	content := start + "[\n" + strings.Repeat("{\"domain\":\"a.com\",\n\"x\":\""+strings.Repeat("x", 90)+"\"},\n", records-1) + "{\"domain\":\"last\"}\n]" + end + "\n"
 	before := liveHeap()
 	watch := &heapWatch{source: strings.NewReader(content)}
-	r := openReader(t, Options{Paths: []string{"-"}, Stdin: watch, Columns: []string{"domain"}})
+	var log bytes.Buffer
+	r := openReader(t, Options{Paths: []string{"-"}, Stdin: watch, Columns: []string{"domain"}, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	var last Record
 	for {
 		rec, err := r.Read()
@@ -172,6 +181,9 @@ func TestLongJSONArray(t *testing.T) {
 	if last.Number != records || last.Input != "last" || last.Line != 2*records {
 		t.Errorf("the last record is %d, %q on line %d", last.Number, last.Input, last.Line)
 	}
+	if warned := strings.Contains(log.String(), "a further member"); warned != (end != "") {
+		t.Errorf("the log has %s", log.String())
+	}
 	if watch.samples < 3 || watch.peak > before+24<<20 {
 		t.Errorf("%d MB were held in %d looks", (watch.peak-before)>>20, watch.samples)
 	}
@@ -182,6 +194,8 @@ func TestBrokenJSONDocuments(t *testing.T) {
 		{"no end", "[\n{\"domain\":\"a\"}\n", "stdin:2: the data is cut short"},
 		{"cut in a value", "[\n{\"domain\":\"a\"},\n{\"dom", "cut short"},
 		{"no comma", "[{\"domain\":\"a\"}\n{\"domain\":\"b\"}]", "broken JSON: expected comma after array element"},
+		{"no end below a key", "{\"a\":[\n{\"domain\":\"a\"}\n]", "stdin:3: the data is cut short"},
+		{"no end of an array below a key", "{\"a\":[\n{\"domain\":\"a\"},\n", "cut short"},
 		{"data behind", "[{\"domain\":\"a\"}]\n{\"domain\":\"b\"}", "stdin:2: broken JSON: data after the end of the array"},
 		{"long value", "[{\"domain\":\"a\"},\n\"" + strings.Repeat("x", maxRecord+1) + "\"]", errLongValue.Error()},
 		{"endless value", "[{\"domain\":\"a\"},\n\"" + strings.Repeat("x", 8*maxRecord), errLongValue.Error()},

@@ -114,7 +114,7 @@ func flagged(err error) error {
 	case *reader.OptionError:
 		return &usageError{fmt.Errorf("%s: %s", firstOf(flagOf[e.OptionName()], "option "+e.Option), e.Reason)}
 	case *reader.FormatError:
-		if e.OptionName() == "reader.Dialect" {
+		if option := e.OptionName(); option == "reader.Dialect" || option == "reader.Columns" {
 			return &usageError{advised(err)}
 		}
 	case *places.OverwriteError:

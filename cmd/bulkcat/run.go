@@ -323,7 +323,7 @@ type inputFlags struct {
 }
 
 func (f *inputFlags) bind(flags *pflag.FlagSet) {
-	f.bindColumns(flags, "column", "the input's `column`, in any case and with other spaces and underscores; for JSONL and Parquet it may be a dotted path; given several times, the input is the values that are not blank, in this order")
+	f.bindColumns(flags, "column", "the input's `column`, in any case and with other spaces and underscores; for JSONL and Parquet it may be a dotted path, and in a JSON file products[].title; given several times, the input is the values that are not blank, in this order")
 	f.bindFormat(flags)
 }
 

@@ -1,0 +1,271 @@
+package reader
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// elements stands behind the path of an array whose elements are the records, as in products[].title.
+const elements = "[]"
+
+// mostLevels is the most objects in each other in which an array of records is looked for.
+const mostLevels = 8
+
+// outline has the arrays in an object, but not those in arrays.
+type outline struct {
+	keys   []string // of the object
+	arrays []memberArray
+}
+
+// memberArray is an array in an object.
+type memberArray struct {
+	path  string // the keys that lead to the array, with a point between
+	level int    // the number of these keys
+	first string // element, encoded; "" for an empty array
+}
+
+func (a *memberArray) hasObjects() bool { return strings.HasPrefix(a.first, "{") }
+
+// outlineOf returns the outline of an object, whole or cut off. It is the only one unless the text has further values.
+func outlineOf(text []byte) (o outline, only, cut bool) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return o, false, false
+	}
+	err := o.walk(d, "", 1)
+	if err == nil {
+		_, err = d.Token()
+		return o, err == io.EOF, false
+	}
+	cut = err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF)
+	return o, cut, cut
+}
+
+// walk adds the arrays of an object whose brace is consumed.
+func (o *outline) walk(d *json.Decoder, prefix string, level int) error {
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return err
+		}
+		path := fmt.Sprint(prefix, key)
+		if level == 1 {
+			o.keys = append(o.keys, path)
+		}
+		switch value, err := d.Token(); {
+		case err != nil:
+			return err
+		case value == json.Delim('{') && level < mostLevels:
+			err = o.walk(d, path+".", level+1)
+			if err != nil {
+				return err
+			}
+		case value == json.Delim('{'):
+			if err := leaveValue(d); err != nil {
+				return err
+			}
+		case value == json.Delim('['):
+			if err := o.add(d, path, level); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := d.Token()
+	return err
+}
+
+// add adds an array whose bracket is consumed.
+func (o *outline) add(d *json.Decoder, path string, level int) error {
+	var first json.RawMessage
+	if d.More() {
+		if err := d.Decode(&first); err != nil {
+			return err
+		}
+	}
+	o.arrays = append(o.arrays, memberArray{path, level, string(first)})
+	return leaveValue(d)
+}
+
+// leaveValue consumes the rest of an object or array.
+func leaveValue(d *json.Decoder) error {
+	for levels := 1; levels > 0; {
+		t, err := d.Token()
+		if err != nil {
+			return err
+		}
+		levels += change(t)
+	}
+	return nil
+}
+
+// change is the change of the number of open objects and arrays by a token.
+func change(t json.Token) int {
+	switch t {
+	case json.Delim('{'), json.Delim('['):
+		return 1
+	case json.Delim('}'), json.Delim(']'):
+		return -1
+	}
+	return 0
+}
+
+// findBelow finds the array of records in an object that is the whole document: the one that the names of the columns have
+// (products[].title), or else the one with objects. It returns the options for the elements.
+func (l *jsonLayout) findBelow(s *beginning, o *Options) (*Options, error) {
+	given, columns, err := cutElements(o.Columns)
+	if err != nil {
+		return o, err
+	}
+	if given == "" && !startsObject(firstLine(s.data)) {
+		return o, nil
+	}
+	found, only, cut := outlineOf(withNulls(s.data))
+	if cut && s.canGrow() {
+		if err := s.grow(sampleLimit); err != nil {
+			return o, err
+		}
+		found, only, cut = outlineOf(withNulls(s.data))
+	}
+	below := given
+	switch {
+	case given != "" && (!only || !cut && !slices.ContainsFunc(found.arrays, func(a memberArray) bool { return a.path == given })):
+		return o, &FormatError{s.name, 1, "the file is not an object with the array " + given + elements, "Columns"}
+	case given == "" && only:
+		if below, err = found.records(s.name, o); below == "" {
+			return o, err
+		}
+		l.found = true
+		o.Log.Info("the records are the elements of an array in the object", "option", "reader.Columns", "file", displayName(s.name), "array", below+elements)
+	case given == "":
+		return o, nil
+	}
+	l.document, l.array, l.below = true, true, below
+	relative := *o
+	relative.Columns = columns
+	return &relative, nil
+}
+
+// cutElements cuts the path of an array of records off the names of columns.
+func cutElements(names []string) (path string, columns []string, err error) {
+	for i, name := range names {
+		before, column := "", name
+		if array, rest, found := strings.Cut(name, elements); found && (rest == "" || rest[0] == '.') {
+			before, column = array, strings.TrimPrefix(rest, ".")
+		}
+		if i > 0 && before != path {
+			return "", nil, &OptionError{"Columns", fmt.Sprintf("%s and %s are columns of different records", names[0], name)}
+		}
+		path = before
+		if column != "" {
+			columns = append(columns, column)
+		}
+	}
+	return path, columns, nil
+}
+
+// records returns the path of the array with the records; "" if the object is a record itself. If that is not sure, the
+// error names the arrays.
+func (found *outline) records(file string, o *Options) (path string, err error) {
+	objects := slices.DeleteFunc(slices.Clone(found.arrays), func(a memberArray) bool { return !a.hasObjects() })
+	for _, a := range objects {
+		objects = slices.DeleteFunc(objects, func(b memberArray) bool { return b.level > a.level })
+	}
+	texts := slices.DeleteFunc(slices.Clone(found.arrays), func(a memberArray) bool { return !strings.HasPrefix(a.first, `"`) })
+	doubt := func(what string, arrays []memberArray) error {
+		var names []string
+		for _, a := range arrays {
+			names = append(names, a.path+elements)
+		}
+		column := names[0]
+		if arrays[0].hasObjects() {
+			column += ".NAME"
+		}
+		return &FormatError{file, 1, fmt.Sprintf("%s %s, whose column is then %s", what, strings.Join(names[:min(len(names), columnsShown)], " or "), column), "Columns"}
+	}
+	isRecord := o.namesInput(found.keys)
+	for _, name := range o.Columns {
+		isRecord = isRecord || slices.ContainsFunc(found.keys, func(key string) bool { return strings.HasPrefix(name, key+".") })
+	}
+	switch {
+	case isRecord:
+		i := slices.IndexFunc(objects, func(a memberArray) bool { return o.namesInput(keysOf(a.first)) })
+		if i >= 0 && len(o.Columns) == 0 {
+			return "", doubt("the file is one object, which may be a record itself, or have records in", objects[i:i+1])
+		}
+		return "", nil
+	case len(objects) == 1:
+		return objects[0].path, nil
+	case len(objects) > 1:
+		return "", doubt("the file is one object, and the records may be in", objects)
+	case len(texts) > 0 && len(o.Columns) == 0:
+		return "", doubt("the file is one object, and the inputs may be in", texts)
+	}
+	return "", nil
+}
+
+func keysOf(object string) (keys []string) {
+	for key := range members(object) {
+		keys = append(keys, key)
+	}
+	return keys
+}
+
+// descend consumes an object up to the first element of the array below.
+func (p *documentParser) descend() error {
+	if _, err := p.decoder.Token(); err != nil {
+		return err
+	}
+	prefixes := []string{""} // of the paths in each object
+	for len(prefixes) > 0 {
+		p.levels = len(prefixes)
+		if !p.decoder.More() {
+			if _, err := p.decoder.Token(); err != nil {
+				return err
+			}
+			prefixes = prefixes[:p.levels-1]
+			continue
+		}
+		key, err := p.decoder.Token()
+		if err != nil {
+			return err
+		}
+		path := fmt.Sprint(prefixes[p.levels-1], key)
+		value, err := p.decoder.Token()
+		switch {
+		case err != nil:
+			return err
+		case value == json.Delim('[') && path == p.below:
+			return nil
+		case value == json.Delim('{') && strings.HasPrefix(p.below, path+"."):
+			prefixes = append(prefixes, path+".")
+		case change(value) > 0:
+			if err := leaveValue(p.decoder); err != nil {
+				return err
+			}
+		}
+	}
+	return errors.New("no array " + p.below + elements)
+}
+
+// ascend consumes the rest of the objects around the array below.
+func (p *documentParser) ascend() error {
+	var before json.Token
+	for levels := p.levels; levels > 0; {
+		t, err := p.decoder.Token()
+		if err != nil {
+			return err
+		}
+		if t == json.Delim('{') && before == json.Delim('[') && levels == p.levels+1 && p.others != nil {
+			p.others()
+			p.others = nil
+		}
+		levels += change(t)
+		before = t
+	}
+	return nil
+}
