@@ -38,7 +38,8 @@ const (
 )
 
 var signatures = []signature{
-	{0, zipMagic, false, "a zip archive", "unpack it and name the files; an Excel file needs a name that ends in .xlsx, and no further compression"},
+	{30, "mimetypeapplication/vnd.oasis.opendocument", false, "an OpenDocument file, such as .ods", "save it as CSV or .xlsx"},
+	{0, zipMagic, false, "a zip archive", "unpack it and name the files: an archive is read only from a file, if it is whole and has one list; an Excel file needs a name that ends in .xlsx, and no further compression"},
 	{0, "PK\x05\x06", false, "an empty zip archive", unpack},
 	{0, "7z\xbc\xaf\x27\x1c", false, "a 7z archive", unpack},
 	{0, "Rar!\x1a\x07", false, "a rar archive", unpack},
@@ -54,7 +55,6 @@ var signatures = []signature{
 	{0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", false, "an old Office file (.xls) or has a password", "save it as CSV or as .xlsx without a password"},
 	{0, "%PDF-", false, "a PDF document", asText},
 	{0, "{\\rtf", false, "an RTF document", asText},
-	{0, "<?xml", false, "an XML document", convert},
 	{0, "<!DOCTYPE", false, "a web page", "fetch the list itself"},
 	{0, "<!doctype", false, "a web page", "fetch the list itself"},
 	{0, "<html", false, "a web page", "fetch the list itself"},

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"image"
@@ -38,17 +39,76 @@ func written(t testing.TB, write func(w io.Writer) error) string {
 	return b.String()
 }
 
-func zipped(t testing.TB, name, content string) string {
+// zippedFiles returns a zip archive of names, each with its content behind. A file mimetype is not compressed.
+func zippedFiles(t testing.TB, files ...string) string {
 	return written(t, func(w io.Writer) error {
 		z := zip.NewWriter(w)
-		f, err := z.Create(name)
-		if err != nil {
-			return err
+		for i := 0; i < len(files); i += 2 {
+			header := &zip.FileHeader{Name: files[i], Method: zip.Deflate}
+			if strings.HasPrefix(files[i], "mimetype") {
+				header.Method = zip.Store
+			}
+			f, err := z.CreateHeader(header)
+			if err != nil {
+				return err
+			}
+			io.WriteString(f, files[i+1])
 		}
-		io.WriteString(f, content)
 		return z.Close()
 	})
 }
+
+// A zip archive with one list is read as the list, in little memory; others are refused.
+func TestZippedList(t *testing.T) {
+	const list, other = "domain,n\na.com,1\nb.com,2\n", "a note\n"
+	damaged := []byte(zippedFiles(t, "list.csv", list))
+	damaged[bytes.Index(damaged, []byte("PK\x01\x02"))+16] ^= 1 // a byte of the checksum
+	secret := []byte(zippedFiles(t, "list.csv", list))
+	secret[bytes.Index(secret, []byte("PK\x01\x02"))+8] |= 1
+	for _, test := range []struct{ name, content, want string }{
+		{"a list", zippedFiles(t, "list.csv", list), "2 a.com\n3 b.com\n"},
+		{"a list of tabs in a folder", zippedFiles(t, "x/", "", "x/list.tsv", strings.ReplaceAll(list, ",", "\t")), "2 a.com\n3 b.com\n"},
+		{"a list without an extension", zippedFiles(t, "list", list), "2 a.com\n3 b.com\n"},
+		{"JSON", zippedFiles(t, "list.json", `[{"domain":"a.com"}]`), "1 a.com\n"},
+		{"compressed", zippedFiles(t, "list.csv.gz", gzipped(t, list)), "2 a.com\n3 b.com\n"},
+		{"not compressed", zippedFiles(t, "mimetype.csv", list), "2 a.com\n3 b.com\n"},
+		{"beside other files", zippedFiles(t, "__MACOSX/._list.csv", "x", "README.txt", other, "logo.png", "x", "list.csv", list, ".DS_Store", "x"), "2 a.com\n3 b.com\n"},
+		{"several lists", zippedFiles(t, "b.csv", list, "c.csv", list), "is a zip archive of several lists (b.csv, c.csv), not a list; unpack it"},
+		{"no list", zippedFiles(t, "a.png", "x", "b.png", "x"), "is a zip archive without a list"},
+		{"an Excel file", zippedFiles(t, "list.xlsx", zippedFiles(t, "_rels/.rels", "")), "list.xlsx is a zip archive, not a list; unpack it"},
+		{"an archive", zippedFiles(t, "list.zip", zippedFiles(t, "list.csv", list)), "list.zip is a zip archive, not a list"},
+		{"a damaged archive", string(damaged), "the checksum of the list is wrong"},
+		{"a password", string(secret), "is a zip archive with a password"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			wantRefused(t, fromString(test.content, Options{}), "-", "is a")
+			got := ""
+			r, err := Open(Options{Paths: []string{writeFile(t, "in.zip", test.content)}, Candidates: candidates})
+			if err == nil {
+				defer r.Close()
+				var records []Record
+				for err == nil {
+					var record Record
+					if record, err = r.Read(); err == nil {
+						records = append(records, record)
+					}
+				}
+				got = summary(records)
+			}
+			if err == io.EOF && got == test.want {
+				if info := r.Files()[0]; info.Bytes != int64(len(test.content)) || info.SHA256 != sha256Of(test.content) {
+					t.Errorf("the file is %+v", info)
+				}
+				return
+			}
+			if err == nil || err == io.EOF || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %q and %v, want %q", got, err, test.want)
+			}
+		})
+	}
+}
+
+func sha256Of(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
 
 // Content that is no list is refused under any name and format, from a file and from a pipe, and within gzip.
 func TestOtherKindsAreRefused(t *testing.T) {
@@ -66,7 +126,7 @@ func TestOtherKindsAreRefused(t *testing.T) {
 	}
 	parquet := refusedFile(t, "list.parquet")
 	tests := []struct{ kind, content, want string }{
-		{"zip", zipped(t, "list.csv", list), "a zip archive, not a list; unpack it"},
+		{"OpenDocument", zippedFiles(t, "mimetype", "application/vnd.oasis.opendocument.spreadsheet", "content.xml", "<x/>"), "an OpenDocument file, such as .ods, not a list; save it as CSV or .xlsx"},
 		{"empty zip", written(t, func(w io.Writer) error { return zip.NewWriter(w).Close() }), "an empty zip archive"},
 		{"tar", tarred, "a tar archive, not a list; unpack it"},
 		{"bzip2", refusedFile(t, "list.bzip2"), "a bzip2 file, not a list; unpack it with bunzip2"},
@@ -139,6 +199,8 @@ func TestFolders(t *testing.T) {
 		{"no parts", []string{"_SUCCESS", ".hidden.csv", "_temporary/part-0.csv"}, "is a folder without parts, not a list"},
 		{"nothing", nil, "is a folder without parts, not a list"},
 		{"another kind of file", []string{"a.csv", "notes.md"}, "is a folder with files other than lists (notes.md)"},
+		{"parts without extensions", []string{"part-00000", "part-00001", "_SUCCESS"}, "part-00000 part-00001"},
+		{"parts with and without extensions", []string{"a.csv", "part-00000"}, "is a folder with files other than lists (part-00000)"},
 		{"several formats", []string{"a.csv", "b.jsonl"}, "is a folder of files in several formats"},
 	}
 	for _, test := range tests {

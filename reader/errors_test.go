@@ -24,7 +24,7 @@ func TestOpenErrors(t *testing.T) {
 		{"no paths", Options{}, "option Paths: no input is given; name a file, or - for standard input"},
 		{"standard input twice", Options{Paths: []string{"-", "-"}, Stdin: strings.NewReader("")}, "option Paths: standard input (-) can be read only once"},
 		{"no standard input", Options{Paths: []string{"-"}}, "option Stdin: - is among the paths, but there is no standard input"},
-		{"unknown format", Options{Paths: []string{table}, Format: "xls"}, `option Format: unknown format "xls"; want csv, jsonl, txt, parquet or xlsx`},
+		{"unknown format", Options{Paths: []string{table}, Format: "xls"}, `option Format: unknown format "xls"; want csv, jsonl, txt, parquet, xlsx or xml`},
 		{"unknown encoding", Options{Paths: []string{table}, Encoding: "EBCDIC"},
 			`option Encoding: unknown encoding "EBCDIC"; want a label of the WHATWG Encoding Standard, such as ` + someEncodings},
 		{"encoding that is not decoded", Options{Paths: []string{table}, Encoding: "iso-2022-kr"},

@@ -9,7 +9,7 @@ import (
 
 // formats are all formats, in the order of [FormatNames]. The order also decides between formats that fit a text
 // equally.
-var formats = []*inputFormat{&csvFormat, &jsonlFormat, &txtFormat, &parquetFormat, &excelFormat}
+var formats = []*inputFormat{&csvFormat, &jsonlFormat, &txtFormat, &parquetFormat, &excelFormat, &feedFormat}
 
 // inputFormat is a format of inputs: either of text, or of files that are read by offset. Each is a variable in a file of
 // its own, which only the list of formats names.
@@ -23,6 +23,7 @@ type inputFormat struct {
 	// A format of text has fit and examine. fit is asked about the beginning of a text whose name has no known
 	// extension. examine sets the columns and the names of the input columns of a file.
 	fit     func(s *beginning, o *Options) fit
+	marked  bool // the fit of its text is sureFit, whatever the name of the file
 	examine func(f *file, s *beginning, o *Options) (opener, error)
 
 	// A format that is read by offset has the others. recognize reports whether the content of a regular file has the
@@ -94,7 +95,7 @@ func bestFormat(s *beginning, o *Options) (best *inputFormat) {
 // errOtherContent is the reason of damaged for a file that is text.
 var errOtherContent = errors.New("its beginning is that of another file")
 
-// FormatNames returns the names that Options.Format may have, as a phrase: csv, jsonl, txt, parquet or xlsx.
+// FormatNames returns the names that Options.Format may have, as a phrase: csv, jsonl, txt, parquet, xlsx or xml.
 func FormatNames() string {
 	var names []string
 	for _, f := range formats {

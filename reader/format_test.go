@@ -34,7 +34,7 @@ func TestFormatsAreDescribed(t *testing.T) {
 	if unique := slices.Compact(slices.Clone(extensions)); len(unique) != len(extensions) {
 		t.Errorf("two formats have one extension: %v", extensions)
 	}
-	if got, want := FormatNames(), "csv, jsonl, txt, parquet or xlsx"; got != want {
+	if got, want := FormatNames(), "csv, jsonl, txt, parquet, xlsx or xml"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -178,6 +178,36 @@ func FuzzJSONL(f *testing.F) {
 	})
 }
 
+// FuzzFeed checks that a text in an element of a feed comes back, and that no other content is a fault of the program.
+func FuzzFeed(f *testing.F) {
+	for _, seed := range []string{"Mug", "a & <b>", "]]>", "<!DOCTYPE x [<!ENTITY a 'b'>]>&a;", "</title><title>", "<item>", "\x00", "caf\xe9", "</item></channel></rss>"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		feed := func(title string) string {
+			return "<rss><channel>\n<item><title>" + title + "</title></item>\n<item><title>b</title></item></channel></rss>"
+		}
+		o := Options{Format: "xml", Columns: []string{"title"}, Encoding: "utf-8"}
+		if r, err := Open(fromString(feed(text), o)); err == nil {
+			if _, err := drain(r); err == nil {
+				t.Error("no end")
+			}
+		}
+		var escaped strings.Builder
+		if err := xml.EscapeText(&escaped, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		r, err := Open(fromString(feed(escaped.String()), o))
+		if err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		records := readAll(t, r)
+		if want := strings.TrimSpace(text); len(records) != 2 || records[1].Input != "b" || records[0].Input != want && !strings.Contains(records[0].Input, "\ufffd") {
+			t.Errorf("got %s, want %q", summary(records), want)
+		}
+	})
+}
+
 // FuzzJSONArray compares an array with JSONL of the same values.
 func FuzzJSONArray(f *testing.F) {
 	for _, seed := range []string{`{"domain":"a"}`, `"a"`, "{\n}", `{"domain":[1,"]"]}`, "1", "", "]", "{\"domain\":\"\xff\"}", "[[", `"` + "\x00" + `"`} {

@@ -19,10 +19,11 @@ type file struct {
 	info       FileInfo
 	format     *inputFormat
 	open       opener
-	pipe       *stream  // of standard input or a pipe, which cannot be opened again; else nil
-	guessed    string   // the encoding, if it was guessed
-	blank      bool     // the file is empty
-	columns    []string // the names of types
+	table      *zippedTable // of a zip archive; nil for other files
+	pipe       *stream      // of standard input or a pipe, which cannot be opened again; else nil
+	guessed    string       // the encoding, if it was guessed
+	blank      bool         // the file is empty
+	columns    []string     // the names of types
 	types      []Column
 	paths      map[string]Column // the types of the extra columns that may be dotted paths
 	all        []string          // the names of all columns, if some are not read
@@ -47,6 +48,10 @@ func (r *Reader) inspect(name string) (*file, error) {
 			f.open, err = f.format.inspect(f, opened, length, &r.options)
 			return f, err
 		}
+		if f.table, err = tableIn(name, opened, length); err != nil {
+			opened.Close() // only read from
+			return nil, err
+		}
 		body, size, first = opened, length, originOf(opened)
 	}
 	r.addTotal(size)
@@ -55,11 +60,11 @@ func (r *Reader) inspect(name string) (*file, error) {
 	if !once {
 		read = new(atomic.Int64) // the file is read again, and counted then
 	}
-	s, err := newStream(name, body, r.options.Encoding, r.onGuess(f), read)
+	s, err := newStream(f.name(), body, f.table, r.options.Encoding, r.onGuess(f), read)
 	if err != nil {
 		return nil, err
 	}
-	head := &beginning{name: name, src: s.text}
+	head := &beginning{name: f.name(), src: s.text}
 	if err := f.examine(head, &r.options); err != nil {
 		s.Close() // nothing was written: only the first error matters
 		return nil, err
@@ -73,6 +78,14 @@ func (r *Reader) inspect(name string) (*file, error) {
 		return nil, &OpenError{name, err}
 	}
 	return f, nil
+}
+
+// name is the name of the file, and that of a table in it.
+func (f *file) name() string {
+	if f.table == nil {
+		return f.info.Name
+	}
+	return f.info.Name + "/" + f.table.name
 }
 
 // addTotal adds the size of an input to the total, which is -1 if the size of one is.
@@ -108,6 +121,9 @@ func (f *file) examine(s *beginning, o *Options) (err error) {
 	binary := refuseBinary(s.name, s.data)
 	if f.format = formatNamed(o.Format); f.format == nil {
 		f.format = formatByName(s.name)
+	}
+	if marked := firstFormat(func(m *inputFormat) bool { return m.marked && m.fit(s, o) == sureFit }); marked != nil {
+		f.format = marked
 	}
 	f.blank = s.whole && len(bytes.TrimSpace(s.data)) == 0
 	if f.format == nil {

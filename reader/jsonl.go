@@ -79,9 +79,9 @@ type jsonLayout struct {
 	found           bool   // below is not named in the options
 }
 
-// open returns a parser of lines, or of a document.
-func (l jsonLayout) open(r *Reader, f *file, s *stream) (parser, error) {
-	values := jsonlParser{
+// newJSONLParser returns a parser without a source.
+func newJSONLParser(r *Reader, f *file) jsonlParser {
+	return jsonlParser{
 		inputs:  f.info.Inputs,
 		joiner:  r.options.joiner(),
 		columns: r.index,
@@ -90,6 +90,11 @@ func (l jsonLayout) open(r *Reader, f *file, s *stream) (parser, error) {
 		unit:    "line",
 		width:   len(r.columns),
 	}
+}
+
+// open returns a parser of lines, or of a document.
+func (l jsonLayout) open(r *Reader, f *file, s *stream) (parser, error) {
+	values := newJSONLParser(r, f)
 	if l.document {
 		p := newDocumentParser(s.text, l, values)
 		if l.found {
@@ -253,15 +258,20 @@ func examineJSON(f *file, s *beginning, o *Options) (opener, error) {
 		document := newDocumentParser(bytes.NewReader(s.data), l, jsonlParser{})
 		next = func() ([]byte, error) { return document.value() }
 	}
-	objects := firstObjects(next)
+	return l.open, f.setObjects(o, firstObjects(next))
+}
+
+// setObjects finds the columns and the input columns of a file in its first objects.
+func (f *file) setObjects(o *Options, objects []string) error {
 	for _, c := range columnsOf(objects) {
 		f.addColumn(c)
 	}
 	f.paths = pathTypes(o.paths(), objects)
 	if len(objects) == 0 {
 		f.info.Inputs = o.Columns // which are not checked
-		return l.open, nil
+		return nil
 	}
+	var err error
 	f.info.Inputs, err = f.inputNames(o, f.columns, func(name string) (string, error) {
 		hasColumn := func(object string) bool { _, ok := lookup(object, name); return ok }
 		if slices.Contains(o.ExtraColumns, name) || slices.ContainsFunc(objects, hasColumn) {
@@ -276,7 +286,7 @@ func examineJSON(f *file, s *beginning, o *Options) (opener, error) {
 		}
 		return values
 	})
-	return l.open, err
+	return err
 }
 
 // firstObjects returns the objects among the first sampleRecords values, up to an error.

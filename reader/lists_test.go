@@ -89,6 +89,23 @@ func TestListsAsTheyAre(t *testing.T) {
 		{"no numbers of Python below a key", "a.json", `{"n":NaN,"rows":[{"title":"Mug","n":Infinity}]}`, "1 Mug\n", "rows", Options{}},
 		{"no numbers of Python in an object", "a.json", "{\n\"n\":NaN,\n\"title\":\"Mug\"\n}", "1 Mug\n", "", Options{}},
 
+		{"a feed of RSS", "a.xml", "<?xml version=\"1.0\"?>\n<rss xmlns:g=\"http://base.google.com/ns/1.0\" version=\"2.0\"><channel><title>Shop</title>\n" +
+			"<item><g:id>1</g:id><title>Bowl &amp; <![CDATA[tray]]></title></item>\n<item>\n<g:id>2</g:id><title>T&eacute;a</title></item></channel></rss>\n",
+			"3 Bowl & tray\n4 Téa\n", "", Options{}},
+		{"a feed with titles of Google", "a", `<rss xmlns:g="http://base.google.com/ns/1.0"><channel><item><g:title>Bowl</g:title></item><item><g:id>2</g:id></item></channel></rss>`, "1 Bowl\n1 \n", "", Options{}},
+		{"a feed of Atom", "a.txt", "<feed xmlns=\"http://www.w3.org/2005/Atom\" xmlns:g=\"http://base.google.com/ns/1.0\"><title>Shop</title>\n<entry><title>Bowl</title><link href=\"https://a.com/\"/></entry></feed>", "2 https://a.com/\n", "", Options{Columns: []string{"link"}}},
+		{"a feed with another prefix", "a.xml", `<rss xmlns:x="http://base.google.com/ns/1.0"><channel><item><x:title>Bowl</x:title></item></channel></rss>`, "1 Bowl\n", "", Options{Columns: []string{"g:title"}}},
+		{"nested elements of a feed", "a.xml", `<rss xmlns:g="http://base.google.com/ns/1.0"><channel><item><g:shipping><g:country>US</g:country></g:shipping></item></channel></rss>`, "1 US\n", "", Options{Columns: []string{"g:shipping.g:country"}}},
+		{"repeated elements of a feed", "a.xml", `<rss><channel><item><title>a</title><title>b</title></item></channel></rss>`, "1! column \"title\" is an array, want a string\n", "", Options{}},
+		{"an external entity", "a.xml", `<?xml version="1.0"?><!DOCTYPE rss [<!ENTITY x SYSTEM "file:///etc/passwd">]><rss><channel><item><title>a</title></item><item><title>&x;</title></item></channel></rss>`, "broken XML: invalid character entity &x;", "", Options{Format: "xml"}},
+		{"a feed that is cut off", "a.xml", "<rss><channel><item><title>a</title></item><item><tit", "cut short", "", Options{}},
+		{"a feed without an end", "a.xml", "<rss><channel><item><title>a</title></item>", "cut short", "", Options{}},
+		{"an element behind a feed", "a.xml", "<rss><channel><item><title>a</title></item></channel></rss><rss/>", "an element after the end", "", Options{}},
+		{"a long item", "a.xml", "<rss><channel><item><title>a</title></item><item>" + strings.Repeat("<a>xxxxxxxxxx</a>", maxRecord/16), "an item of the feed is longer than 1 MiB", "", Options{}},
+		{"a deep item", "a.xml", "<rss><channel><item><title>a</title></item><item>" + strings.Repeat("<a>", 100), "more than 20 elements", "", Options{}},
+		{"a feed in another encoding", "a.xml", "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><rss><channel><item><title>Caf\xe9 au lait</title></item></channel></rss>", "1 Café au lait\n", "windows-1252", Options{}},
+		{"other XML", "a.xml", "<?xml version=\"1.0\"?><urlset><url><loc>https://a.com</loc></url></urlset>", "an XML document other than RSS and Atom", "", Options{}},
+
 		{"a guess is told", "a.csv", "Name,n\nMug,1\nSofa,2\n", "2 Mug\n3 Sofa\n", `column Name \(guessed\): \\"Mug\\", \\"Sofa\\"`, Options{}},
 		{"numbers are no guess", "a.csv", "Name,Email\n#1001,a@b.c\n#1002,\n", "Name has only numbers", "", Options{}},
 		{"another column is the guess", "a.csv", "Name,Item name\n#1001,Mug\n#1002,Sofa\n", "2 Mug\n3 Sofa\n", "", Options{}},

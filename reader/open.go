@@ -172,20 +172,25 @@ var errSpecial = errors.New("is a pipe or a device, which is read only if it is 
 // or a dot.
 func isHidden(name string) bool { return strings.HasPrefix(name, "_") || strings.HasPrefix(name, ".") }
 
-// checkParts returns an *UnsupportedError unless all parts of a folder have the extension of one format.
+// checkParts returns an *UnsupportedError unless all parts of a folder have the extension of one format, or none has an
+// extension: then the content decides.
 func checkParts(folder string, parts []string) error {
 	for _, part := range parts {
 		switch {
-		case formatByName(part) == nil:
+		case formatByName(part) == nil && (extension(part) != "" || formatByName(parts[0]) != nil):
 			return &UnsupportedError{folder, "a folder with files other than lists (" + filepath.Base(part) + ")", "name the files, such as DIR/*.csv"}
 		case formatByName(part) != formatByName(parts[0]):
-			return &UnsupportedError{folder, "a folder of files in several formats", "name the files, such as DIR/*.csv"}
+			return severalFormats(folder)
 		}
 	}
 	if len(parts) == 0 {
 		return &UnsupportedError{folder, "a folder without parts", "name a folder of files whose names begin with neither _ nor ."}
 	}
 	return nil
+}
+
+func severalFormats(folder string) error {
+	return &UnsupportedError{folder, "a folder of files in several formats", "name the files, such as DIR/*.csv"}
 }
 
 // expandURL is expand for the URL of an object, of a folder of objects, or of a pattern.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"sync/atomic"
 )
@@ -106,6 +107,10 @@ func Open(options Options) (*Reader, error) {
 			return nil, err
 		}
 		f.partitions = partitionsOf(options.Paths, name)
+		if err := r.checkPart(f); err != nil {
+			r.Close()
+			return nil, err
+		}
 		r.files = append(r.files, f)
 	}
 	if options.Records != nil {
@@ -117,6 +122,19 @@ func Open(options Options) (*Reader, error) {
 	}
 	r.warnOfSeveral()
 	return r, nil
+}
+
+// checkPart returns an *UnsupportedError if a part of a folder without an extension has another format than the part before:
+// one of them may be a note.
+func (r *Reader) checkPart(f *file) error {
+	name := f.info.Name
+	if len(r.files) == 0 || extension(name) != "" || slices.Contains(r.options.Paths, name) {
+		return nil
+	}
+	if before := r.files[len(r.files)-1]; before.format != f.format && filepath.Dir(before.info.Name) == filepath.Dir(name) {
+		return severalFormats(filepath.Dir(name))
+	}
+	return nil
 }
 
 // Columns returns the columns of all files in order of first appearance, including the input column, and then the
@@ -265,7 +283,7 @@ func (r *Reader) reopen(f *file) (*stream, error) {
 	if f.format.recognize != nil {
 		return newSeekable(body, size, first, &r.read), nil
 	}
-	s, err := newStream(f.info.Name, body, r.options.Encoding, r.onGuess(f), &r.read)
+	s, err := newStream(f.name(), body, f.table, r.options.Encoding, r.onGuess(f), &r.read)
 	if err != nil {
 		return nil, err
 	}

@@ -35,14 +35,22 @@ type stream struct {
 }
 
 // newStream returns a stream that owns body, and closes body on an error. The stream adds the raw bytes that it
-// reads to total. For encoding and found see decode. The error is a *ReadError, or an *UnsupportedError for content
+// reads to total. A table is read from the archive body. For encoding and found see decode. The error is a *ReadError, or an *UnsupportedError for content
 // that is not a list, compressed or not.
-func newStream(name string, body io.ReadCloser, encoding string, found func(string), total *atomic.Int64) (*stream, error) {
+func newStream(name string, body io.ReadCloser, table *zippedTable, encoding string, found func(string), total *atomic.Int64) (*stream, error) {
 	s := &stream{
 		raw:     &rawReader{src: body, hash: sha256.New(), total: total},
 		closers: []io.Closer{body},
 	}
 	stored := bufio.NewReaderSize(s.raw, readSize)
+	if table != nil {
+		unzipped, err := table.open(stored)
+		if err != nil {
+			s.Close() // nothing was written: only the first error matters
+			return nil, &ReadError{name, 1, err}
+		}
+		stored = bufio.NewReaderSize(unzipped, readSize)
+	}
 	head, _ := stored.Peek(headSize) // the next Read returns an error met here
 	if err := refuse(name, head); err != nil {
 		s.Close() // nothing was written: only the first error matters

@@ -97,7 +97,7 @@ if TYPE_CHECKING:
 # name: (type, meaning)
 _RUN = {
     "join": ("str", "the TEXT between the values of several input columns (default  )"),
-    "input_format": ("str", "csv, jsonl, txt, parquet or xlsx (default: by name and content)"),
+    "input_format": ("str", "csv, jsonl, txt, parquet, xlsx or xml (default: by name and content)"),
     "sheet": ("str", "the SHEET of an Excel file (default: the first)"),
     "dialect": ("str", "of CSV and text, with a comma between: delimiter=C, quote=C, escape=C, comment=TEXT (none: there is none), header=LINE or header=none (the columns are 1, 2, ...), strict (RFC 4180 and no guesses), as in delimiter=tab,quote=none,header=3 (default: by the content)"),
     "encoding": ("str", "utf-8, utf-16, windows-1252, windows-1251, iso-8859-2, shift_jis, gbk or another label of the WHATWG Encoding Standard (default: by the byte order mark, or else by the content)"),

@@ -1,0 +1,268 @@
+package reader
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+var feedFormat = inputFormat{
+	name:        "xml",
+	extensions:  []string{".xml", ".rss", ".atom"},
+	plain:       true,
+	content:     "a feed of products, as RSS or Atom",
+	moreColumns: true,
+	marked:      true,
+	fit:         fitFeed,
+	examine:     examineFeed,
+}
+
+// fitFeed recognizes XML; examineFeed refuses XML that is no feed.
+func fitFeed(s *beginning, _ *Options) fit {
+	text := bytes.TrimLeft(s.data, jsonSpace)
+	for _, start := range []string{"<?xml", "<rss", "<feed"} {
+		if bytes.HasPrefix(text, []byte(start)) {
+			return sureFit
+		}
+	}
+	return noFit
+}
+
+// googleNamespace has the elements of Google's feeds of products, which are columns such as g:title.
+const googleNamespace = "http://base.google.com/ns/1.0"
+
+// items are the names of the elements of records in RSS and Atom, by the names of the document elements.
+var items = map[string]string{"rss": "item", "RDF": "item", "feed": "entry"}
+
+// mostNested is the most elements in each other within a record.
+const mostNested = 20
+
+var (
+	errLongItem   = errors.New("an item of the feed is longer than 1 MiB")
+	errNestedItem = fmt.Errorf("an item of the feed has more than %d elements in each other", mostNested)
+	errAfterFeed  = errors.New("broken XML: an element after the end of the feed")
+)
+
+// feedSource reads the records of a feed as JSON objects. Entities other than those of HTML are errors, so that none is
+// fetched or grows.
+type feedSource struct {
+	decoder  *xml.Decoder
+	bounded  *boundedReader
+	prefixes map[string]string // by namespace
+	root     xml.Name
+	depth    int // of the open elements
+}
+
+func newFeedSource(src io.Reader) *feedSource {
+	s := &feedSource{bounded: &boundedReader{Reader: bufio.NewReaderSize(src, readSize)}, prefixes: map[string]string{googleNamespace: "g:"}}
+	s.decoder = xml.NewDecoder(s.bounded)
+	s.decoder.Entity = xml.HTMLEntity
+	s.decoder.CharsetReader = func(_ string, text io.Reader) (io.Reader, error) { return text, nil } // the text is decoded
+	return s
+}
+
+func (s *feedSource) line() int64 {
+	line, _ := s.decoder.InputPos()
+	return int64(line)
+}
+
+// next returns the next record and its line; io.EOF after the last.
+func (s *feedSource) next() (object []byte, line int64, err error) {
+	s.bounded.left = maxRecord
+	for {
+		token, err := s.decoder.Token()
+		if err != nil {
+			return nil, 0, brokenXML(err)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			switch {
+			case s.depth == 0 && s.root.Local != "":
+				return nil, 0, errAfterFeed
+			case s.depth == 0:
+				s.root = token.Name
+			case token.Name.Local == items[s.root.Local]:
+				line := s.line()
+				value, err := s.element(token, 0)
+				if err != nil {
+					return nil, 0, brokenXML(err)
+				}
+				object, err := json.Marshal(value)
+				return object, line, err
+			}
+			s.note(token)
+			s.depth++
+		case xml.EndElement:
+			s.depth--
+		}
+	}
+}
+
+// note notes the prefixes of namespaces. The namespace of the document element needs none.
+func (s *feedSource) note(start xml.StartElement) {
+	for _, a := range start.Attr {
+		if a.Name.Space == "xmlns" && s.prefixes[a.Value] == "" {
+			s.prefixes[a.Value] = a.Name.Local + ":"
+		}
+	}
+	if s.depth == 0 {
+		s.prefixes[start.Name.Space] = ""
+	}
+}
+
+// feedMember is an element with its content: a text, or an object.
+type feedMember struct {
+	name   string
+	values []any // several of repeated elements
+}
+
+// feedObject is encoded with its members in their order.
+type feedObject []feedMember
+
+func (o feedObject) MarshalJSON() ([]byte, error) {
+	text := []byte{'{'}
+	for i, m := range o {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		var value any = m.values
+		if len(m.values) == 1 {
+			value = m.values[0]
+		}
+		for _, part := range []any{m.name, value} {
+			encoded, err := json.Marshal(part)
+			if err != nil {
+				return nil, err
+			}
+			text = append(append(text, encoded...), ':')
+		}
+		text = text[:len(text)-1]
+	}
+	return append(text, '}'), nil
+}
+
+// element returns the content of an element whose start is consumed.
+func (s *feedSource) element(start xml.StartElement, nested int) (any, error) {
+	if nested > mostNested {
+		return nil, errNestedItem
+	}
+	s.note(start)
+	var text strings.Builder
+	object := feedObject{}
+	for {
+		token, err := s.decoder.Token()
+		if err != nil {
+			return nil, err
+		}
+		switch token := token.(type) {
+		case xml.CharData:
+			text.Write(token)
+		case xml.StartElement:
+			value, err := s.element(token, nested+1)
+			if err != nil {
+				return nil, err
+			}
+			object.add(s.nameOf(token.Name), value)
+		case xml.EndElement:
+			if len(object) > 0 || nested == 0 {
+				return object, nil
+			}
+			return textOf(start, text.String()), nil
+		}
+	}
+}
+
+// add adds a value; further values of one name are a list.
+func (o *feedObject) add(name string, value any) {
+	for i := range *o {
+		if m := &(*o)[i]; m.name == name {
+			m.values = append(m.values, value)
+			return
+		}
+	}
+	*o = append(*o, feedMember{name, []any{value}})
+}
+
+// nameOf returns the name of a column.
+func (s *feedSource) nameOf(name xml.Name) string {
+	prefix, known := s.prefixes[name.Space]
+	if !known {
+		prefix = name.Space + ":" // a prefix that is not declared
+	}
+	return prefix + name.Local
+}
+
+// textOf is the text of an element; a link of Atom has it in an attribute.
+func textOf(start xml.StartElement, text string) string {
+	text = strings.TrimSpace(text)
+	for _, a := range start.Attr {
+		if text == "" && a.Name.Local == "href" {
+			text = a.Value
+		}
+	}
+	return text
+}
+
+func brokenXML(err error) error {
+	syntax, ok := errors.AsType[*xml.SyntaxError](err)
+	switch {
+	case errors.Is(err, errLongToken):
+		return errLongItem
+	case !ok:
+		return err
+	case syntax.Msg == "unexpected EOF":
+		return fmt.Errorf("broken XML: %w", io.ErrUnexpectedEOF)
+	}
+	return fmt.Errorf("broken XML: %s", syntax.Msg)
+}
+
+// examineFeed finds the columns in the first records.
+func examineFeed(f *file, s *beginning, o *Options) (opener, error) {
+	if s.canGrow() {
+		if err := s.grow(sampleLimit); err != nil {
+			return nil, err
+		}
+	}
+	source := newFeedSource(bytes.NewReader(s.data))
+	var objects []string
+	for range sampleRecords {
+		object, _, err := source.next()
+		if err != nil {
+			break
+		}
+		objects = append(objects, string(object))
+	}
+	if items[source.root.Local] == "" {
+		return nil, &UnsupportedError{s.name, "an XML document other than RSS and Atom", convert}
+	}
+	return openFeed, f.setObjects(o, objects)
+}
+
+// feedParser reads the records of a feed.
+type feedParser struct {
+	jsonlParser
+	source *feedSource
+}
+
+func openFeed(r *Reader, f *file, s *stream) (parser, error) {
+	p := &feedParser{newJSONLParser(r, f), newFeedSource(s.text)}
+	p.unit = "item"
+	return p, nil
+}
+
+func (p *feedParser) at() int64 { return p.source.line() }
+
+func (p *feedParser) next() (row, error) {
+	object, line, err := p.source.next()
+	if err != nil {
+		return row{}, err
+	}
+	r := row{line: line}
+	p.parseLine(&r, object)
+	return r, nil
+}
