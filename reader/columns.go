@@ -39,7 +39,7 @@ func (f *file) inputNames(o *Options, columns []string, find func(name string) (
 			return nil, err
 		}
 		if f.info.Guessed = !o.Dialect.noHeader(); f.info.Guessed && values != nil {
-			o.tellGuess(f.info.Name, columns[place], values(place))
+			f.tellColumn(o, columns[place], columns, values(place))
 		}
 		return columns[place : place+1], nil
 	}
@@ -115,8 +115,9 @@ func noInputs(place, columns int, values func(place int) []string) string {
 	return ""
 }
 
-// tellGuess logs the column that was guessed, with its first values.
-func (o *Options) tellGuess(file, column string, values []string) {
+// tellColumn logs the input column that the options do not name, with its first values. The column is a guess if others
+// have usual names, too.
+func (f *file) tellColumn(o *Options, column string, columns, values []string) {
 	const shown = 3
 	var quoted []string
 	for _, value := range values {
@@ -130,7 +131,20 @@ func (o *Options) tellGuess(file, column string, values []string) {
 	if len(quoted) == 0 {
 		return
 	}
-	o.Log.Info(fmt.Sprintf("column %s (guessed): %s", column, strings.Join(quoted, ", ")), "file", displayName(file))
+	if len(f.unfit) > 0 || len(o.usual(columns)) > 1 {
+		column += " (guessed)"
+	}
+	o.Log.Info(fmt.Sprintf("column %s: %s", column, strings.Join(quoted, ", ")), "file", displayName(f.info.Name))
+}
+
+// usual returns the columns with usual names.
+func (o *Options) usual(columns []string) (usual []string) {
+	for _, column := range columns {
+		if slices.ContainsFunc(o.Candidates, likeName(column)) {
+			usual = append(usual, column)
+		}
+	}
+	return usual
 }
 
 // warnOfSeveral warns if a file has several columns with usual names, of which the input column is only the first.
@@ -144,12 +158,7 @@ func (r *Reader) warnOfSeveral() {
 		if f.all != nil {
 			columns = f.all
 		}
-		var usual []string
-		for _, column := range columns {
-			if slices.ContainsFunc(o.Candidates, likeName(column)) && !slices.Contains(f.unfit, column) {
-				usual = append(usual, column)
-			}
-		}
+		usual := slices.DeleteFunc(o.usual(columns), func(column string) bool { return slices.Contains(f.unfit, column) })
 		if len(usual) > 1 {
 			o.Log.Warn("several columns may be the input: the first is read",
 				"option", "reader.Columns", "file", displayName(f.info.Name), "column", strings.Join(f.info.Inputs, ", "), "columns", strings.Join(usual, ", "))

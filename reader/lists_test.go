@@ -106,9 +106,9 @@ func TestListsAsTheyAre(t *testing.T) {
 		{"a feed in another encoding", "a.xml", "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><rss><channel><item><title>Caf\xe9 au lait</title></item></channel></rss>", "1 Café au lait\n", "windows-1252", Options{}},
 		{"other XML", "a.xml", "<?xml version=\"1.0\"?><urlset><url><loc>https://a.com</loc></url></urlset>", "an XML document other than RSS and Atom", "", Options{}},
 
-		{"a guess is told", "a.csv", "Name,n\nMug,1\nSofa,2\n", "2 Mug\n3 Sofa\n", `column Name \(guessed\): \\"Mug\\", \\"Sofa\\"`, Options{}},
+		{"a known column is told", "a.csv", "Name,n\nMug,1\nSofa,2\n", "2 Mug\n3 Sofa\n", `column Name: \\"Mug\\", \\"Sofa\\"`, Options{}},
 		{"numbers are no guess", "a.csv", "Name,Email\n#1001,a@b.c\n#1002,\n", "Name has only numbers", "", Options{}},
-		{"another column is the guess", "a.csv", "Name,Item name\n#1001,Mug\n#1002,Sofa\n", "2 Mug\n3 Sofa\n", "", Options{}},
+		{"another column is the guess", "a.csv", "Name,Item name\n#1001,Mug\n#1002,Sofa\n", "2 Mug\n3 Sofa\n", `column Item name \(guessed\): \\"Mug\\"`, Options{}},
 		{"one value is no guess", "a.csv", "Name,x\n" + strings.Repeat("Acme,1\n", 6) + "Acme,2\n", "Name has one value throughout", "", Options{}},
 		{"blanks are no guess", "a.csv", "Name,x\n" + strings.Repeat(",1\n", 6), "Name has no values", "", Options{}},
 		{"numbers that are named", "a.csv", "Name,x\n#1001,1\n", "2 #1001\n", "", Options{Columns: []string{"name"}}},

@@ -4,6 +4,7 @@ import (
 	"html"
 	"net/netip"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -42,13 +43,39 @@ func unlisted(text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if host, _, _ := strings.Cut(text, "/"); next.MatchString(text) || strings.Count(host, ".") > 1 && areSeveral(host) {
+	if host, _, _ := strings.Cut(text, "/"); next.MatchString(text) || areGlued(text) || strings.Count(host, ".") > 1 && areSeveral(host) {
 		return "", errSeveral
 	}
 	if rest, ok := strings.CutPrefix(strings.TrimPrefix(text, "*"), "."); ok {
 		text = rest
 	}
 	return text, nil
+}
+
+// glued are top-level domains behind which another host may follow without anything between.
+var glued = []string{"com", "net", "org", "info", "de", "co"}
+
+// areGlued reports whether the host of a text is one name twice, each with a top-level domain: example.comexample.org. Other
+// names may be glued, too, but are valid hosts.
+func areGlued(text string) bool {
+	if _, rest, found := strings.Cut(text, "://"); found {
+		text = rest
+	}
+	host, _, _ := strings.Cut(strings.ToLower(text), "/")
+	before := ""
+	for label := range strings.SplitSeq(host, ".") {
+		if repeats(before, label) {
+			return true
+		}
+		before = label
+	}
+	return false
+}
+
+// repeats reports whether a label is a top-level domain and the label before. A short name may be so by accident.
+func repeats(before, label string) bool {
+	const long = 5
+	return len(before) >= long && strings.HasSuffix(label, before) && slices.Contains(glued, strings.TrimSuffix(label, before))
 }
 
 // areSeveral reports whether a text before the first slash has several hosts.

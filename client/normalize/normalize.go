@@ -101,6 +101,7 @@ func isPlainDomain(s string) bool {
 		return false
 	}
 	label := 0 // index at which the label starts
+	before := ""
 	for i := 0; i <= len(s); i++ {
 		if i < len(s) && s[i] != '.' {
 			if c := s[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
@@ -108,9 +109,10 @@ func isPlainDomain(s string) bool {
 			}
 			continue
 		}
-		if !isPlainLabel(s[label:i]) {
+		if !isPlainLabel(s[label:i]) || repeats(before, s[label:i]) {
 			return false
 		}
+		before = s[label:i]
 		if i == len(s) { // a top-level domain starts with a letter, unlike the last label of an address
 			www := strings.LastIndex(s, "www.")
 			return label > 0 && s[label] >= 'a' && (www <= 0 || s[www-1] == '.') // another host may begin there
