@@ -138,8 +138,8 @@ func (c *csvRows) fit(fields []string, n int, fault string) ([]string, string) {
 // quoted reads a row that has quotes on its first line, and so may have several lines.
 func (c *csvRows) quoted(r row) (row, error) {
 	g, err := c.gather(r.line, c.escape)
-	if err == nil && c.fields.backslash && c.escape == 0 && !c.noGuess && (c.escapes || !g.clean) {
-		// A backslash before a quote is an escape if only so the row is well-formed, or if other rows have shown it.
+	if err == nil && c.escape == 0 && !c.noGuess && (c.escapes && bytes.IndexByte(c.fields.text, '\\') >= 0 || c.fields.backslash && !g.clean) {
+		// A backslash before a quote is an escape if only so the row is well-formed. Then it is one in all rows.
 		if g, err = c.gather(r.line, '\\'); err == nil && g.clean {
 			c.escapes = true
 		} else if err == nil {
@@ -203,6 +203,24 @@ func (c *csvRows) isText(g *gathered, first []byte) (text bool, fault string) {
 // split returns the number of fields of a line whose quotes are text.
 func (c *csvRows) split(line []byte) int { return bytes.Count(line, []byte(c.comma)) + 1 }
 
+// alone returns the number of fields of a line without the lines around it: a quote that does not close is text. If no field
+// is in quotes, all quotes are text.
+func (c *csvRows) alone(line []byte) (n int) {
+	if !c.quotes {
+		return c.split(line)
+	}
+	line, _ = cutLineEnd(line)
+	var f fieldBuffer
+	f.reset(&c.csvDialect, c.escape)
+	if f.dialect.strict || f.add(line) != "" {
+		return c.split(line)
+	}
+	if f.open {
+		f.reopenAsText()
+	}
+	return len(f.ends)
+}
+
 // gathered is the row in the field buffer.
 type gathered struct {
 	size  int    // in bytes
@@ -256,7 +274,7 @@ func (c *csvRows) gather(first int64, escape byte) (g gathered, err error) {
 
 // count counts one of several lines.
 func (g *gathered) count(c *csvRows, raw []byte) {
-	g.last = c.want > 1 && c.split(raw) == c.want
+	g.last = c.want > 1 && c.alone(raw) == c.want
 	if g.last {
 		g.rows++
 	}

@@ -181,11 +181,11 @@ func (found *outline) records(file string, o *Options) (path string, err error) 
 		for _, a := range arrays {
 			names = append(names, a.path+elements)
 		}
-		column := names[0]
+		text := what + " " + strings.Join(names[:min(len(names), columnsShown)], " or ")
 		if arrays[0].hasObjects() {
-			column += ".NAME"
+			text += ", with columns such as " + names[0] + ".NAME"
 		}
-		return &FormatError{file, 1, fmt.Sprintf("%s %s, whose column is then %s", what, strings.Join(names[:min(len(names), columnsShown)], " or "), column), "Columns"}
+		return &FormatError{file, 1, text, "Columns"}
 	}
 	isRecord := o.namesInput(found.keys)
 	for _, name := range o.Columns {
@@ -203,7 +203,7 @@ func (found *outline) records(file string, o *Options) (path string, err error) 
 	case len(objects) > 1:
 		return "", doubt("the file is one object, and the records may be in", objects)
 	case len(texts) > 0 && len(o.Columns) == 0:
-		return "", doubt("the file is one object, and the inputs may be in", texts)
+		return "", doubt("the file is one object, and the inputs may be the texts of", texts)
 	}
 	return "", nil
 }

@@ -43,6 +43,7 @@ func TestListsAsTheyAre(t *testing.T) {
 
 		{"two quotes that do not quote", "a.tsv", "id\ttitle\tx\n" + pair, "2 \"24 inch\n3 b\n4 c\n5 19\"\n6 e\n", "do not quote", Options{}},
 		{"in a file that quotes", "a.tsv", "id\ttitle\tx\n" + pair + "6\t\"f\"\tx\n", "2! a quote opened on this line is closed on a later one, but each of these 4 lines is a row itself\n3 b\n4 c\n5 19\"\n6 e\n7 f\n", "", Options{}},
+		{"a field of two lines behind delimiters in quotes", "a.csv", "title,brand,id\n\"Pen\",b,1\n\"a, b\",\"two\nlines\",2\nc,d,3\n", "2 Pen\n3 a, b\n5 c\n", "", Options{}},
 		{"quotes around a delimiter", "a.tsv", "id\ttitle\tx\n\"12 in\tpan 24\"\t5\n", "2 pan 24\"\n", "do not quote", Options{Columns: []string{"title"}}},
 		{"no quotes by the dialect", "a.csv", "title,x\n\"a\",1\n", "2 \"a\"\n", "", Options{Dialect: Dialect{Quote: None}}},
 		{"a record of many lines", "a.csv", "title,x\n\"a" + strings.Repeat("\nb", 25) + "\",1\n", "2 a" + strings.Repeat("\nb", 25) + "\n", "many lines.*line=2", Options{}},
@@ -73,7 +74,7 @@ func TestListsAsTheyAre(t *testing.T) {
 		{"a column below keys", "a.json", `{"products":[{"brand":{"name":"Acme"},"label":"Bowl"}]}`, "1 Acme Bowl\n", "", Options{Columns: []string{"products[].brand.name", "products[].label"}}},
 		{"a column of the records below a key", "a.json", `{"products":[{"label":"Bowl"}]}`, "1 Bowl\n", "products", Options{Columns: []string{"label"}}},
 		{"texts below a key", "a.json", `{"list":["a.com","b.com"]}`, "1 a.com\n1 b.com\n", "", Options{Columns: []string{"list[]"}}},
-		{"texts below a key that is not named", "a.json", `{"about":"l","list":["a.com","b.com"]}`, "may be in list[]", "", Options{}},
+		{"texts below a key that is not named", "a.json", `{"about":"l","list":["a.com","b.com"]}`, "may be the texts of list[]", "", Options{}},
 		{"the columns of a table of pandas", "a.json", `{"schema":{"fields":[{"name":"title"}]},"data":[{"title":"Bowl"},{"title":"Tree"}]}`, "1 Bowl\n1 Tree\n", "data", Options{}},
 		{"two keys with records", "a.json", `{"products":[{"title":"Bowl"}],"shops":[{"title":"S"}]}`, "products[] or shops[]", "", Options{}},
 		{"an object that may be a record", "a.json", `{"title":"Bowl","variants":[{"title":"red"}]}`, "may be a record itself", "", Options{}},
