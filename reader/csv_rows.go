@@ -342,7 +342,8 @@ type fieldBuffer struct {
 }
 
 func (f *fieldBuffer) reset(d *csvDialect, escape byte) {
-	*f = fieldBuffer{dialect: d, escape: escape, text: f.text[:0], ends: f.ends[:0]}
+	f.dialect, f.escape, f.text, f.ends = d, escape, f.text[:0], f.ends[:0]
+	f.open, f.crossed, f.stray, f.complete, f.backslash = false, false, false, false, false
 }
 
 // add adds a line with its line end, and returns its fault or "". If the buffer is open afterwards, the row
