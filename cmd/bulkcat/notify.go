@@ -142,7 +142,7 @@ func (n *notices) facts() notify.Facts {
 	}
 	c := session.Counts()
 	facts.Counts = notify.Counts{
-		Records: c.Settled(), Rows: c.Rows, OK: c.OK, Empty: c.Empty, Unanswered: c.Unanswered(),
+		Records: c.Settled(), Rows: c.Rows, OK: c.OK, Empty: c.Empty, Blank: c.Blank, Unanswered: c.Unanswered(),
 		Requests: c.Requests, Retries: c.Retries, FromStore: c.FromStore,
 	}
 	if f.account != nil {

@@ -119,6 +119,9 @@ func moreFigures(s record.Status) []Figure {
 		{"Retries", figures.Count(s.Retries), figures.Count(s.ToRetry) + " wait"},
 		{"Without an answer", figures.Count(s.Unanswered), figures.Percent(figures.Share(s.Unanswered, answers))},
 	}
+	if s.Blank > 0 {
+		all = append(all, Figure{"Blank", figures.Count(s.Blank), "without an input"})
+	}
 	if s.Free > 0 {
 		all = append(all, Figure{"Free", figures.Count(s.Free), "answered by the model"})
 	}
@@ -260,6 +263,7 @@ var (
 	recordsDesc    = desc("records", "Records with a status.")
 	totalDesc      = desc("records_expected", "Records of the input, estimated.")
 	unansweredDesc = desc("unanswered", "Records without an answer, each once for each classification.")
+	blankDesc      = desc("blank", "Records without an input, each once for each classification.")
 	requestsDesc   = desc("requests_total", "Requests made.")
 	costDesc       = desc("cost_total", "What the requests of this start cost, in units of the currency.", "currency")
 	retriesDesc    = desc("retries_total", "Requests that followed a failed request.")
@@ -280,7 +284,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 // Describe lists the metrics.
 func (r *Run) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		recordsDesc, totalDesc, unansweredDesc, requestsDesc, costDesc, retriesDesc, outcomesDesc, inFlightDesc, toRetryDesc, allowedDesc,
+		recordsDesc, totalDesc, unansweredDesc, blankDesc, requestsDesc, costDesc, retriesDesc, outcomesDesc, inFlightDesc, toRetryDesc, allowedDesc,
 		quotaDesc, leftDesc, stateDesc, latencyDesc,
 	} {
 		to <- d
@@ -297,6 +301,7 @@ func (r *Run) Collect(to chan<- prometheus.Metric) {
 	send(recordsDesc, gauge, float64(s.Records))
 	send(totalDesc, gauge, float64(s.Total))
 	send(unansweredDesc, gauge, float64(s.Unanswered))
+	send(blankDesc, gauge, float64(s.Blank))
 	send(requestsDesc, counter, float64(s.Requests))
 	if c := s.Cost; c != nil {
 		send(costDesc, counter, c.Spent.Units(), c.Price.Currency)

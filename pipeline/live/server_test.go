@@ -27,7 +27,7 @@ func statusOf(state record.State) record.Status {
 	quota := int64(1234)
 	return record.Status{
 		Output: "out.csv", State: state, Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Updated: time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC),
-		Records: 40, Total: 100, Requests: 50, Outcomes: record.Attempts{"answered": 48, "limited": 2}, Allowed: 10, Quota: &quota,
+		Records: 40, Blank: 3, Total: 100, Requests: 50, Outcomes: record.Attempts{"answered": 48, "limited": 2}, Allowed: 10, Quota: &quota,
 		Details: &record.Details{
 			Service:    "https://api.example.com",
 			Settings:   record.Settings{Kind: "website", Output: "out.csv"},
@@ -95,7 +95,7 @@ func TestEveryPathHasTheSameFigures(t *testing.T) {
 	}
 	text, _ = get(t, s, "metrics")
 	for _, line := range []string{
-		"bulkcat_run_requests_total 50", "bulkcat_run_records 40", "bulkcat_run_quota_left 1234", `bulkcat_run_state{state="outage"} 1`,
+		"bulkcat_run_requests_total 50", "bulkcat_run_records 40", "bulkcat_run_blank 3", "bulkcat_run_quota_left 1234", `bulkcat_run_state{state="outage"} 1`,
 		`bulkcat_run_outcomes_total{outcome="limited"} 2`, "bulkcat_run_request_duration_seconds_count 50", `bulkcat_run_request_duration_seconds_bucket{le="1"} 49`,
 	} {
 		if !strings.Contains(text, line+"\n") {

@@ -43,6 +43,7 @@ type Counts struct {
 	Rows       int64 `json:"rows"`
 	OK         int64 `json:"ok"`
 	Empty      int64 `json:"empty"`
+	Blank      int64 `json:"blank"`
 	Unanswered int64 `json:"unanswered"` // rejected, failed, invalid or pending
 	Requests   int64 `json:"requests"`   // attempts made
 	Retries    int64 `json:"retries"`

@@ -55,7 +55,7 @@ func (p Progress) Status(account *record.Account, now time.Time) record.Status {
 	s := record.Status{
 		Format: record.StatusFormat, Output: account.Settings.Output, PID: os.Getpid(), Started: account.Started, Updated: now.UTC(),
 		State: p.State, Since: p.Since.UTC(),
-		Records: p.Counts.Settled(), Total: p.Total, Unanswered: p.Counts.Unanswered(), Free: p.Counts.Free,
+		Records: p.Counts.Settled(), Total: p.Total, Blank: p.Counts.Blank, Unanswered: p.Counts.Unanswered(), Free: p.Counts.Free,
 		Requests: p.Counts.Requests, Retries: p.Counts.Retries, InFlight: p.Counts.InFlight, ToRetry: p.Counts.Parked,
 		Outcomes: p.Counts.Attempts, Cost: p.Cost,
 		RecordsPerSecond: tenths(p.Rate), RequestsPerSecond: tenths(p.Requests), Stop: p.Stop,

@@ -28,6 +28,7 @@ type Status struct {
 
 	Records    int64       `json:"records"`         // with a status
 	Total      int64       `json:"total,omitempty"` // records of the input, estimated; 0 if unknown
+	Blank      int64       `json:"blank"`           // records without an input, each once for each classification
 	Unanswered int64       `json:"unanswered"`      // records without an answer, each once for each classification
 	Free       int64       `json:"free,omitempty"`  // records that a model has answered for nothing
 	Requests   int64       `json:"requests"`
