@@ -202,7 +202,7 @@ func (found *outline) records(file string, o *Options) (path string, err error) 
 		return objects[0].path, nil
 	case len(objects) > 1:
 		return "", doubt("the file is one object, and the records may be in", objects)
-	case len(texts) > 0 && len(o.Columns) == 0:
+	case len(texts) == 1 && len(found.arrays) == 1 && len(o.Columns) == 0:
 		return "", doubt("the file is one object, and the inputs may be the texts of", texts)
 	}
 	return "", nil

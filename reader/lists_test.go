@@ -75,6 +75,7 @@ func TestListsAsTheyAre(t *testing.T) {
 		{"a column of the records below a key", "a.json", `{"products":[{"label":"Bowl"}]}`, "1 Bowl\n", "products", Options{Columns: []string{"label"}}},
 		{"texts below a key", "a.json", `{"list":["a.com","b.com"]}`, "1 a.com\n1 b.com\n", "", Options{Columns: []string{"list[]"}}},
 		{"texts below a key that is not named", "a.json", `{"about":"l","list":["a.com","b.com"]}`, "may be the texts of list[]", "", Options{}},
+		{"columns and rows of arrays", "a.json", `{"columns":["title"],"data":[["Bowl"]]}`, "which column is the input", "", Options{}},
 		{"the columns of a table of pandas", "a.json", `{"schema":{"fields":[{"name":"title"}]},"data":[{"title":"Bowl"},{"title":"Tree"}]}`, "1 Bowl\n1 Tree\n", "data", Options{}},
 		{"two keys with records", "a.json", `{"products":[{"title":"Bowl"}],"shops":[{"title":"S"}]}`, "products[] or shops[]", "", Options{}},
 		{"an object that may be a record", "a.json", `{"title":"Bowl","variants":[{"title":"red"}]}`, "may be a record itself", "", Options{}},
