@@ -59,7 +59,7 @@ func figuresOf(s record.Statuses) figures {
 	coverage := []report.Coverage{
 		{Status: writer.StatusOK, Records: s.OK}, {Status: writer.StatusEmpty, Records: s.Empty},
 		{Status: writer.StatusRejected, Records: s.Rejected}, {Status: writer.StatusFailed, Records: s.Failed},
-		{Status: writer.StatusInvalid, Records: s.Invalid}, {Status: writer.StatusPending, Records: s.Pending},
+		{Status: writer.StatusInvalid, Records: s.Invalid}, {Status: writer.StatusBlank, Records: s.Blank}, {Status: writer.StatusPending, Records: s.Pending},
 	}
 	return figures{records: s.Sum(), summary: report.Summary{Classifications: []report.Classification{{Records: s.Sum(), Coverage: coverage}}}}
 }

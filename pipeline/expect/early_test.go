@@ -24,6 +24,7 @@ func TestEarly(t *testing.T) {
 		{"a share that the rest cannot save", "ok >= 95%", record.Statuses{OK: 189, Empty: 11}, 210, "94.5% (189 of 200) so far"},
 		{"a share that the rest may save", "ok >= 95%", record.Statuses{OK: 188, Empty: 12}, 240, ""},
 		{"a share that is exceeded", "invalid <= 1%", record.Statuses{OK: 170, Invalid: 30}, 0, "15% (30 of 200) so far"},
+		{"a share of blanks", "blank <= 5%", record.Statuses{OK: 170, Blank: 30}, 0, "15% (30 of 200) so far"},
 		{"none may be", "failed == 0%", record.Statuses{OK: 199, Failed: 1}, 0, "0.5% (1 of 200) so far"},
 		{"all have to be", "ok = 100%", record.Statuses{OK: 199, Failed: 1}, 0, "99.5% (199 of 200) so far"},
 		{"a number that is exceeded", "unanswered < 5", record.Statuses{OK: 290, Rejected: 2, Failed: 2, Invalid: 1}, 0, "5 so far"},
