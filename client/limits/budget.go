@@ -82,13 +82,11 @@ type budget struct {
 
 const (
 	quotaTries = 8 // within about two minutes; then the service counts as not telling the quota, unless the run waits for quota
-	quotaRetry = time.Second
 
 	// A run that waits for quota asks after pauses that are a part of the time that it has waited, within bounds: quotas
 	// are renewed by the hour, the day or the month.
 	pollFirst = time.Minute
-	pollPart  = 8
-	pollLast  = 10 * time.Minute
+	pollLast  = 10 * time.Minute // of a day that has been waited for, ten minutes are little
 	pollEnds  = 15 * time.Minute // until a service that does not tell its quota gets a request, to find out
 	pollSoon  = 5 * time.Second  // after a wait that the service has named
 )
@@ -151,7 +149,7 @@ func (b *budget) pause(now time.Time) time.Duration {
 		b.soon = false
 		return 2 * pollSoon
 	}
-	return min(max(now.Sub(b.since)/pollPart, pollFirst), pollLast)
+	return min(max(now.Sub(b.since)/probeGrowth, pollFirst), pollLast)
 }
 
 // Exhausted makes the run wait until the quota is no longer used up; stated is the wait that the service names, 0 for
@@ -237,7 +235,7 @@ func (b *budget) unknown(now time.Time, a Quota) {
 	case b.empty && (a.Transient || now.Sub(b.since) < pollEnds):
 		b.ask = now.Add(b.pause(now))
 	case !b.empty && a.Transient && (b.wait || b.tries < quotaTries):
-		b.ask = now.Add(min(quotaRetry<<min(b.tries-1, quotaTries), probeLast)) // the end of an outage is seen soon
+		b.ask = now.Add(min(time.Second<<min(b.tries-1, quotaTries), probeLast)) // the end of an outage is seen soon
 	default:
 		b.spent = &SpentError{Limit: Reserve, Value: b.reserve, Shards: b.shards, Err: a.Err}
 	}

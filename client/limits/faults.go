@@ -57,15 +57,14 @@ const (
 )
 
 const (
-	usualOver    = 1000 // attempts
-	recentOver   = 60   // attempts
-	restoredOver = 200  // attempts
+	usualOver    = 1000 // attempts: a share of 1% is ten failures of them
+	recentOver   = 60   // attempts: at most rates they come within seconds
+	restoredOver = 200  // attempts: a bucket that has filled meanwhile is forgotten
 	priorShare   = 0.05 // the usual share of failures before anything is known, with the weight of so many attempts:
 	priorCount   = 50
 	risen        = 0.1 // share of failures: below it the failures cost less than a test
 	evidence     = 8.0 // log of the likelihood ratio that begins a test: there are many times at which one could begin
 	decisive     = 3.0 // log of the likelihood ratio that decides a step, 20 to 1
-	settles      = time.Minute
 	halvings     = 4   // at most: a run that has not yet found a rate may be far above the limit
 	mostFalse    = 4   // doubts without an outage, each of which doubles the failures that begin the next one
 	mostTested   = 500 // attempts until an undecided step ends
@@ -188,7 +187,7 @@ func (c *Controller) decideTest(now time.Time) {
 		t.share = seen.share()
 		c.hush(now, c.pace.rate/2)
 	case same && t.share > 0.5 && !t.settled: // little is lost while a window of the service passes
-		t.since, t.seen, t.tested, t.settled = now.Add(settles), attempts{}, 0, true
+		t.since, t.seen, t.tested, t.settled = now.Add(longSilence), attempts{}, 0, true
 	case same: // the new share is the usual one
 		f.usual = attempts{priorCount * (1 - t.share), priorCount * t.share}
 		c.endTest(now)

@@ -19,8 +19,8 @@ type flight struct {
 }
 
 const (
-	flightGrowth = 0.02 // share of the bound, in the first unit of growth
-	flightHold   = 2    // units after a cut until the bound grows
+	flightGrowth = 0.02 // share of the bound, in the first unit of growth: one request more of 50
+	flightHold   = 2    // units after a cut until the bound grows: the requests in flight end meanwhile
 )
 
 func newFlight(o Options, now time.Time) flight {
@@ -129,10 +129,10 @@ type queue struct {
 const (
 	queueFirst   = 16 // requests at once before the first answer, and after a doubt
 	queueGrowth  = 4  // requests at once more, for each answer that did not wait in the service
-	queueAnswers = 16 // answers in a period
-	queueLong    = 4  // times the idle latency
+	queueAnswers = 16 // answers in a period: their mean hardly depends on one of them
+	queueLong    = 4  // times the idle latency: less is the spread of a service that is idle
 	queueSeconds = 5  // seconds of work that may wait in the service, for up to queueFair requests
-	queueFair    = 64
+	queueFair    = 64 // requests: enough for any service that takes so long
 )
 
 func newQueue(trial int, now time.Time) queue {

@@ -30,21 +30,20 @@ type pace struct {
 
 const (
 	firstRate = 50.0  // requests a second: a service with a low limit refuses few of them in one round trip
-	leastRate = 0.02  // a request in 50 seconds
+	leastRate = 0.02  // a request in 50 seconds: the run still sees when the service serves more
 	mostRate  = 1e6   // a higher rate limits nothing
 	underCap  = 0.985 // share of the allowed rate: requests that the network delays do not crowd a second
 
-	underRefused = 0.95             // share of what was admitted, after a cut: a token bucket fills again
-	nearRefused  = 0.99             // share of the refused rate until which the rate grows without a hold
-	almost       = 0.995            // of that share
-	approach     = 0.7              // of the distance to it, in a unit
-	growth       = 0.03             // share of the rate, in the first unit beyond the refused one
-	holdUnits    = 10               // units in a hold, at least: where cuts cost much, the rate grows in small steps
-	provenUnits  = 3                // units until a rate counts as served
-	yielded      = 0.95             // share of the served rate that a cut leaves: runs beside each other come to equal rates
-	afterBlock   = 0.7              // share of the rate before a trip that came sooner than its silence was long
-	leastLost    = 10 * time.Second // of a longer silence, that counts as lost however young the run is
-	worth        = 2                // times its cost a step must have gained before it is made
+	nearRefused = 0.99             // share of the refused rate until which the rate grows without a hold: what is left is not worth a refusal
+	almost      = 0.995            // of that share: the distance is halved without end
+	approach    = 0.7              // of the distance to it, in a unit: it is nearly there after three
+	growth      = 0.03             // share of the rate, in the first unit beyond the refused one: a limit that is just above refuses few
+	holdUnits   = 10               // units in a hold, at least: where cuts cost much, the rate grows in small steps
+	provenUnits = 3                // units until a rate counts as served: a bucket with a burst serves more at first
+	yielded     = 0.95             // share of the served rate that a cut leaves: runs beside each other come to equal rates, and a bucket fills again
+	afterBlock  = 0.7              // share of the rate before a trip that came sooner than its silence was long: two such trips halve the rate
+	leastLost   = 10 * time.Second // of a longer silence, that counts as lost however young the run is
+	worth       = 2                // times its cost a step must have gained before it is made
 
 	catchUp = 2 * time.Millisecond // the requests of a late timer may follow at once
 	lookAt  = 5 * time.Millisecond // the interval between updates
@@ -177,7 +176,7 @@ func (p *pace) double(elapsed, doubling time.Duration) {
 // again when the cut, which has cost some time, is a small share of the run.
 func (p *pace) lower(now time.Time, present, admitted float64, hold time.Duration) {
 	p.refuse(now, present)
-	p.set(min(max(admitted*underRefused, p.served), present*nearRefused))
+	p.set(min(max(admitted*yielded, p.served), present*nearRefused))
 	p.hold, p.lost = hold, 0
 }
 
@@ -185,7 +184,7 @@ func (p *pace) lower(now time.Time, present, admitted float64, hold time.Duratio
 // that of the admitted requests, silences included.
 func (p *pace) trip(now time.Time, rate, mean float64, phase, silence, hold time.Duration) {
 	p.refuse(now, rate)
-	share := underRefused
+	share := yielded
 	if phase < silence {
 		share = afterBlock
 	}
@@ -196,7 +195,7 @@ func (p *pace) trip(now time.Time, rate, mean float64, phase, silence, hold time
 // again returns to just under the refused rate after a trip that says nothing about the rate.
 func (p *pace) again(now time.Time, hold, silence time.Duration) {
 	if p.refused > 0 {
-		p.set(p.refused * underRefused)
+		p.set(p.refused * yielded)
 		p.hold, p.lost = hold, silence
 	}
 	p.begun(now)
@@ -244,7 +243,7 @@ func (p *pace) resume(now time.Time, answered bool) {
 		case p.served > 0:
 			p.set(min(firstRate, p.served))
 		case p.refused > 0:
-			p.set(min(firstRate, p.refused*underRefused))
+			p.set(min(firstRate, p.refused*yielded))
 		default:
 			p.set(firstRate)
 		}

@@ -34,20 +34,18 @@ type steady struct {
 }
 
 const (
-	enough      = 3    // refusals: fewer may be chance
-	tolerance   = 0.02 // share of the attempts that may be refused
-	longOver    = 500
-	longEnough  = 10
-	doubtful    = 5 // attempts that are added to the latest ones: few attempts say little
-	steadyCuts  = 3
-	steadyShare = 0.7 // of the share before the cuts, at least
-	steadyRate  = 0.5 // of the rate before the cuts, at most
-	steadyTime  = 20  // times the time of the series, until it is tried again
-	steadyLeast = 30 * time.Second
-
-	crowdPrice   = 0.003 // share of the requests that may be refused because the number in flight grows
-	refusedPrice = 0.01  // because the rate grows
-	mostPriced   = 10    // refusals: more come from one cut that was late
+	enough       = 3                // refusals in a row, or cuts: fewer may be chance
+	tolerance    = 0.02             // share of the attempts that may be refused: they cost less than a lower rate
+	longOver     = 500              // attempts: a rate that is 3% too high shows only in so many
+	longEnough   = 10               // refusals of these: the tolerance
+	doubtful     = 5                // attempts that are added to the latest ones: few attempts say little
+	steadyShare  = 0.7              // of the share before the cuts, at least: if the rate were the cause, half the rate would leave less
+	steadyRate   = 0.5              // of the rate before the cuts, at most: a cut in half shows whether the rate matters
+	steadyTime   = 20               // times the time of the series, until it is tried again: the trial costs a twentieth
+	steadyLeast  = 30 * time.Second // a backend that is restarted takes as long
+	crowdPrice   = 0.003            // share of the requests that may be refused because the number in flight grows
+	refusedPrice = 0.01             // because the rate grows: a third of what the growth gains
+	mostPriced   = 10               // refusals: more come from one cut that was late
 )
 
 // begin clears the counts.
@@ -144,7 +142,7 @@ func (e *pressure) isSteady(now time.Time, p *pace) bool {
 		*t = steady{share: share, rate: p.rate, refused: p.refused, began: now}
 	}
 	t.cuts, t.last = t.cuts+1, p.rate
-	return t.cuts > steadyCuts && p.rate < steadyRate*t.rate
+	return t.cuts > enough && p.rate < steadyRate*t.rate
 }
 
 // sentAt is the rate at which the refused attempts were sent: while these hang, nothing may be sent at all.

@@ -22,7 +22,6 @@ type trip struct {
 	rate    float64       // requests that were admitted in the second before the trip
 	silence time.Duration // that ended the last trip
 	ended   time.Time     // when an attempt that was in flight at the trip last ended
-	hasty   bool          // the service answers again before the time that it states
 
 	phase, prior phase // the present one, and the one before the last silence
 }
@@ -43,17 +42,15 @@ func (p *phase) used(serial int64) int { return int(serial-p.serial) - p.refused
 
 const (
 	tellsNothing = 10                   // requests of a phase that is so short for another reason than the rate
-	otherRate    = 1.3                  // times the rate of the phase before: a number that two rates have in common is that of a window
-	inARow       = 3                    // refusals until a trip
+	otherRate    = 1.3                  // times the rate of the phase before, more than its measure errs: a number that both have in common is that of a window
 	reordered    = 2 * time.Millisecond // requests that are sent so close together may arrive in another order
-	tripPrice    = 0.02                 // share of the run that may be lost to trips
+	tripPrice    = 0.02                 // share of the run that may be lost to trips: blocks are long, and a better rate pays for them late
 	retryAge     = 5                    // times the age of the run until it tries a higher rate again: it knows little at first
 	short        = 2 * time.Second      // a shorter wait that is stated may mean a fraction of a second
-	longSilence  = time.Minute
-	blamedFor    = time.Minute      // since such a test, refused retries say nothing about the rate
-	blameEvery   = 20 * time.Second // between tests whether the inputs of retries are the cause of their refusals
-	passing      = time.Second      // a shorter silence is that of a limiter that serves a rate
-	mostPatience = 15 * time.Second
+	longSilence  = time.Minute          // the longest usual window of a limiter: what lasts longer is worth a warning
+	blameEvery   = 20 * time.Second     // between tests whether the inputs of retries are the cause of their refusals
+	passing      = time.Second          // a shorter silence is that of a limiter that serves a rate: windows and blocks last a second at least
+	mostPatience = 15 * time.Second     // a request that hangs holds up the run no longer
 )
 
 // silences are the times of the probes after a trip, in seconds. Services choose round lengths, and whole
@@ -109,7 +106,7 @@ func (c *Controller) hasBecomeLong(now time.Time) bool {
 
 // next is the time of the probe that follows those until now.
 func (t *trip) next(now time.Time) time.Time {
-	if t.stated.After(now) && !t.hasty {
+	if t.stated.After(now) {
 		return t.stated
 	}
 	elapsed := now.Sub(t.at)
@@ -135,7 +132,7 @@ func (c *Controller) inARow(isCertain bool) int {
 	if !isCertain {
 		share += c.faults.usual.share()
 	}
-	return row(share, inARow)
+	return row(share, enough)
 }
 
 // answersAfter is how long most answers take: without one, no request was admitted.
@@ -203,7 +200,7 @@ func (c *Controller) beginTrip(now time.Time) {
 	t.at = now
 	c.measure()
 	if now.Sub(t.phase.began) < passing && t.phase.number < t.prior.number/2 { // the silence before did not help
-		t.silence, t.hasty = 0, true
+		t.silence = 0
 	}
 	h.beginDoubt(now.Add(c.patience()))
 	h.since, h.refusing = t.first.sent.Add(reordered), true
@@ -311,7 +308,7 @@ func (t *trip) end() {
 
 // isSame reports whether two trips came after the same number of requests. Small numbers are the same by chance.
 func isSame(a, b int) bool {
-	return min(a, b) >= inARow && max(a-b, b-a) <= max(1, b*3/100)
+	return min(a, b) >= enough && max(a-b, b-a) <= max(1, b*3/100)
 }
 
 // counter counts events in slots of time. It knows the last few seconds.

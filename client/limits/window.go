@@ -17,8 +17,8 @@ type window struct {
 }
 
 const (
-	windowError = 0.03 // share of the length that need not be found
-	testNumber  = 20   // windows until a run tries whether the number has grown
+	windowError = 0.03 // share of the length that need not be found: the search costs a refusal for each halving
+	testNumber  = 20   // windows until a run tries whether the number has grown: the trial costs a twentieth
 )
 
 // learn learns a window from a trip after the given number of requests; the times are those from the first

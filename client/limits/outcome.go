@@ -1,0 +1,163 @@
+package limits
+
+import "time"
+
+// unbroken is what the controller knew when an attempt first failed after an answer. If the failures turn out to be a
+// doubt, as when a service dies, the cuts meanwhile say nothing about the limits of the service.
+type unbroken struct {
+	at     time.Time
+	broken bool // a connection has failed
+	pace   pace
+	flight flight
+}
+
+// End returns a permit with the result of its attempt. Each permit is returned once.
+func (c *Controller) End(now time.Time, p Permit, r Result) Effect {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.inFlight--
+	c.budget.end(r)
+	if p.probe {
+		c.health.probing = false
+	} else if c.health.refusing {
+		c.trip.ended = now
+	}
+	before := c.reported
+	r.Wait = min(r.Wait, c.options.MaxWait)
+	switch r.Signal {
+	case Answered:
+		c.answered(now, p)
+		c.state(now, p, r)
+	case Refused, Failed, Unavailable:
+		c.failed(now, p, r)
+	case Unsent:
+		c.flight.cut(now, c.inFlight)
+	case Stored:
+		if c.health.suspect { // the gateway is still the service
+			c.answered(now, p)
+		}
+	}
+	if c.window.ends.IsZero() {
+		c.pace.state(r.Rate, now)
+	}
+	return c.effect(now, before)
+}
+
+// effect compares the state with an earlier one.
+func (c *Controller) effect(now time.Time, before health) Effect {
+	change := Effect{Wake: c.waiting, Lasting: c.hasBecomeLong(now)}
+	c.reported = c.health
+	c.waiting = false
+	switch {
+	case c.health.state != before.state && (c.health.state == Out || c.health.state == Limited):
+		change.State = c.health.state
+	case c.health.state == Up && (before.state == Out || c.lasted):
+		c.lasted = false
+		change.State, change.After = Up, now.Sub(before.since)
+	}
+	return change
+}
+
+func (c *Controller) answered(now time.Time, p Permit) {
+	c.flight.queue.answered(now, p)
+	c.trip.answer(p)
+	c.served.add(now, 1)
+	span := c.span()
+	if !p.accepted && !p.sent.Before(c.pressure.since) {
+		c.accept(now, p, span)
+	}
+	if p.first {
+		c.countFault(now, p, 1, 0)
+	}
+	c.flight.grow(now, span.unit)
+	c.heal(now, p)
+}
+
+// isSlow reports whether answers take so long that refusals come well before them.
+func (c *Controller) isSlow(now time.Time) bool {
+	const early = 200 * time.Millisecond
+	latency := c.flight.latency()
+	return latency > early || latency == 0 && now.Sub(c.health.start) > early
+}
+
+// heal ends a doubt if the answer to a request shows that the service serves again.
+func (c *Controller) heal(now time.Time, p Permit) {
+	before := c.health
+	switch {
+	case !c.health.answered(now, p):
+		if before.died() { // the failures say nothing about the rate
+			c.endTest(now)
+		}
+		return
+	case before.refusing && !before.closed && p.test && before.probes == 0:
+		c.trip.blamed.from, c.trip.blamed.to = c.trip.first.sent, now
+		c.trip.end()
+		c.pace.blame(now)
+		c.pressure.begin(now)
+	case before.closed:
+		c.reopened(now, p)
+	case before.refusing:
+		c.endTrip(now, p)
+	default:
+		if before.state == Doubt && !before.suspect && !before.absent() { // the inputs were the cause, or chance
+			c.faults.falseDoubts = min(c.faults.falseDoubts+1, mostFalse)
+		}
+		c.resume(now)
+	}
+}
+
+// resume sets the pace after a doubt in which the service did not respond.
+func (c *Controller) resume(now time.Time) {
+	if u := c.unbroken; !u.at.Before(c.health.since) {
+		c.pace.served, c.pace.refused, c.pace.hold, c.pace.lost = u.pace.served, u.pace.refused, u.pace.hold, u.pace.lost
+		c.flight.most = u.flight.most
+	}
+	c.trip.end()
+	c.flight.queue.restart(now)
+	c.faults.test, c.faults.recent = test{}, attempts{}
+	c.pace.resume(now, c.flight.latency() > 0)
+	c.pressure.begin(now)
+}
+
+func (c *Controller) failed(now time.Time, p Permit, r Result) {
+	if c.unbroken.at.Before(c.health.lastOK) {
+		c.unbroken = unbroken{now, r.Broken, c.pace, c.flight}
+	}
+	refused := c.isRefusal(p, r)
+	if refused {
+		if c.faults.refuses = c.faults.refuses || !c.faults.limits; c.faults.refuses && c.faults.test.stage != noTest {
+			c.endTest(now)
+		}
+		if p.first || now.Sub(c.trip.blamed.to) > longSilence {
+			c.pressure.refusedOne(now, p, c.span(), &c.flight.crowd)
+		}
+	} else if c.faults.counts(now, p, r) {
+		c.countFault(now, p, 0, 1)
+	}
+	if (r.Signal == Refused || r.Signal == Unavailable) && !r.Broken {
+		c.refused(now, p, r)
+		if c.health.refusing {
+			return // see refused
+		}
+	}
+	if c.health.state == Up {
+		c.pressed(now)
+	}
+	var longest time.Duration
+	if c.inFlight > 0 {
+		longest = 4 * c.flight.latency()
+	}
+	usual := c.faults.usual.share()
+	if r.Broken {
+		c.health.unreached = c.health.unreached || r.Unreached
+		c.health.broke(now, p, max(row(usual, leastBroken), (c.inFlight+1)/2))
+	}
+	row, counts := row(usual, doubtFailures), true
+	if !c.health.absent() { // the inputs may be the cause
+		row, counts = row<<c.faults.falseDoubts, p.first || c.options.CanAsk
+	}
+	c.health.failed(now, p, row, counts, longest)
+	if p.probe && r.Wait > short {
+		c.health.next = now.Add(r.Wait)
+	}
+}
