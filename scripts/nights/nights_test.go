@@ -75,7 +75,7 @@ func TestNights(t *testing.T) {
 			fmt.Printf("%.2f (%v of %v) refused %d of %d, outages %d; %s\n", p.ratio(), p.took, p.outcome.ideal, p.refused, p.sent, p.outages, p.name())
 		}
 	}
-	if median := quantile(all, 0.5).ratio(); median > mostMedian {
+	if median := quantile(all, 0.5).ratio(); len(all) >= shortNights && median > mostMedian { // few may be bad ones
 		t.Errorf("half of the nights take %.2f of the ideal time and more", median)
 	}
 	table("by the rate", all, (*night).mode)
