@@ -38,8 +38,11 @@ func (f *file) inputNames(o *Options, columns []string, find func(name string) (
 		if err != nil {
 			return nil, err
 		}
-		if f.info.Guessed = !o.Dialect.noHeader(); f.info.Guessed && values != nil {
-			f.tellColumn(o, columns[place], columns, values(place))
+		if o.Dialect.noHeader() {
+			return columns[place : place+1], nil
+		}
+		if f.info.Guessed = len(f.unfit) > 0 || len(o.usual(columns)) > 1; values != nil {
+			f.tellColumn(o, columns[place], values(place))
 		}
 		return columns[place : place+1], nil
 	}
@@ -115,9 +118,8 @@ func noInputs(place, columns int, values func(place int) []string) string {
 	return ""
 }
 
-// tellColumn logs the input column that the options do not name, with its first values. The column is a guess if others
-// have usual names, too.
-func (f *file) tellColumn(o *Options, column string, columns, values []string) {
+// tellColumn logs the input column that the options do not name, with its first values.
+func (f *file) tellColumn(o *Options, column string, values []string) {
 	const shown = 3
 	var quoted []string
 	for _, value := range values {
@@ -131,7 +133,7 @@ func (f *file) tellColumn(o *Options, column string, columns, values []string) {
 	if len(quoted) == 0 {
 		return
 	}
-	if len(f.unfit) > 0 || len(o.usual(columns)) > 1 {
+	if f.info.Guessed {
 		column += " (guessed)"
 	}
 	o.Log.Info(fmt.Sprintf("column %s: %s", column, strings.Join(quoted, ", ")), "file", displayName(f.info.Name))

@@ -34,7 +34,7 @@ func TestExcel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	info := FileInfo{Name: catalog, Format: "xlsx", Inputs: []string{"Product Name"}, Guessed: true, Bytes: int64(len(content)), SHA256: digestOf(string(content)), Whole: true}
+	info := FileInfo{Name: catalog, Format: "xlsx", Inputs: []string{"Product Name"}, Bytes: int64(len(content)), SHA256: digestOf(string(content)), Whole: true}
 	if got := r.Files()[0]; !reflect.DeepEqual(got, info) {
 		t.Errorf("got %+v, want %+v", got, info)
 	}

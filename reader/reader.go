@@ -38,7 +38,7 @@ type FileInfo struct {
 	Name    string   // as in Record.File; InMemory for Options.Records, which have no other members
 	Format  string   // one of FormatNames, or json for an array or for values of several lines
 	Inputs  []string // the names of the input columns; none for txt and for JSONL strings
-	Guessed bool     // Options.Columns did not name the input column
+	Guessed bool     // the input column is one of several with usual names, of which Options.Columns names none
 	Bytes   int64    // number of bytes read so far, as stored (compressed)
 	SHA256  string   // checksum of these bytes, in hex; "" before the first
 	Whole   bool     // the file was read to its end
