@@ -92,7 +92,8 @@ func (c *Controller) state(now time.Time, p Permit, r Result) {
 	if r.Ends <= 0 || r.Ends <= useful && w.ends.IsZero() || p.sent.Before(c.trip.phase.began) || h.state != Up && !h.closed {
 		return
 	}
-	if prior := &c.trip.prior; p.serial == c.trip.phase.serial && r.Left+1 < prior.number/2 {
+	if prior := &c.trip.prior; p.serial == c.trip.phase.serial && r.Left+1 < prior.number/2 &&
+		p.sent.Sub(prior.began) < 2*r.Ends { // else an outage has been between them
 		w.slides = true
 		c.pace.state(float64(prior.number)/p.sent.Sub(prior.began).Seconds(), now)
 	}
