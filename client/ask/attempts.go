@@ -14,14 +14,17 @@ type Attempts struct {
 	Sent    time.Time     // when the last attempt began; zero before the first
 	Last    *client.Error // the last failure that may pass
 
-	made     int
-	forgiven int       // attempts that do not count: they met an outage, or no connection
-	refusals int       // of the other attempts
-	failed   time.Time // when the last attempt failed; zero once it is known whether the failure counts
-	spent    bool      // no attempt is left if the last failure counts
-	due      time.Time // when the request may be asked again
-	soon     time.Time // likewise, if the service answers requests that are sent after the failure; zero for never before due
-	place    int       // in the heap of the parked requests
+	made      int
+	forgiven  int       // attempts that do not count: they met an outage, or no connection
+	outages   int       // that the attempts met
+	outage    time.Time // when the last of these attempts failed
+	unreached int       // attempts without a connection, one after another
+	refusals  int       // of the attempts that count
+	failed    time.Time // when the last attempt failed; zero once it is known whether the failure counts
+	spent     bool      // no attempt is left if the last failure counts
+	due       time.Time // when the request may be asked again
+	soon      time.Time // likewise, if the service answers requests that are sent after the failure; zero for never before due
+	place     int       // in the heap of the parked requests
 }
 
 // Asked is a pointer to a type that embeds Attempts.
@@ -29,8 +32,8 @@ type Asked interface{ history() *Attempts }
 
 func (a *Attempts) history() *Attempts { return a }
 
-// mostForgiven is the number of attempts from which on only those count that meet an outage that goes on: an input
-// may be the reason that the service dies.
+// mostForgiven is the number of outages, and of attempts in a row without a connection, that are forgiven: an input may be
+// the reason that the service dies.
 const mostForgiven = 64
 
 // Begin counts an attempt that begins.
@@ -42,11 +45,13 @@ func (a *Attempts) Begin(now time.Time) {
 // Fail records that the last attempt met a failure that may pass. The request is to be parked.
 func (a *Attempts) Fail(now time.Time, e *client.Error, policy client.RetryPolicy) {
 	a.Last, a.failed = e, now
-	switch {
-	case e.Unreached() && a.forgiven < mostForgiven:
+	if !e.Unreached() {
+		a.unreached = 0
+	} else if a.unreached++; a.unreached <= mostForgiven {
 		a.forgiven++
 		a.failed = time.Time{} // it does not count
-	case e.Refused():
+	}
+	if e.Refused() {
 		a.refusals++
 	}
 	wait, more := policy.Next(a.Counted(), a.refusals, e)
@@ -92,7 +97,7 @@ func (a *Attempts) decide(now time.Time, c *limits.Controller, q limits.Queue) v
 		return repeat
 	}
 	switch cause := c.CauseOf(now, a.failed, q, a.spent); {
-	case cause == limits.CauseOutage && (a.forgiven < mostForgiven || c.Status().State != limits.Up):
+	case cause == limits.CauseOutage && a.forgives(c):
 		a.forgiven++
 		a.spent = false
 		if a.Last.Refused() {
@@ -107,4 +112,13 @@ func (a *Attempts) decide(now time.Time, c *limits.Controller, q limits.Queue) v
 	}
 	a.failed = time.Time{}
 	return repeat
+}
+
+// forgives notes that the last attempt met an outage, and reports whether it is one of those that are forgiven.
+func (a *Attempts) forgives(c *limits.Controller) bool {
+	if a.outages == 0 || c.AnsweredSince(a.outage) { // else the last outage goes on
+		a.outages++
+	}
+	a.outage = a.failed
+	return a.outages <= mostForgiven
 }

@@ -150,7 +150,8 @@ func (c *Controller) failed(now time.Time, p Permit, r Result) {
 	usual := c.faults.usual.share()
 	if r.Broken {
 		c.health.unreached = c.health.unreached || r.Unreached
-		c.health.broke(now, p, max(row(usual, leastBroken), (c.inFlight+1)/2))
+		used := c.inFlight + 1
+		c.health.broke(now, p, max(leastBroken, min(row(usual, leastBroken), used), used/2))
 	}
 	row, counts := row(usual, doubtFailures), true
 	if !c.health.absent() { // the inputs may be the cause
