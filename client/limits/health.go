@@ -70,6 +70,7 @@ const (
 	doubtAfter    = 500 * time.Millisecond // time without an answer until a doubt
 	oneEvent      = 5 * time.Millisecond   // a broken connection fails many requests at once
 	leastBroken   = 3                      // broken connections in a row: an input breaks its own
+	oneDeath      = 100 * time.Millisecond // a service that dies breaks all connections at once, of which a busy machine hears one by one
 
 	outProbes   = 3                      // failed probes until an outage
 	outAfter    = time.Second            // time without an answer until an outage: a restart takes about as long
@@ -117,11 +118,11 @@ func (h *health) failed(now time.Time, p Permit, row int, counts bool, longest t
 	}
 }
 
-// broke counts a connection that has broken; most are as many as neither chance explains nor single inputs do. Those of
-// requests that were sent after the first of them do not count: an input may break one after another.
+// broke counts a connection that has broken; most are as many as neither chance explains nor single inputs do. Those that break
+// later, or were sent after the first of them has broken, do not count: inputs may break one after another.
 func (h *health) broke(now time.Time, p Permit, most int) {
-	if h.broken == 0 {
-		h.brokeAt, h.most = now, most
+	if h.broken == 0 || !h.died() && now.Sub(h.brokeAt) > oneDeath {
+		h.brokeAt, h.most, h.broken = now, most, 0
 	}
 	if !p.sent.After(h.brokeAt) {
 		h.broken++
