@@ -20,9 +20,9 @@ type tree map[string][]byte
 // address is that of the service, which the column source has, and which differs from cycle to cycle.
 var address = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
 
-// isOfStore reports whether a file is one of the store of a cycle, or of a shard.
+// isOfStore reports whether a file is one of the store of a cycle, or of a shard, or the list of stores, whose paths differ.
 func isOfStore(name string) bool {
-	return strings.HasPrefix(name, storeName) || strings.HasPrefix(name, record.ShardStore)
+	return strings.HasPrefix(name, storeName) || strings.HasPrefix(name, record.ShardStore) || strings.HasPrefix(strings.TrimPrefix(name, "."), "stores")
 }
 
 func readTree(dir string) (tree, error) {
