@@ -59,7 +59,7 @@ def test_forecast(hosted):
     forecast = bulkcat.products(pd.DataFrame({"title": [*TITLES, None, TITLES[0]]}), dry_run=True)
     assert forecast.outlook["requests"] == 15 and forecast.inputs == TITLES[:10]
     assert forecast._replace(outlook={}, inputs=[], column="") == bulkcat.Forecast(
-        records=22, invalid=1, distinct=20, repeated=1, answered=5, refresh=0, saved=0, saved_by_host=0, saved_by_domain=0,
+        records=22, invalid=0, blank=1, distinct=20, repeated=1, answered=5, refresh=0, saved=0, saved_by_host=0, saved_by_domain=0,
         to_ask=15, outlook={}, inputs=[], quota_left=str(hosted.quota - 5),
     )  # fmt: skip
     assert len(hosted.asked) == 5
