@@ -116,7 +116,7 @@ func (a *Attempts) decide(now time.Time, c *limits.Controller, q limits.Queue) v
 
 // forgives notes that the last attempt met an outage, and reports whether it is one of those that are forgiven.
 func (a *Attempts) forgives(c *limits.Controller) bool {
-	if a.outages == 0 || c.AnsweredSince(a.outage) { // else the last outage goes on
+	if a.outages == 0 || c.Status().State == limits.Up || c.AnsweredSince(a.outage) { // else the last outage goes on
 		a.outages++
 	}
 	a.outage = a.failed
