@@ -22,7 +22,7 @@ var (
 )
 
 // unlisted returns the website in the line of a list: of Markdown, of quoted or defanged websites (hxxp, [.]), of patterns
-// (*.example.com), of a hosts file, or with a note behind it.
+// (*.example.com), of a hosts file, of source code ("example.com",), or with a note behind it.
 func unlisted(text string) (string, error) {
 	text = strings.TrimSpace(bullet.ReplaceAllString(text, ""))
 	text = note.ReplaceAllString(text, "")
@@ -32,10 +32,13 @@ func unlisted(text string) (string, error) {
 	for _, pair := range quotes {
 		runes := []rune(pair)
 		if rest, ok := strings.CutPrefix(text, string(runes[0])); ok {
-			if inner, ok := strings.CutSuffix(rest, string(runes[1])); ok {
+			if inner, ok := strings.CutSuffix(strings.TrimRight(rest, ",; "), string(runes[1])); ok {
 				text = strings.TrimSpace(inner)
 			}
 		}
+	}
+	if !strings.Contains(text, "/") { // a path may end with a comma
+		text = strings.TrimRight(text, ",; ")
 	}
 	text = defanged.ReplaceAllString(text, "http$1://")
 	text = dot.ReplaceAllString(text, ".")
