@@ -19,7 +19,7 @@ import (
 type secrets struct {
 	text   *strings.Replacer // for messages; nil if there are no secrets
 	answer [][]byte          // secrets that are replaced in answers as well
-	words  [][]byte          // the other secrets: if a word stands beside the entries of an answer, only the entries are kept
+	words  [][]byte          // secrets that may be ordinary words: an answer that contains such a word outside its entries is reduced to its entries
 }
 
 const (

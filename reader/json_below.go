@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// elements stands behind the path of an array whose elements are the records, as in products[].title.
+// elements marks the array in a path whose elements are the records, as in products[].title.
 const elements = "[]"
 
 // mostLevels is the most objects in each other in which an array of records is looked for.

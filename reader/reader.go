@@ -125,7 +125,7 @@ func Open(options Options) (*Reader, error) {
 }
 
 // checkPart returns an *UnsupportedError if a part of a folder without an extension has another format than the part before:
-// one of them may be a note.
+// one of the two files may be a note, and no part.
 func (r *Reader) checkPart(f *file) error {
 	name := f.info.Name
 	if len(r.files) == 0 || extension(name) != "" || slices.Contains(r.options.Paths, name) {

@@ -129,7 +129,7 @@ type queue struct {
 const (
 	queueFirst   = 16 // requests at once before the first answer, and after a doubt
 	queueGrowth  = 4  // requests at once more, for each answer that did not wait in the service
-	queueAnswers = 16 // answers in a period: their mean hardly depends on one of them
+	queueAnswers = 16 // answers in a period: one slow answer changes their mean little
 	queueLong    = 4  // times the idle latency: less is the spread of a service that is idle
 	queueSeconds = 5  // seconds of work that may wait in the service, for up to queueFair requests
 	queueFair    = 64 // requests: enough for any service that takes so long

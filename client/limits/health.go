@@ -33,14 +33,14 @@ type health struct {
 	next     time.Time // when the next probe may be sent
 	probes   int       // failed probes of this doubt
 	mute     bool      // in this doubt the quota that the service tells proves nothing
-	inputs   bool      // the doubt has begun since no request is left that could show that the inputs that failed are the cause
+	inputs   bool      // the inputs that failed may be the cause of the doubt, and no other request is left to show it
 
 	failures  int       // since lastOK
 	lastFail  time.Time // the last of the failures
 	unreached bool      // since lastOK, a connection could not be made
-	broken    int       // connections that broke since lastOK, of those in use when the first did, at brokeAt
-	brokeAt   time.Time
-	most      int // broken connections that show that the service has died
+	broken    int       // connections that broke together: see broke
+	brokeAt   time.Time // when the first of these broke
+	deadly    int       // so many that break together show that the service has died
 
 	absences []absence // the last outages, deaths, and doubts that a probe has ended
 }
@@ -118,11 +118,12 @@ func (h *health) failed(now time.Time, p Permit, row int, counts bool, longest t
 	}
 }
 
-// broke counts a connection that has broken; most are as many as neither chance explains nor single inputs do. Those that break
-// later, or were sent after the first of them has broken, do not count: inputs may break one after another.
-func (h *health) broke(now time.Time, p Permit, most int) {
+// broke counts connections that break together, since lastOK: within oneDeath, and with requests that were in flight when the
+// first connection broke. An input that breaks its connection does so at its own time. As many as deadly are neither chance nor
+// the work of inputs.
+func (h *health) broke(now time.Time, p Permit, deadly int) {
 	if h.broken == 0 || !h.died() && now.Sub(h.brokeAt) > oneDeath {
-		h.brokeAt, h.most, h.broken = now, most, 0
+		h.brokeAt, h.deadly, h.broken = now, deadly, 0
 	}
 	if !p.sent.After(h.brokeAt) {
 		h.broken++
@@ -130,7 +131,7 @@ func (h *health) broke(now time.Time, p Permit, most int) {
 }
 
 // died reports whether the service has died since lastOK: most connections in use have broken, and no answer has come.
-func (h *health) died() bool { return h.broken > 0 && h.broken >= h.most }
+func (h *health) died() bool { return h.broken > 0 && h.broken >= h.deadly }
 
 // absent reports whether a failure since lastOK shows that no input is the cause.
 func (h *health) absent() bool { return h.unreached || h.died() }

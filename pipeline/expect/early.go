@@ -10,9 +10,9 @@ import (
 )
 
 // Early tells from the first records of an output that an expectation will not be met. It judges the numbers and the shares
-// of statuses. A number or a share is hopeless if the records that are left cannot save it. A share is also hopeless if a
-// one-sided confidence interval of it (Wilson's) lies beyond the bound. That supposes that the first records are like the
-// others: that the list is not sorted by what is expected.
+// of statuses. A number or a share is hopeless if the records that are left cannot save it. A share is also hopeless if its
+// one-sided confidence interval (Wilson's) lies beyond the bound. The interval supposes that the first records are like the
+// others: a list that is sorted by its outcome can be stopped too early.
 type Early struct {
 	list []Expectation
 	next int64 // number of records at which Early looks again

@@ -59,8 +59,8 @@ func (m *mortal) answer(ctx context.Context, input string, _ int) error {
 	}
 }
 
-// Deaths cost the records in flight no attempt, and the attempts that then find nobody are not held against them. An input
-// that kills the service each time becomes a failed row in the end.
+// A death of the service costs the records in flight no attempt, nor do attempts without a connection while the service is
+// away. An input that kills the service each time becomes a failed row in the end.
 func TestDeaths(t *testing.T) {
 	none := func(int) bool { return false }
 	for name, tt := range map[string]struct {

@@ -540,8 +540,8 @@ func TestDeadlineStopsInTime(t *testing.T) {
 	})
 }
 
-// A service that dies again and again, and is back within seconds, costs no record its attempts: neither requests in flight
-// at a death, nor those that find nobody.
+// A service that dies again and again, and is back within seconds, costs no record an attempt: neither requests in flight
+// at a death count, nor attempts without a connection.
 func TestDeathsOneAfterAnother(t *testing.T) {
 	for _, tt := range []struct {
 		name               string

@@ -123,7 +123,7 @@ func WithAccount(ctx context.Context, owner Account) context.Context {
 	return context.WithValue(ctx, accountKey{}, owner)
 }
 
-// nobody is the account of a context that has no account.
+// nobody is the account of work that is done for no key: contexts without WithAccount.
 type nobody struct{}
 
 func (nobody) Priority() int { return 1 }
