@@ -35,7 +35,8 @@ type health struct {
 	mute     bool      // in this doubt the quota that the service tells proves nothing
 	inputs   bool      // the inputs that failed may be the cause of the doubt, and no other request is left to show it
 
-	failures  int       // since lastOK
+	troubled  bool      // an attempt has failed since lastOK
+	failures  int       // since lastOK; not all count
 	lastFail  time.Time // the last of the failures
 	unreached bool      // since lastOK, a connection could not be made
 	broken    int       // connections that broke together: see broke
@@ -88,7 +89,7 @@ func (h *health) answered(now time.Time, p Permit) bool {
 	if h.state == Up && h.died() {
 		h.wasAbsent(h.lastOK, now)
 	}
-	h.lastOK, h.failures, h.unreached, h.broken = now, 0, false, 0
+	h.lastOK, h.troubled, h.failures, h.unreached, h.broken = now, false, 0, false, 0
 	if p.sent.After(h.okSent) {
 		h.okSent = p.sent
 	}

@@ -57,7 +57,7 @@ const (
 	Unsent                        // this machine could not send the request
 	OutOfQuota                    // the quota is used up
 	Canceled                      // the caller has canceled the attempt
-	Stored                        // a gateway has the answer, also if its upstream is out
+	Stored                        // a gateway has the answer, which proves nothing once other requests have failed: its upstream may be out
 )
 
 // Result is the content of a response. Fields that the response does not state are zero.

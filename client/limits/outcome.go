@@ -33,7 +33,7 @@ func (c *Controller) End(now time.Time, p Permit, r Result) Effect {
 	case Unsent:
 		c.flight.cut(now, c.inFlight)
 	case Stored:
-		if c.health.suspect { // the gateway is still the service
+		if c.health.suspect || c.health.state == Up && !c.health.troubled { // else it says nothing about the requests that fail
 			c.answered(now, p)
 		}
 	}
@@ -123,6 +123,7 @@ func (c *Controller) failed(now time.Time, p Permit, r Result) {
 	if c.unbroken.at.Before(c.health.lastOK) {
 		c.unbroken = unbroken{now, r.Broken, c.pace, c.flight}
 	}
+	c.health.troubled = true
 	refused := c.isRefusal(p, r)
 	if refused {
 		if c.faults.refuses = c.faults.refuses || !c.faults.limits; c.faults.refuses && c.faults.test.stage != noTest {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline/progress"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
@@ -264,4 +265,25 @@ func TestInputsRefusedForEver(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A gateway that has all answers is asked as fast as it answers.
+func TestGatewayWithAllAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newTestRun(numbered(20_000)...)
+		x.options.Retry = client.DefaultRetryPolicy()
+		x.limits = limits.Options{InFlight: 4096}
+		x.service.stores, x.service.attempts = true, make(map[string]int)
+		for _, input := range numbered(20_000) {
+			x.service.attempts[input] = 1
+		}
+		x.service.answer = func(ctx context.Context, _ string, _ int) error { return wait(ctx, 5*time.Millisecond) }
+		start := time.Now()
+		if err := x.run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(start); took > 20*time.Second {
+			t.Errorf("took %v", took)
+		}
+	})
 }
