@@ -102,10 +102,16 @@ func atPath(value json.RawMessage, path []string) (json.RawMessage, bool) {
 // parse decodes the body of an answer. The Body of the result can be read without the options. The error says why the
 // answer does not fit.
 func (o *Options) parse(body []byte, classification string) (Answer, error) {
-	if o.isEmpty(body, classification) {
+	answer, err := o.parseList(body, classification)
+	if (err != nil || len(answer.Entries) == 0) && o.isEmpty(body, classification) {
 		body = underName([]byte("[]"), classification)
 		return Answer{Entries: []Entry{}, Body: body, Bare: true}, nil
 	}
+	return answer, err
+}
+
+// parseList is parse for an answer that has a list of entries.
+func (o *Options) parseList(body []byte, classification string) (Answer, error) {
 	own := o.ownMember(body, classification)
 	if o.Member != "" {
 		path := o.pathOf(classification)

@@ -8,6 +8,7 @@ import (
 type Batch struct {
 	store *Store
 	rows  []row
+	keys  []key // of rows
 	notes []note
 }
 
@@ -26,6 +27,7 @@ func (b *Batch) Add(r client.Request, o Outcome) { b.AddOf(b.store.options.Sourc
 // AddOf is Add for an outcome of another source.
 func (b *Batch) AddOf(source string, r client.Request, o Outcome) {
 	b.rows = append(b.rows, newRow(source, r, o))
+	b.keys = append(b.keys, key{r, source})
 }
 
 // AddNote puts a note into the batch, in place of the note of the same name.
@@ -57,7 +59,7 @@ func (b *Batch) Commit() error {
 		}
 		return nil
 	}
-	defer func() { clear(b.rows); b.rows, b.notes = b.rows[:0], nil }()
+	defer func() { clear(b.rows); clear(b.keys); b.rows, b.keys, b.notes = b.rows[:0], b.keys[:0], nil }()
 	return s.write(true, func(c *conn) error {
 		return c.transaction("BEGIN IMMEDIATE", func() error {
 			for i := range b.rows {
@@ -66,7 +68,7 @@ func (b *Batch) Commit() error {
 					return err
 				}
 				if s.owner != nil {
-					if err := s.unclaim(c, keyOf(w)); err != nil {
+					if err := s.unclaim(c, b.keys[i]); err != nil {
 						return err
 					}
 				}

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/bulkcat/bulkcat/client"
@@ -16,7 +18,8 @@ import (
 // claims again from time to time, which succeeds once the other process has given the request back or is gone. In a store
 // that is opened exclusively, or only read, nothing is held.
 //
-// A claim ends when an outcome of the request is committed, with Release, and with Close.
+// A claim ends when an outcome of the request is committed, with Release, and with Close. The caller sees to it that no other
+// goroutine of the process asks the same from before LookupAll on.
 func (s *Store) Claim(queries []Query) error {
 	for i := range queries {
 		queries[i].Held = false
@@ -65,8 +68,11 @@ func (s *Store) claimAll() {
 			if err := s.giveBack(c); err != nil {
 				return err
 			}
+			if err := s.noticeOthers(c); err != nil {
+				return err
+			}
 			for _, call := range calls {
-				if err := s.lookUp(c, call.queries); err != nil { // what was committed meanwhile
+				if err := s.lookUp(c, call.queries, s.others.Load()); err != nil { // what was committed meanwhile
 					return err
 				}
 				if err := s.claim(c, call.queries); err != nil {
@@ -82,24 +88,35 @@ func (s *Store) claimAll() {
 	}
 }
 
+// noticeOthers counts in others if another connection than the writer has committed since the last call. The engine tells so.
+func (s *Store) noticeOthers(c *conn) error {
+	return c.query("PRAGMA data_version", func(row *sqlite3.Stmt) error {
+		if v := row.ColumnInt64(0); v != s.version {
+			s.version = v
+			s.others.Add(1)
+		}
+		return nil
+	})
+}
+
 func (s *Store) claim(c *conn, queries []Query) error {
 	for i := range queries {
 		q := &queries[i]
 		if q.Found {
 			continue
 		}
-		k := key{q.Request, cmp.Or(q.Source, s.options.Source)}
-		err := k.run(c, "INSERT INTO claims (input, classification, kind, service, owner) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", nil, s.owner.id)
+		hash := key{q.Request, cmp.Or(q.Source, s.options.Source)}.hash()
+		err := c.query("INSERT INTO claims (request, owner) VALUES (?, ?) ON CONFLICT DO NOTHING", nil, hash, s.owner.id)
 		if err != nil {
 			return err
 		}
 		if c.Changes() > 0 {
 			continue
 		}
-		err = k.run(c, "SELECT owner FROM claims WHERE input = ? AND classification = ? AND kind = ? AND service = ?", func(row *sqlite3.Stmt) error {
+		err = c.query("SELECT owner FROM claims WHERE request = ?", func(row *sqlite3.Stmt) error {
 			q.Held = row.ColumnInt64(0) != s.owner.id
 			return nil
-		})
+		}, hash)
 		if err != nil {
 			return err
 		}
@@ -124,17 +141,15 @@ type key struct {
 	source  string
 }
 
-func keyOf(w *row) key {
-	return key{client.Request{Kind: client.Kind(w.kind), Classification: string(w.classification), Input: string(w.input)}, string(w.service)}
-}
-
-func (k key) run(c *conn, sql string, each func(*sqlite3.Stmt) error, more ...any) error {
-	return c.query(sql, each, append([]any{k.request.Input, k.request.Classification, string(k.request.Kind), k.source}, more...)...)
+// hash stands for the key among claims: two requests with one hash would be asked one after the other.
+func (k key) hash() int64 {
+	text := strings.Join([]string{k.request.Input, k.request.Classification, string(k.request.Kind), k.source}, "\x00")
+	return int64(xxhash.Sum64String(text))
 }
 
 // unclaim removes the claim of this process on a request.
 func (s *Store) unclaim(c *conn, k key) error {
-	return k.run(c, "DELETE FROM claims WHERE input = ? AND classification = ? AND kind = ? AND service = ? AND owner = ?", nil, s.owner.id)
+	return c.query("DELETE FROM claims WHERE request = ? AND owner = ?", nil, k.hash(), s.owner.id)
 }
 
 // giveBack removes the claims that were released.

@@ -23,6 +23,8 @@ type Query struct {
 	Stored  bool      // there is an outcome, also if it does not count
 	AskedAt time.Time // of an outcome, also if it does not count
 	Held    bool      // another process is about to ask: set by Claim
+
+	seen int64 // Store.others when it was looked up; 0 before
 }
 
 // Lookup returns the stored outcome of a request, and whether there is an outcome that still counts. Several requests at
@@ -40,21 +42,26 @@ func (s *Store) LookupAll(queries []Query) error {
 	if len(queries) == 0 {
 		return nil
 	}
+	seen := s.others.Load()
+	for i := range queries {
+		queries[i].seen = 0
+	}
 	return s.read(func(c *conn) error {
-		return c.transaction("BEGIN", func() error { return s.lookUp(c, queries) })
+		return c.transaction("BEGIN", func() error { return s.lookUp(c, queries, seen) })
 	})
 }
 
 const selectAnswer = `SELECT outcome, status, asked_at, answered_at, body, checksum FROM answers
 	WHERE input = ? AND classification = ? AND kind = ? AND service = ?`
 
-// lookUp answers the queries that have no answer yet.
-func (s *Store) lookUp(c *conn, queries []Query) error {
+// lookUp answers the queries that have no answer yet, but for those that were looked up when others was the same.
+func (s *Store) lookUp(c *conn, queries []Query, others int64) error {
 	for i := range queries {
 		q := &queries[i]
-		if q.Found {
+		if q.Found || q.seen == others {
 			continue
 		}
+		q.seen = others
 		source, r := cmp.Or(q.Source, s.options.Source), q.Request
 		err := c.query(selectAnswer, func(columns *sqlite3.Stmt) error {
 			w := row{

@@ -252,6 +252,29 @@ func TestClaims(t *testing.T) {
 	p.wantEmpty(p.open(), "claims")
 }
 
+// A request that another process has answered after the lookup is found by the claim, also if this process has written since.
+func TestClaimAfterLookup(t *testing.T) {
+	for _, writes := range []bool{false, true} {
+		t.Run(fmt.Sprintf("writes=%t", writes), func(t *testing.T) {
+			p := newPlace(t)
+			first, second := p.open(), p.open()
+			defer first.Close()
+			defer second.Close()
+			claim(t, first, 10)
+			query := []Query{{Request: request(1)}, {Request: request(2)}}
+			p.must(first.LookupAll(query))
+			p.put(second, 1, 2)
+			if writes {
+				p.put(first, 11, 12)
+				claim(t, first, 12)
+			}
+			if p.must(first.Claim(query)); !query[0].Found || query[1].Found || query[1].Held {
+				t.Errorf("found: %t and %t, held: %t", query[0].Found, query[1].Found, query[1].Held)
+			}
+		})
+	}
+}
+
 // Claims that wait while a commit takes long are made together.
 func TestClaimsAtOnce(t *testing.T) {
 	p := newPlace(t)

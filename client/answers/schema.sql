@@ -36,13 +36,9 @@ CREATE TABLE notes (
 -- Requests that a process is about to ask, and the processes. A process is gone if no process holds its lock, or if it
 -- has stopped changing its row.
 CREATE TABLE claims (
-  input          TEXT    NOT NULL,
-  classification TEXT    NOT NULL,
-  kind           TEXT    NOT NULL,
-  service        TEXT    NOT NULL,
-  owner          INTEGER NOT NULL,
-  PRIMARY KEY (input, classification, kind, service)
-) WITHOUT ROWID;
+  request INTEGER PRIMARY KEY, -- a hash of its columns in answers
+  owner   INTEGER NOT NULL
+);
 CREATE TABLE owners (
   id    INTEGER PRIMARY KEY,
   pid   INTEGER NOT NULL,

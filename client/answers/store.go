@@ -43,15 +43,17 @@ type Store struct {
 	readers chan *conn // idle
 	made    atomic.Int64
 
-	writes chan struct{} // of capacity 1: holds a token while a goroutine uses what follows. No mutex: holders may sleep
-	writer *conn         // nil in a store that is only read
-	synced bool          // the writer syncs each commit
-	owner  *owner        // nil if nothing is claimed
-	beat   *time.Ticker
-	beats  sync.WaitGroup
-	shown  atomic.Pointer[time.Time] // when the owner has shown last that it lives
-	lapses atomic.Int64
-	closed chan struct{}
+	writes  chan struct{} // of capacity 1: holds a token while a goroutine uses what follows. No mutex: holders may sleep
+	writer  *conn         // nil in a store that is only read
+	synced  bool          // the writer syncs each commit
+	version int64         // that the engine told last: see noticeOthers
+	owner   *owner        // nil if nothing is claimed
+	beat    *time.Ticker
+	beats   sync.WaitGroup
+	shown   atomic.Pointer[time.Time] // when the owner has shown last that it lives
+	lapses  atomic.Int64
+	others  atomic.Int64 // how often other connections were seen to have committed, plus one
+	closed  chan struct{}
 
 	notesLock *os.File // nil without LockNotes
 
@@ -91,6 +93,7 @@ func open(o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{options: o, opened: time.Now().Truncate(time.Microsecond), files: make(map[string]os.FileInfo), readers: make(chan *conn, mostReaders), closed: make(chan struct{}), writes: make(chan struct{}, 1), synced: true}
+	s.others.Store(1)
 	c, err := o.connect()
 	if _, missing := errors.AsType[*MissingError](err); missing && !o.MustExist {
 		if err = o.create(); err == nil {

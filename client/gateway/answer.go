@@ -137,16 +137,15 @@ func (g *Gateway) lookUp(request client.Request, oldest time.Time) (answers.Outc
 
 // claim looks a request up, and claims it unless it is found. It is held if another process with the store is about to ask.
 func (g *Gateway) claim(request client.Request, oldest time.Time) (o answers.Outcome, found, held bool, err error) {
-	o, found, err = g.lookUp(request, oldest)
-	if found || err != nil {
-		return o, found, false, err
+	queries := []answers.Query{{Request: request, Body: true, After: oldest}}
+	if err = g.options.Store.LookupAll(queries); err == nil && !queries[0].Found {
+		err = g.options.Store.Claim(queries)
 	}
-	queries := []answers.Query{{Request: request, Body: true}}
-	if err := g.options.Store.Claim(queries); err != nil {
+	if err != nil {
 		return o, false, false, unavailable("the store of answers has failed")
 	}
 	q := &queries[0]
-	return q.Outcome, q.Found && !q.AskedAt.Before(oldest), q.Held, nil
+	return q.Outcome, q.Found, q.Held, nil
 }
 
 // othersPoll is the interval between lookups while another process asks.

@@ -105,7 +105,7 @@ func (l *lookups) resolve() error {
 	if err := l.merge(); err != nil {
 		return err
 	}
-	l.firsts, l.queries, l.missed = l.firsts[:0], l.queries[:0], l.missed[:0]
+	l.firsts, l.queries, l.missed, l.claims = l.firsts[:0], l.queries[:0], l.missed[:0], l.claims[:0]
 	for _, t := range l.tasks {
 		if r.joins.join(t) {
 			continue
@@ -124,6 +124,8 @@ func (l *lookups) resolve() error {
 		case !q.Found && r.completeFree(t):
 		case r.miss(t):
 			l.missed = append(l.missed, t)
+			q.Found, q.After = false, t.renewal.asked()
+			l.claims = append(l.claims, *q)
 		}
 	}
 	if err := l.claim(); err != nil {
@@ -143,10 +145,8 @@ func (l *lookups) claim() error {
 	if err != nil {
 		return err
 	}
-	l.claims = l.claims[:0]
 	for _, t := range l.missed {
 		t.lapses = lapses
-		l.claims = append(l.claims, answers.Query{Request: t.Request, After: t.renewal.asked()})
 	}
 	if err := l.run.Store.Claim(l.claims); err != nil {
 		return err
