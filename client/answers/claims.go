@@ -196,8 +196,8 @@ const (
 	// lockAt is the offset of the locks of owners in the database: far behind its end, where no program locks.
 	lockAt = 1 << 62
 
-	// leastOwner is more than the id of any answer, so that an entry of a claim is told apart from one of an answer.
-	leastOwner = 1 << 40
+	// mostOwner is the highest id of an owner: so high that two processes hardly ever draw the same.
+	mostOwner = 1 << 40
 )
 
 // own makes this process an owner, unless it is one. The caller holds writes.
@@ -211,7 +211,7 @@ func (s *Store) own(c *conn) error {
 	}
 	o := &owner{lock: f, others: make(map[int64]sighting)}
 	for locked := false; !locked; {
-		o.id = leastOwner + rand.Int64N(leastOwner)
+		o.id = 1 + rand.Int64N(mostOwner)
 		if locked, err = lockByte(f, lockAt+o.id); err != nil {
 			f.Close() // nothing was written
 			return err

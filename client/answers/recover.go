@@ -186,7 +186,7 @@ func (p *pages) cells(number uint32, found func(id int64, w *row) error) error {
 			}
 		case indexLeaf, indexInterior:
 			columns := record(p.payload(cell, size, (usable-12)*64/255-23))
-			if len(columns) == 5 && columns[4].number > 0 && columns[4].number < leastOwner {
+			if len(columns) == 5 && columns[4].number > 0 {
 				if err := found(columns[4].number, nil); err != nil {
 					return err
 				}

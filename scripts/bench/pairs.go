@@ -35,12 +35,12 @@ const (
 func pairs(s scale) []pair {
 	near := pair{
 		formats: formats, arm: s.arm, rounds: s.rounds,
-		rate: atLeast(0.70), cpu: atMost(1.50),
+		rate: atLeast(0.50), cpu: atMost(2.00),
 	}
 	far := pair{
 		service: clienttest.Lean{Latency: distance, Spread: distanceSpread},
 		formats: formats, arm: s.distantArm, rounds: s.distantRounds,
-		rate: atLeast(0.98), cpu: atMost(1.40),
+		rate: atLeast(0.98), cpu: atMost(1.60),
 	}
 	nearTLS, farTLS := near, far
 	nearTLS.formats, nearTLS.arm, nearTLS.rounds = []string{"csv"}, s.secureArm, s.secureRounds

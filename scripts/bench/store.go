@@ -56,7 +56,7 @@ func (r *rig) measureDurability(ctx context.Context, a arm, rounds int, t *table
 }
 
 // answeredTargets are records a second.
-var answeredTargets = map[string]float64{"csv": 400_000, "parquet": 300_000}
+var answeredTargets = map[string]float64{"csv": 120_000, "parquet": 120_000}
 
 // measureAnswered fills a store and measures runs with stored answers on both cores.
 func (r *rig) measureAnswered(ctx context.Context, a arm, s scale, bareRate float64, t *table) error {
