@@ -2,18 +2,227 @@ package main
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
+	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
+
+const exitStatuses = `Exit status:
+  0    complete, every record has an answer or is blank
+  1    failed
+  2    wrong usage
+  3    complete, but some records have no answer (rejected, failed or invalid)
+  4    complete, but an expectation is not met (--expect), or held back for that reason;
+       or stopped because one will not be met (--expect-else stop): resumable
+  5    stopped because the run has spent its budget (--max-requests, --max-cost): resumable
+       with a larger budget
+  75   stopped early and resumable (quota, deadline or outage), or --partial left records
+       pending
+  130  interrupted and resumable
+  143  terminated, or the terminal was closed, and resumable
+`
+
+// statusLine is exitStatuses in one line.
+const statusLine = "Exit status: 0 complete, 1 failed, 2 usage, 3 unanswered, 4 expectation, 5 budget, 75 130 143 resumable"
+
+// helpAll is the flag for the whole help. It is no flag of a command: see takeHelpAll.
+const helpAll = "--help-all"
+
+// mostFlags is how many flags --help shows of a command. Of a command with more it shows those of everyday.
+const mostFlags = 24
+
+const everydayOfRuns = "column classification output output-format shape carry language dedupe top min-confidence overwrite api-key-file " +
+	"rate max-requests price max-cost finish-by max-age expect dry-run sample limit offline report listen"
+
+// everyday are the flags that most users of a command with many flags need.
+var everyday = map[string]string{
+	"website": everydayOfRuns,
+	"product": everydayOfRuns,
+	"serve":   "addr api-key-file upstream upstream-key-file state store max-age rate reserve price fetch taxonomy model max-in-flight access-log listen quiet",
+	"learn":   "input-column label-column store limit output suspects overwrite json kind classification taxonomy",
+}
 
 // howto is the page "How do I …": after its introduction, each topic is a section with a heading of the form
 // "## TOPIC: what a user wants to do".
 //
 //go:embed HOWTO.md
 var howto string
+
+// addCommands adds commands under a title.
+func addCommands(root *cobra.Command, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title + ":"})
+	for _, cmd := range commands {
+		cmd.GroupID = title
+		if cmd.Name() == "help" {
+			root.SetHelpCommand(cmd)
+			root.SetHelpCommandGroupID(title)
+			continue
+		}
+		root.AddCommand(cmd)
+	}
+}
+
+// takeHelpAll makes --help of --help-all.
+func takeHelpAll(args []string) (_ []string, all bool) {
+	i := slices.Index(args, helpAll)
+	if end := slices.Index(args, "--"); i < 0 || end >= 0 && end < i {
+		return args, false
+	}
+	args = slices.Clone(args)
+	args[i] = "--help"
+	return args, true
+}
+
+// flagGroup is a group of flags under a title in the help.
+type flagGroup struct {
+	title string
+	flags *pflag.FlagSet
+}
+
+// groups gives the flags of a command by title, in the order in which they were added.
+func groups(cmd *cobra.Command) []flagGroup {
+	var list []flagGroup
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		title := "Other"
+		if a := f.Annotations[groupAnnotation]; len(a) > 0 {
+			title = a[0]
+		}
+		i := slices.IndexFunc(list, func(g flagGroup) bool { return g.title == title })
+		if i < 0 {
+			i = len(list)
+			list = append(list, flagGroup{title, newFlags(title)})
+		}
+		list[i].flags.AddFlag(f)
+	})
+	return list
+}
+
+func newFlags(title string) *pflag.FlagSet {
+	flags := pflag.NewFlagSet(title, pflag.ContinueOnError)
+	flags.SortFlags = false
+	return flags
+}
+
+// everydayFlags are the flags of everyday, each with the first part of its text; nil if --help shows all flags of the command.
+func everydayFlags(cmd *cobra.Command) *pflag.FlagSet {
+	names, ok := everyday[cmd.Name()]
+	if !ok {
+		return nil
+	}
+	flags := newFlags("Flags")
+	for name := range strings.FieldsSeq(names) {
+		if f := cmd.Flags().Lookup(name); f != nil {
+			short := *f
+			short.Usage = firstPart(f.Usage)
+			flags.AddFlag(&short)
+		}
+	}
+	return flags
+}
+
+// firstPart is a text up to the first semicolon that is not in parentheses.
+func firstPart(text string) string {
+	open := 0
+	for i, r := range text {
+		switch {
+		case r == '(':
+			open++
+		case r == ')':
+			open--
+		case r == ';' && open == 0:
+			return text[:i]
+		}
+	}
+	return text
+}
+
+// helpText returns what prints the help of a command, with the examples before the flags: most readers need no more.
+func helpText(all bool) func(*cobra.Command, []string) {
+	return func(cmd *cobra.Command, _ []string) {
+		out := cmd.OutOrStdout()
+		var flags *pflag.FlagSet
+		if !all {
+			flags = everydayFlags(cmd)
+		}
+		examples := strings.Split(cmd.Example, "\n")
+		if flags != nil {
+			examples = examples[:min(2, len(examples))]
+		}
+		fmt.Fprintln(out, strings.TrimSpace(firstOf(cmd.Long, cmd.Short)))
+		if cmd.HasExample() {
+			fmt.Fprintf(out, "\nExamples:\n%s\n", strings.Join(examples, "\n"))
+		}
+		fmt.Fprintf(out, "\nUsage:\n  %s\n", cmd.UseLine())
+		listCommands(out, cmd)
+		cmd.InitDefaultHelpFlag()
+		switch {
+		case !cmd.HasParent(): // -h and -v
+		case flags != nil:
+			fmt.Fprintf(out, "\nFlags:\n%s\nAll flags: bulkcat %s %s\n", flags.FlagUsagesWrapped(100), cmd.Name(), helpAll)
+		default:
+			for _, g := range groups(cmd) {
+				fmt.Fprintf(out, "\n%s:\n%s", g.title, g.flags.FlagUsagesWrapped(100))
+			}
+		}
+		switch {
+		case all:
+			fmt.Fprintf(out, "\nEvery flag can be set in the environment: --part-rows as BULKCAT_PART_ROWS.\n\n%s", exitStatuses)
+		case !cmd.HasParent():
+			fmt.Fprintf(out, "\nHelp: bulkcat COMMAND --help for a command, bulkcat help topics for texts on what users want to do.\n%s\n", statusLine)
+		default:
+			fmt.Fprintf(out, "\n%s\n", statusLine)
+		}
+	}
+}
+
+// listCommands lists what is below a command, in its groups.
+func listCommands(out io.Writer, cmd *cobra.Command) {
+	list := func(title, group string) {
+		fmt.Fprintf(out, "\n%s\n", title)
+		for _, sub := range cmd.Commands() {
+			if sub.GroupID == group && (sub.IsAvailableCommand() || sub.Name() == "help") {
+				fmt.Fprintf(out, "  %-15s %s\n", sub.Name(), sub.Short)
+			}
+		}
+	}
+	switch {
+	case cmd.Name() == "help":
+		list("Topics:", "")
+	case len(cmd.Groups()) > 0:
+		for _, g := range cmd.Groups() {
+			list(g.Title, g.ID)
+		}
+	case cmd.HasAvailableSubCommands():
+		list("Commands:", "")
+	}
+}
+
+// flagError is the error of a flag, with the flags that are spelt like one that there is not.
+func flagError(cmd *cobra.Command, err error) error {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return err
+	}
+	names := new(cobra.Command)
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
+		}
+	})
+	if near := spelt(names, unknown.GetSpecifiedName()); len(near) > 0 {
+		return fmt.Errorf("%w: did you mean --%s?", err, strings.Join(near, " or --"))
+	}
+	return err
+}
 
 // newHelp makes the command help, for commands and for topics. The topics are commands below it.
 func newHelp() *cobra.Command {
@@ -25,6 +234,9 @@ func newHelp() *cobra.Command {
   bulkcat help proxy`,
 		ValidArgsFunction: completeCommands,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if slices.Equal(args, []string{"topics"}) {
+				return cmd.Help()
+			}
 			found, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
 				return &usageError{unknownTopic(found, cmd, rest[0])}
@@ -74,7 +286,7 @@ func unknownTopic(found, help *cobra.Command, word string) error {
 		}
 	}
 	if len(near) == 0 {
-		return fmt.Errorf("there is no command or topic %q: 'bulkcat help' lists them", word)
+		return fmt.Errorf("there is no command or topic %q: 'bulkcat help' and 'bulkcat help topics' list them", word)
 	}
 	return fmt.Errorf("there is no command or topic %q: see 'bulkcat help %s'", word, strings.Join(near, "' or 'bulkcat help "))
 }

@@ -16,21 +16,6 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 )
 
-const exitStatuses = `Exit status:
-  0    complete, every record has an answer or is blank
-  1    failed
-  2    wrong usage
-  3    complete, but some records have no answer (rejected, failed or invalid)
-  4    complete, but an expectation is not met (--expect), or held back for that reason;
-       or stopped because one will not be met (--expect-else stop): resumable
-  5    stopped because the run has spent its budget (--max-requests, --max-cost): resumable
-       with a larger budget
-  75   stopped early and resumable (quota, deadline or outage), or --partial left records
-       pending
-  130  interrupted and resumable
-  143  terminated, or the terminal was closed, and resumable
-`
-
 // streams are the standard streams and the signals of the program. Tests have streams of their own.
 type streams struct {
 	in      io.Reader
@@ -45,6 +30,8 @@ func (s streams) text() io.Writer { return terminal.Printable(s.out) }
 
 func execute(ctx context.Context, args []string, s streams) error {
 	root := newRoot(s)
+	args, all := takeHelpAll(args)
+	root.SetHelpFunc(helpText(all))
 	root.SetArgs(args)
 	root.SetIn(s.in)
 	root.SetOut(s.out)
@@ -66,7 +53,7 @@ func execute(ctx context.Context, args []string, s streams) error {
 
 func newRoot(s streams) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "bulkcat",
+		Use:   "bulkcat COMMAND",
 		Short: "Categorize millions of websites or products into Parquet or CSV",
 		Long: `bulkcat categorizes long lists of websites or product titles and writes one flat
 row per category. It asks the Categorization Service at BULKCAT_BASE_URL with the key
@@ -75,15 +62,20 @@ Every answer is stored on disk: a run that is started again asks only for the re
 		Example: `  bulkcat website domains.csv -o domains.parquet
   bulkcat product catalog.jsonl --column title -o catalog.csv --rate 50/s
   cat domains.txt | bulkcat website - -o - --output-format jsonl`,
-		Version:       thisBuild().String(),
-		SilenceErrors: true,
-		SilenceUsage:  true,
+		Version:               thisBuild().String(),
+		DisableFlagsInUseLine: true,
+		SilenceErrors:         true,
+		SilenceUsage:          true,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.AddCommand(newWebsite(s), newProduct(s), newRun(s), newUsage(s), newProbe(s), newVerify(s), newFinish(s), newTop(s), newReport(s), newDiff(s), newStore(s), newTaxonomy(s), newExplain(s), newEval(s), newLearn(s), newServe(s), newDemo(s), newVersion(s))
-	root.SetHelpCommand(newHelp())
-	root.SetUsageFunc(usageText)
-	root.SetHelpFunc(helpText)
+	addCommands(root, "Categorize", newWebsite(s), newProduct(s), newRun(s))
+	addCommands(root, "Look at an output", newReport(s), newTop(s), newDiff(s), newVerify(s), newFinish(s))
+	addCommands(root, "Serve a team", newServe(s), newUsage(s), newProbe(s), newStore(s))
+	addCommands(root, "Have categories of your own", newTaxonomy(s), newLearn(s), newEval(s), newExplain(s))
+	addCommands(root, "More", newDemo(s), newHelp(), newVersion(s))
+	root.SetCompletionCommandGroupID("More")
+	root.SetFlagErrorFunc(flagError)
+	complete(root)
 	return root
 }
 
@@ -106,12 +98,6 @@ func fromEnvironment(flags *pflag.FlagSet) error {
 
 func variable(flag string) string {
 	return "BULKCAT_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
-}
-
-// flagGroup is a group of flags under a title in the help.
-type flagGroup struct {
-	title string
-	flags *pflag.FlagSet
 }
 
 // operands checks that there are at least so many operands, and at most so many unless most is 0. The error of too few
@@ -141,76 +127,6 @@ func addGroup(cmd *cobra.Command, title string, bind func(*pflag.FlagSet)) {
 	})
 	cmd.Flags().SortFlags = false
 	cmd.Flags().AddFlagSet(flags)
-}
-
-// groups gives the flags of a command by title, in the order in which they were added.
-func groups(cmd *cobra.Command) []flagGroup {
-	var list []flagGroup
-	index := make(map[string]int)
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		title := "Other"
-		if a := f.Annotations[groupAnnotation]; len(a) > 0 {
-			title = a[0]
-		}
-		if f.Hidden {
-			return
-		}
-		i, ok := index[title]
-		if !ok {
-			i = len(list)
-			index[title] = i
-			flags := pflag.NewFlagSet(title, pflag.ContinueOnError)
-			flags.SortFlags = false
-			list = append(list, flagGroup{title, flags})
-		}
-		list[i].flags.AddFlag(f)
-	})
-	return list
-}
-
-// helpText prints the examples before the flags: most readers need no more.
-func helpText(cmd *cobra.Command, _ []string) {
-	out := cmd.OutOrStdout()
-	fmt.Fprintln(out, strings.TrimSpace(firstOf(cmd.Long, cmd.Short)))
-	if cmd.HasExample() {
-		fmt.Fprintf(out, "\nExamples:\n%s\n", cmd.Example)
-	}
-	fmt.Fprintln(out)
-	usage(out, cmd)
-}
-
-func usageText(cmd *cobra.Command) error {
-	usage(cmd.OutOrStderr(), cmd)
-	return nil
-}
-
-func usage(out io.Writer, cmd *cobra.Command) {
-	fmt.Fprintf(out, "Usage:\n  %s\n", cmd.UseLine())
-	if cmd.Name() == "help" {
-		listCommands(out, "Topics", cmd)
-	} else if cmd.HasAvailableSubCommands() {
-		listCommands(out, "Commands", cmd)
-	}
-	for _, sub := range cmd.Commands() {
-		if sub.Name() == "help" {
-			listCommands(out, "Topics (bulkcat help TOPIC)", sub)
-		}
-	}
-	cmd.InitDefaultHelpFlag()
-	for _, g := range groups(cmd) {
-		fmt.Fprintf(out, "\n%s:\n%s", g.title, g.flags.FlagUsagesWrapped(100))
-	}
-	fmt.Fprintf(out, "\nEvery flag can be set in the environment: --part-rows as BULKCAT_PART_ROWS.\n\n%s", exitStatuses)
-}
-
-// listCommands lists what is below a command under a title.
-func listCommands(out io.Writer, title string, cmd *cobra.Command) {
-	fmt.Fprintf(out, "\n%s:\n", title)
-	for _, sub := range cmd.Commands() {
-		if sub.IsAvailableCommand() || sub.Name() == "help" {
-			fmt.Fprintf(out, "  %-15s %s\n", sub.Name(), sub.Short)
-		}
-	}
 }
 
 // print prints a result as text, or as one line of JSON.

@@ -80,7 +80,7 @@ func newRunCommand(s streams, kind client.Kind) (*cobra.Command, *runFlags) {
 		},
 	}
 	addGroup(cmd, "Input", f.bindInput)
-	addGroup(cmd, "Output", func(flags *pflag.FlagSet) { bindOutput(flags, &f.Output) })
+	addGroup(cmd, "Output", func(flags *pflag.FlagSet) { bindOutput(flags, kind, &f.Output) })
 	addGroup(cmd, "Service", func(flags *pflag.FlagSet) {
 		f.service.bind(flags)
 		f.service.fetch.bind(flags)

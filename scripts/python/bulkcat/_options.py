@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         part_rows: int
         levels: int
         carry: str | list[str]
-        language: str
         source_columns: bool
         shape: str
         top: int
@@ -92,6 +91,7 @@ if TYPE_CHECKING:
     class ProductOptions(RunOptions, total=False):
         """The options for products."""
 
+        language: str
         taxonomy: str | list[str]
 
 # name: (type, meaning)
@@ -106,7 +106,6 @@ _RUN = {
     "part_rows": ("int", "rows of a part, at least, in a folder (default 1000000)"),
     "levels": ("int", "columns level_1, level_2, ... of a category's path; -1 for as many as the taxonomy has levels (default -1)"),
     "carry": ("str | list[str]", "columns of the input to carry along: all, none or a,b (default all)"),
-    "language": ("str", "add the column value_local, the path of the category in a LANGUAGE such as de (product_taxonomy)"),
     "source_columns": ("bool", "add the columns source and answered_at, which differ from run to run"),
     "shape": ("str", "SHAPE of the rows: long (a row per category), top (one row per record, with its category of the highest confidence) or nested (one row per record, with a list of its categories; Parquet and JSONL) (default long)"),
     "top": ("int", "the N categories of each record with the highest confidence; 0 for all (default 0)"),
@@ -179,6 +178,7 @@ WEBSITE = {
 PRODUCT = {
     **_RUN,
     "classification": ("str | list[str]", "the classification: product_taxonomy or product_taxonomy_custom_NAME, or several with a comma between, each with its own requests and rows (default product_taxonomy)"),
+    "language": ("str", "add the column value_local, the path of the category in a LANGUAGE such as de"),
     "taxonomy": ("str | list[str]", "let the embedded service answer in the custom product taxonomy in FILE, as the classification product_taxonomy_custom_ and the name of the file, and ask for it unless --classification is given; NAME=FILE gives the classification a name; may be given several times"),
 }
 

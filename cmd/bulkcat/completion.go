@@ -1,0 +1,82 @@
+package main
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/reader"
+)
+
+// words are the values of flags that take one of a few.
+var words = map[string][]string{
+	"dedupe":        {record.DedupeSite, record.DedupeExact, "host", "domain"},
+	"expect-else":   {"keep", "hold", "stop"},
+	"fetch":         {"auto", "always", "never"},
+	"input-format":  {"csv", "jsonl", "txt", "parquet", "xlsx", "xml"},
+	"kind":          {string(client.Website), string(client.Product)},
+	"log-format":    {"text", "json"},
+	"notify-format": {"json", "slack"},
+	"notify-on":     {"end", "stop", "outage", "quota=80%"},
+	"output-format": {"parquet", "csv", "jsonl"},
+	"param-in":      {"query", "form", "json"},
+	"scheme":        {"https", "http"},
+	"shape":         {"long", "top", "nested"},
+}
+
+// columnFlags take the name of a column of the input.
+var columnFlags = []string{"column", "input-column", "label-column", "carry"}
+
+// complete has the shell complete the values of the flags of a command and of those below it.
+func complete(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		var values cobra.CompletionFunc
+		switch {
+		case words[f.Name] != nil:
+			values = cobra.FixedCompletions(words[f.Name], cobra.ShellCompDirectiveNoFileComp)
+		case slices.Contains(columnFlags, f.Name):
+			values = completeColumns
+		case f.Name == "classification":
+			values = completeClassifications
+		default:
+			return
+		}
+		if err := cmd.RegisterFlagCompletionFunc(f.Name, values); err != nil {
+			panic(err) // the flag is there, once
+		}
+	})
+	for _, sub := range cmd.Commands() {
+		complete(sub)
+	}
+}
+
+// completeColumns are the columns of the inputs that are on the command line.
+func completeColumns(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) == 0 || slices.Contains(args, "-") {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	r, err := reader.Open(reader.Options{Paths: args, Context: cmd.Context()})
+	if unknown, ok := errors.AsType[*reader.ColumnError](err); ok {
+		return unknown.Columns, cobra.ShellCompDirectiveNoFileComp
+	}
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	defer r.Close() // only read from
+	return r.Columns(), cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeClassifications are those of the kind of the command.
+func completeClassifications(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var names []string
+	for _, kind := range []client.Kind{client.Website, client.Product} {
+		if cmd.Name() == string(kind) || cmd.Flags().Lookup("kind") != nil {
+			names = append(names, client.Classifications(kind)...)
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
