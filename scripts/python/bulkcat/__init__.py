@@ -13,6 +13,7 @@ The embedded service answers on this machine, unless base_url= or BULKCAT_BASE_U
 from __future__ import annotations
 
 from bulkcat import _namespaces
+from bulkcat._answer import Answer, Category
 from bulkcat._api import (
     Forecast,
     Run,
@@ -29,12 +30,11 @@ from bulkcat._api import (
     website,
     websites,
 )
-from bulkcat._categories import Categories, Category
 from bulkcat._errors import Broken, Error, Misconfigured, Spent, Stopped, UsageError
 
 __all__ = [
+    "Answer",
     "Broken",
-    "Categories",
     "Category",
     "Error",
     "Forecast",

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bulkcat import _flags, _options
-from bulkcat._categories import Categories
+from bulkcat._answer import Answer
 from bulkcat._errors import Stopped, UsageError
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ class _Call(NamedTuple):
     dry_run: bool
     progress: bool | None
     resume: bool
+    categorical: bool
     options: dict[str, Any]
 
 
@@ -89,10 +90,11 @@ def websites(
     dry_run: bool = False,
     progress: bool | None = None,
     resume: bool = True,
+    categorical: bool = False,
     **options: Unpack[_options.WebsiteOptions],
 ) -> Any:
     """Categorize websites: URLs or bare domains. See `products`."""
-    return _categorize(data, _Call("website", column, output, prefix, dry_run, progress, resume, _flags.seal(options)))
+    return _categorize(data, _Call("website", column, output, prefix, dry_run, progress, resume, categorical, _flags.seal(options)))
 
 
 def products(
@@ -104,6 +106,7 @@ def products(
     dry_run: bool = False,
     progress: bool | None = None,
     resume: bool = True,
+    categorical: bool = False,
     **options: Unpack[_options.ProductOptions],
 ) -> Any:
     """Categorize products: titles or URLs.
@@ -114,9 +117,10 @@ def products(
     column names the column of the inputs, or is a list of columns whose values are joined. It may be left out if there is
     only one.
 
-    Returns the same rows with new columns: category, category_id, confidence, level_1 ... and status. shape="nested" adds a
+    Returns the same rows with new columns: value, category_id, confidence, level_1 ... and status. shape="nested" adds a
     list of all categories instead; shape="long" returns a frame with a row for each category, whose column record is the
-    number of the row from 1. The result for texts is a list of Categories. prefix comes before the names of new columns.
+    number of the row from 1. The result for texts is a list of Answers. prefix comes before the names of new columns.
+    categorical=True makes categories of their texts, which need less memory.
 
     With an output nothing is loaded: the result is a Run. An output that the same call has begun is continued, unless
     resume is False. dry_run=True asks nothing, and returns a Forecast.
@@ -128,15 +132,15 @@ def products(
 
     Raises Stopped, Misconfigured, UsageError or Error. Rows without an answer are no error: see their status.
     """
-    return _categorize(data, _Call("product", column, output, prefix, dry_run, progress, resume, _flags.seal(options)))
+    return _categorize(data, _Call("product", column, output, prefix, dry_run, progress, resume, categorical, _flags.seal(options)))
 
 
-def website(text: str, **options: Unpack[_options.WebsiteOptions]) -> Categories:
+def website(text: str, **options: Unpack[_options.WebsiteOptions]) -> Answer:
     """Categorize one website."""
     return _ask("website", text, _flags.seal(options))
 
 
-def product(text: str, **options: Unpack[_options.ProductOptions]) -> Categories:
+def product(text: str, **options: Unpack[_options.ProductOptions]) -> Answer:
     """Categorize one product."""
     return _ask("product", text, _flags.seal(options))
 
@@ -147,7 +151,7 @@ for _function in (websites, products, website, product):
         _function.__doc__ += "\n\n    Options:\n" + "".join(f"        {n} ({t}): {text}\n" for n, (t, text) in _table.items())
 
 
-def _ask(kind: str, text: str, options: dict[str, Any]) -> Categories:
+def _ask(kind: str, text: str, options: dict[str, Any]) -> Answer:
     from bulkcat import _one
 
     options = _flags.check(kind, options)
@@ -171,9 +175,11 @@ def _categorize(data: Any, call: _Call) -> Any:
     _check_output(call)
     if isinstance(call.column, (list, tuple)) and not call.column:
         raise UsageError("column=[] names no column; without column= the only column is taken")
-    if isinstance(data, (str, os.PathLike)):
-        return _categorize_files(os.fspath(data), call)
-    return _categorize_frame(_frames.frame_of(data) or _frames.ListFrame(_listed(data)), call)
+    is_path = isinstance(data, (str, os.PathLike))
+    frame = None if is_path else _frames.frame_of(data)
+    if call.categorical and (output or frame is None):
+        raise UsageError("categorical=True is for frames: files have texts, and texts have Answers")
+    return _categorize_files(os.fspath(data), call) if is_path else _categorize_frame(frame or _frames.ListFrame(_listed(data)), call)
 
 
 def _listed(data: Any) -> list[Any]:
@@ -240,10 +246,11 @@ def _categorize_frame(frame: Frame, call: _Call) -> Any:
     from bulkcat._work import Work
 
     _refuse(call.options, _without(call), "a frame" if call.output else "a frame without an output")
+    frame.categorical = call.categorical
     columns = _columns(frame, call)
-    _check_names(frame, call)
+    _check_names(frame, call, _NEW + ("|title" if "naics" in _classifications(call) else ""))
     if isinstance(frame, _frames.ListFrame) and not call.output:
-        _refuse(call.options, frozenset({"shape"}), "texts, which have Categories")
+        _refuse(call.options, frozenset({"shape"}), "texts, which have Answers")
         if len(_classifications(call)) > 1:
             raise UsageError("texts have one classification at a time")
     form = _frames.format_for(frame)
@@ -316,11 +323,14 @@ def _classifications(call: _Call) -> list[str]:
     return [c for text in ([given] if isinstance(given, str) else given) for c in text.split(",")]
 
 
-def _check_names(frame: Frame, call: _Call) -> None:
-    """Refuse names of columns that the frame has, before anything is asked."""
+# The names of new columns. A column title is that of industries alone.
+_NEW = "value|category_id|value_local|confidence|status|error|categories|source|answered_at|level_[0-9]+"
+
+
+def _check_names(frame: Frame, call: _Call, new: str) -> None:
+    """Refuse names of new columns, a pattern, that the frame has."""
     if call.output or call.options.get("shape") == "long":
         return
-    new = "category|category_id|value_local|category_title|confidence|status|error|categories|source|answered_at|level_[0-9]+"
     several = _classifications(call)
     prefixes = [call.prefix + c + "_" for c in several] if len(several) > 1 else [call.prefix]
     pattern = re.compile(f"({'|'.join(map(re.escape, prefixes))})({new})", re.IGNORECASE if frame.ignores_case else 0)
@@ -357,6 +367,8 @@ def _joined(frame: Frame, call: _Call, rows: Columns) -> Any:
     """The frame with the columns of its rows, for each classification."""
     from bulkcat import _frames
 
+    if "title" in rows:  # a model, whose classification is not named, may have industries, too
+        _check_names(frame, call, "title")
     several = _classifications(call)
     if len(several) < 2:
         _frames.check_rows(rows, frame.length())
@@ -373,12 +385,11 @@ def _renamed(rows: Columns, prefix: str, kept: set[str]) -> Columns:
     """The columns for a frame, with their names there. No column stays in rows, so that each can be freed once it is used."""
     from bulkcat._frames import typed
 
-    names = {"value": "category", "title": "category_title"}
     last = ("status", "error", "source", "answered_at")
     dropped = {"record", "input", "rank", "classification"} - kept
     order = [n for n in rows if n not in dropped and n not in last] + [n for n in last if n in rows]
     first = [n for n in ("record", "classification", "rank") if n in order]
-    renamed = {prefix + names.get(n, n): typed(n, rows[n]) for n in first + [n for n in order if n not in first]}
+    renamed = {prefix + n: typed(n, rows[n]) for n in first + [n for n in order if n not in first]}
     rows.clear()
     return renamed
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-from bulkcat._categories import Categories
+from bulkcat._answer import Answer
 from bulkcat._errors import Error, UsageError
 from bulkcat._flags import encodable
 
@@ -48,6 +48,7 @@ class Frame:
     """The methods of all kinds of frames."""
 
     ignores_case = False  # names that differ only in case are one name
+    categorical = False  # new columns of texts are categories
 
     def __init__(self, data: Any) -> None:
         self.data = data
@@ -107,8 +108,7 @@ class PandasFrame(Frame):
     def _arrays(self, columns: Columns) -> Columns:
         return {name: self._array(columns.pop(name)) for name in list(columns)}
 
-    @staticmethod
-    def _array(values: Any) -> Any:
+    def _array(self, values: Any) -> Any:
         """Values without an index, by which pandas would align them."""
         import pandas as pd
 
@@ -118,7 +118,7 @@ class PandasFrame(Frame):
             integers = {values.type: pd.Int64Dtype()}.get if str(values.type) == "int64" else None  # with nulls
             return values.to_pandas(types_mapper=integers).array
         if isinstance(values, Texts):
-            return pd.Categorical(values)
+            return pd.Categorical(values) if self.categorical else pd.Series(values, dtype=pd.Series([""]).dtype).array
         lists, numbers = (any(isinstance(v, kind) for v in values) for kind in (list, int))
         return pd.Series(values, dtype="object" if lists else "Int64" if numbers else "float64").array
 
@@ -155,8 +155,7 @@ class PolarsFrame(Frame):
         data = pl.DataFrame([self._series(name, values) for name, values in columns.items()])
         return data.lazy() if self._lazy else data
 
-    @staticmethod
-    def _series(name: str, values: Any) -> Any:
+    def _series(self, name: str, values: Any) -> Any:
         import polars as pl
 
         if not isinstance(values, list):
@@ -164,7 +163,7 @@ class PolarsFrame(Frame):
             assert isinstance(series, pl.Series)
             return series.alias(name)
         if isinstance(values, Texts):
-            return pl.Series(name, values, dtype=pl.Categorical)
+            return pl.Series(name, values, dtype=pl.Categorical if self.categorical else pl.String)
         entries = (entry for value in values if isinstance(value, list) for entry in value)
         if names := next(entries, None):  # Polars would infer the types of the members from the first values
             numbers = {"rank": pl.Int64, "confidence": pl.Float64}
@@ -251,7 +250,7 @@ def _table_of(relation: Any) -> Any:
 
 
 class ListFrame(Frame):
-    """Inputs one after the other, whose rows are Categories."""
+    """Inputs one after the other, whose rows are Answers."""
 
     def names(self) -> list[Any]:
         return ["input"]
@@ -261,7 +260,7 @@ class ListFrame(Frame):
 
     def extended(self, columns: Columns) -> Any:
         rows = zip(*columns.values(), strict=True)
-        return [Categories.of(dict(zip(columns, row, strict=True))) for row in rows]
+        return [Answer.of(dict(zip(columns, row, strict=True))) for row in rows]
 
 
 _KINDS = {
@@ -401,7 +400,7 @@ def _is_null(value: Any) -> bool:
 
 
 def receive(frame: Frame, path: str) -> Columns:
-    """Read the rows of the program: the texts as dictionaries."""
+    """Read the rows of the program."""
     if format_for(frame) == "jsonl":
         with open(path, encoding="utf-8") as file:
             rows = [json.loads(line) for line in file]
@@ -411,7 +410,7 @@ def receive(frame: Frame, path: str) -> Columns:
 
     schema = pq.read_schema(path)
     names = [name for name in schema.names if name != "input"]
-    texts = [field.name for field in schema if pa.types.is_string(field.type)]
+    texts = [field.name for field in schema if frame.categorical and pa.types.is_string(field.type)]
     with pq.ParquetFile(path, read_dictionary=texts, pre_buffer=False) as file:
 
         def column(name: str) -> Any:
@@ -446,7 +445,8 @@ def without_prefix(errors: Any, prefix: str) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    return pc.replace_substring_regex(errors.cast(pa.string()), pattern, "").dictionary_encode()
+    texts = pc.replace_substring_regex(errors.cast(pa.string()), pattern, "")
+    return texts.dictionary_encode() if pa.types.is_dictionary(errors.type) else texts
 
 
 def check_rows(columns: Columns, length: int) -> None:

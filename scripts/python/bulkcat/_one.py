@@ -11,7 +11,7 @@ import weakref
 from typing import Any
 
 from bulkcat import _flags, _run
-from bulkcat._categories import Categories
+from bulkcat._answer import Answer
 from bulkcat._errors import Error
 from bulkcat._frames import as_texts, without_prefix
 
@@ -25,7 +25,7 @@ _lock = threading.Lock()
 _all: weakref.WeakSet[_Asker] = weakref.WeakSet()  # also those that are asked at the moment
 
 
-def ask(kind: str, text: Any, options: dict[str, Any], without: frozenset[str]) -> Categories:
+def ask(kind: str, text: Any, options: dict[str, Any], without: frozenset[str]) -> Answer:
     """Return the answer for one input.
 
     The program of the embedded service waits for the next input. That of a hosted service ends, since it holds the store
@@ -88,7 +88,7 @@ class _Asker:
         self._asked = 0
         _all.add(self)
 
-    def ask(self, text: str | None, last: bool = False) -> Categories:
+    def ask(self, text: str | None, last: bool = False) -> Answer:
         process = self._process
         assert process.stdin is not None and process.stdout is not None
         self._asked += 1
@@ -107,7 +107,7 @@ class _Asker:
         if row["record"] != self._asked:
             raise Error(f"the program answered record {row['record']} instead of {self._asked}")
         row["error"] = without_prefix([row["error"]], "-")[0]
-        return Categories.of(row)
+        return Answer.of(row)
 
     def abandon(self) -> None:
         """Close standard input in a forked process, without what another thread may have begun to write."""

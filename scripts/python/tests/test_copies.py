@@ -31,8 +31,8 @@ OBJECTS = {
     "Misconfigured": lambda: bulkcat.Misconfigured("403"),
     "UsageError": lambda: bulkcat.UsageError("no column"),
     "Error": lambda: bulkcat.Error("failed"),
-    "Categories": lambda: bulkcat.product("steel drill"),
-    "Category": lambda: bulkcat.product("steel drill").all[0],
+    "Answer": lambda: bulkcat.product("steel drill"),
+    "Category": lambda: bulkcat.product("steel drill").categories[0],
     "Run": lambda: bulkcat.Run("out.csv", ACCOUNT),
     "Forecast": lambda: bulkcat.products(["steel drill"], dry_run=True),
     "Store": bulkcat.store,
@@ -69,7 +69,7 @@ def test_copy_of_an_error_has_no_secret(hosted):
 
 
 def call(options: Mapping[str, object]):
-    return bulkcat.products(["steel drill", "sofa"], **options)[0].id
+    return bulkcat.products(["steel drill", "sofa"], **options)[0].category_id
 
 
 POOLS = {

@@ -728,7 +728,7 @@ def test_threads():
     results = {}
 
     def call(i):
-        results[i] = [bulkcat.products([TITLES[i], "sofa"])[0].id, bulkcat.product(TITLES[i], top=i % 3 + 1).id]
+        results[i] = [bulkcat.products([TITLES[i], "sofa"])[0].category_id, bulkcat.product(TITLES[i], top=i % 3 + 1).category_id]
 
     threads = [threading.Thread(target=call, args=[i]) for i in range(8)]
     for thread in threads:
@@ -757,7 +757,7 @@ def test_removed_working_folder(tmp_path, monkeypatch):
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
-    assert bulkcat.product("steel drill").id == "1217"
+    assert bulkcat.product("steel drill").category_id == "1217"
     assert statuses(bulkcat.products(FRAME)) == {"ok": 20}
     assert bulkcat.products(FRAME, output=tmp_path / "out.csv").counts["ok"] == 20
     for call in (

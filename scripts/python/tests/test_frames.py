@@ -55,7 +55,7 @@ def test_any_pandas_frame_comes_back(frame):
     pd.testing.assert_frame_equal(frame, before)
     pd.testing.assert_frame_equal(result[list(before.columns)], before, check_freq=False)
     assert list(result.columns)[: len(before.columns)] == list(before.columns)
-    assert (result["status"].array.notna()).all()
+    assert result["status"].notna().all()
     assert [s == "blank" for s, t in zip(result["status"], before["t"], strict=True) if pd.isna(t) or t == ""].count(False) == 0
 
 
@@ -144,23 +144,48 @@ def test_without_pyarrow(kind, shape, monkeypatch):
     for name in names:
         assert column(got, name) == column(want, name), name
         if isinstance(want, pd.DataFrame):
-            assert got[name].dtype == want[name].dtype or isinstance(got[name].dtype, pd.CategoricalDtype), name
+            assert got[name].dtype == want[name].dtype, name
 
 
-def test_types_of_new_columns():
+TEXTS = ("value", "category_id", "level_1", "level_7", "status", "error")
+
+
+@pytest.mark.parametrize("has_pyarrow", [True, False])
+def test_texts_are_texts(has_pyarrow, monkeypatch):
+    monkeypatch.setattr(_frames, "_has_pyarrow", lambda: has_pyarrow)
     result = bulkcat.products(pd.DataFrame({"title": TITLES}))
-    assert {str(result[c].dtype) for c in ("category", "category_id", "level_1", "level_7", "status", "error")} == {"category"}
+    assert {result[c].dtype for c in TEXTS} == {pd.Series(TITLES).dtype}
+    assert list(result.merge(pd.DataFrame({"level_1": ["Hardware"], "buyer": ["Ann"]}), on="level_1")["buyer"]) == ["Ann"] * 2
     assert result["confidence"].dtype == "float64"
     assert bulkcat.products(pd.Series(TITLES), shape="long")["rank"].dtype == "Int64"
-    assert bulkcat.products(pl.Series(TITLES))["category"].dtype == pl.Categorical
-    assert pa.types.is_dictionary(bulkcat.products(pa.array(TITLES)).schema.field("category").type)
+    result = bulkcat.products(pl.DataFrame({"title": TITLES}))
+    assert {result[c].dtype for c in TEXTS} == {pl.String}
+    assert result["value"].str.split(" > ").list.first().to_list() == result["level_1"].to_list()
+    assert result.join(pl.DataFrame({"level_1": ["Hardware"], "buyer": ["Ann"]}), on="level_1")["buyer"].to_list() == ["Ann"] * 2
+    if has_pyarrow:
+        assert {str(bulkcat.products(pa.array(TITLES)).schema.field(c).type) for c in TEXTS} == {"string"}
 
 
-def test_lists_have_categories():
+@pytest.mark.parametrize("has_pyarrow", [True, False])
+def test_categorical(has_pyarrow, monkeypatch):
+    monkeypatch.setattr(_frames, "_has_pyarrow", lambda: has_pyarrow)
+    frames = [bulkcat.products(pd.Series(TITLES), categorical=True, shape=shape) for shape in ("top", "long")]
+    assert {str(f[c].dtype) for f in frames for c in TEXTS} == {"category"}
+    result = bulkcat.products(pl.Series(TITLES), categorical=True)
+    assert all(result[c].dtype == pl.Categorical for c in TEXTS)
+    if has_pyarrow:
+        table = bulkcat.products(pa.array(TITLES), categorical=True)
+        assert all(pa.types.is_dictionary(table.schema.field(c).type) for c in TEXTS)
+
+
+def test_lists_have_answers():
     answers = bulkcat.products(t for t in TITLES)
     assert [a.status for a in answers] == STATUSES
-    assert answers[0].id == "1217" and answers[0].levels[0] == "Hardware" and answers[0].path == answers[0].all[0].path
-    assert answers[1].path is None and answers[1].all == ()
+    assert answers[0].category_id == "1217" and answers[0].levels[0] == "Hardware" and answers[0].value == answers[0].categories[0].value
+    assert answers[1].value is None and answers[1].categories == () and answers[1].level_1 is None
+    assert answers[0].level_2 == answers[0].categories[0].level_2 == "Tools" and answers[0].level_7 is None
+    (local,) = bulkcat.products(["steel drill"], language="de", source_columns=True)
+    assert local.value_local == local.categories[0].value_local and "Hardware" not in local.value_local and local.source == "embedded"
     assert bulkcat.products([]) == []
 
 
@@ -168,7 +193,7 @@ def test_several_columns_and_classifications():
     frame = pd.DataFrame({"brand": ["football", None, None], "site": ["news.com", "cooking recipes", None]})
     result = bulkcat.websites(frame, ["site", "brand"], join="-", classification=["taxonomy_v3", "naics"], fetch="never", prefix="x_")
     assert [c for c in result.columns if c.endswith("_status")] == ["x_taxonomy_v3_status", "x_naics_status"]
-    assert "x_naics_category_title" in result.columns and list(result["x_naics_status"])[2] == "blank"
+    assert "x_naics_title" in result.columns and list(result["x_naics_status"])[2] == "blank"
 
 
 def test_equal_rows_are_not_multiplied():
@@ -196,6 +221,9 @@ REFUSED = {
     "classifications of texts": (["a"], None, {"classification": "a,b"}, "one classification"),
     "a path": ("titles.csv", None, {}, "needs output="),
     "no frame": (3, None, {}, "and not builtins.int"),
+    "categories of texts": (["a"], None, {"categorical": True}, "texts have Answers"),
+    "categories of a file": ("titles.csv", None, {"categorical": True, "output": "out.csv"}, "files have texts"),
+    "a title that is taken": (pd.DataFrame({"t": ["a"], "title": [1]}), "t", {"classification": "naics"}, "a column 'title'"),
     "an option of an output": (pl.DataFrame({"a": ["x"]}), None, {"overwrite": True}, "no meaning for a frame without an output"),
     "resume without an output": (["a"], None, {"resume": False}, "for a call with an output"),
     "an option with its place": (["a"], None, {"notify_format": "x"}, "^notify_format: "),
@@ -251,9 +279,9 @@ def test_own_taxonomy(tmp_path):
     own = {"taxonomy": f"product_taxonomy_custom_acme={tmp_path / 'acme.csv'}"}
     result = bulkcat.products(pd.DataFrame({"title": TITLES}), classification="product_taxonomy_custom_acme", **own)
     assert list(result["status"]) == STATUSES
-    assert list(result["category"][[0, 3]]) == ["Workshop > Drills", "Kitchen > Skillets"]
+    assert list(result["value"][[0, 3]]) == ["Workshop > Drills", "Kitchen > Skillets"]
     assert list(result["category_id"][[0, 3]]) == ["t1", "k1"] and list(result["level_1"][[0, 3]]) == ["Workshop", "Kitchen"]
-    assert bulkcat.product("steel drill", **own).path == "Workshop > Drills"
+    assert bulkcat.product("steel drill", **own).value == "Workshop > Drills"
     with pytest.raises(bulkcat.UsageError, match=r"none\.csv"):
         bulkcat.products(["steel drill"], taxonomy="product_taxonomy_custom_acme=none.csv")
 

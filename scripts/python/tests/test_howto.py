@@ -17,7 +17,7 @@ def snippet(topic, language):
 def test_python(capsys):
     names = {}
     exec(snippet("python", "python"), names)
-    assert list(names["df"]["category"])[1] == "Furniture > Sofas"
+    assert list(names["df"]["value"])[1] == "Furniture > Sofas"
     assert "velvet sofa" in capsys.readouterr().out
 
 

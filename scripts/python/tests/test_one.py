@@ -14,7 +14,7 @@ def test_answers_are_those_of_lists():
     assert [bulkcat.product(t) for t in titles] == bulkcat.products(titles)
     assert bulkcat.website("football-news.com", fetch="never").status == "ok"
     industry = bulkcat.website("football-news.com", classification="naics", fetch="never")
-    assert industry.title and industry.path == industry.id
+    assert industry.title and industry.value == industry.category_id == industry.level_5
 
 
 def test_one_program_answers_all():
@@ -45,14 +45,14 @@ def test_fork():
     bulkcat.product("steel drill")
     pid = os.fork()
     if pid == 0:
-        os._exit(0 if bulkcat.product("cast iron skillet").id == "662" else 1)
+        os._exit(0 if bulkcat.product("cast iron skillet").category_id == "662" else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-    assert bulkcat.product("steel drill").id == "1217"
+    assert bulkcat.product("steel drill").category_id == "1217"
 
 
 def test_hosted_answers_are_stored(hosted):
     for _ in range(2):
-        assert bulkcat.product("steel drill").path == "Hardware > Tools > s"
+        assert bulkcat.product("steel drill").value == "Hardware > Tools > s"
     assert hosted.asked == ["steel drill"] and not _one._waiting
     assert bulkcat.products(["steel drill"])[0].status == "ok"
     assert len(hosted.asked) == 1

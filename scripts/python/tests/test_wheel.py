@@ -26,7 +26,7 @@ heavy = {"pandas", "polars", "pyarrow", "duckdb", "numpy", "tqdm", "subprocess",
 assert not heavy, heavy
 assert took < 0.5, took  # 50 ms on an idle machine
 one = bulkcat.product("Cast iron skillet 12 in")
-assert one.status == "ok" and one.id == "662", one
+assert one.status == "ok" and one.category_id == "662", one
 assert [a.status for a in bulkcat.products(["steel drill", None])] == ["ok", "blank"]
 open("titles.csv", "w").write("title\\nsteel drill\\n")
 run = bulkcat.products("titles.csv", output="out.csv")
@@ -68,7 +68,7 @@ def test_session_in_a_clean_environment(python, wheel_path, tmp_path):
 
 CHECKS = """
 assert list(products.status.unique()) == ["ok"] and len(products) == len(df) == 240
-assert len(industries) == 4 and industries.category_title[0].startswith("Hotels")
+assert len(industries) == 4 and industries.title[0].startswith("Hotels")
 assert one.status == "ok" and run.counts["ok"] == 4
 """
 

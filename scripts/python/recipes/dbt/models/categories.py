@@ -4,6 +4,6 @@ import bulkcat
 
 
 def model(dbt, session):
-    """Return the rows of catalog with the columns category, category_id, confidence, level_1 ... and status."""
+    """Return the rows of catalog with the columns value, category_id, confidence, level_1 ... and status."""
     dbt.config(materialized="table")
     return bulkcat.products(dbt.ref("catalog").to_arrow_table(), "title")
