@@ -11,6 +11,7 @@ import json
 import os
 import re
 import reprlib
+import secrets
 import sys
 from collections.abc import Iterable
 from numbers import Integral
@@ -204,19 +205,18 @@ class ArrowFrame(Frame):
 
 
 class DuckDBFrame(ArrowFrame):
-    """A relation of DuckDB. The result is a relation of the default connection."""
+    """A relation of DuckDB. The result is a relation of the same connection."""
 
     ignores_case = True
 
     def __init__(self, data: Any) -> None:
         if not _has_pyarrow():
             raise UsageError("relations of DuckDB need pyarrow: pip install 'bulkcat[duckdb]'")
-        import duckdb
-
+        self._given = data
         lower = [name.lower() for name in data.columns]
         if twice := next((name for name, low in zip(data.columns, lower, strict=True) if lower.count(low) > 1), None):
             raise UsageError(f"the relation has several columns {twice!r}: DuckDB would rename them, so give them other names")
-        back = duckdb.from_arrow(_table_of(data.limit(0)))
+        back = self._relation(_table_of(data.limit(0)))
         changed = zip(data.columns, data.types, back.types, strict=True)
         self._types = {name: str(kind) for name, kind, other in changed if kind != other}  # which Arrow does not have, such as HUGEINT
         super().__init__(_table_of(self._cast(data, dict.fromkeys(self._types, "VARCHAR"))))
@@ -234,14 +234,17 @@ class DuckDBFrame(ArrowFrame):
         return relation.project(", ".join(f"CAST({q} AS {types[n]}) AS {q}" if n in types else q for n, q in names.items()))
 
     def extended(self, columns: Columns) -> Any:
-        import duckdb
-
-        return self._cast(duckdb.from_arrow(super().extended(columns)), self._types)
+        return self._cast(self._relation(super().extended(columns)), self._types)
 
     def made(self, columns: Columns) -> Any:
-        import duckdb
+        return self._relation(super().made(columns))
 
-        return duckdb.from_arrow(super().made(columns))
+    def _relation(self, _bulkcat_rows: Any) -> Any:
+        """A relation of the caller's connection, whose query finds the table as the variable of its name."""
+        name = f"bulkcat_{secrets.token_hex(4)}"
+        relation = self._given.query(name, "SELECT * FROM _bulkcat_rows")
+        self._given.query(name, f"DROP VIEW IF EXISTS {name}")  # which DuckDB 1 leaves for the first query
+        return relation.set_alias(name)
 
 
 def _table_of(relation: Any) -> Any:

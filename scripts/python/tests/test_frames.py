@@ -95,6 +95,23 @@ def test_types_of_duckdb_come_back():
     assert [row[:12] for row in result.fetchall()] == relation.fetchall()
 
 
+def test_relation_of_the_connection_of_the_caller():
+    with duckdb.connect() as connection:
+        connection.sql("CREATE TABLE catalog AS SELECT * FROM (VALUES ('steel drill', 3::HUGEINT), ('sofa', 5)) t(title, price)")
+        for shape in ("top", "long"):
+            result = bulkcat.products(connection.table("catalog"), "title", shape=shape, top=1)
+            name = "price" if shape == "top" else "record"
+            rows = connection.sql(f"SELECT sum({name}) FROM result WHERE level_1 = 'Hardware'").fetchall()
+            assert rows == [(3 if shape == "top" else 1,)]
+        result = bulkcat.products(connection.table("catalog"), "title")
+        joined = connection.table("catalog").join(result.project("title, value"), "title").order("price").fetchall()
+        assert [row[:2] for row in joined] == [("steel drill", 3), ("sofa", 5)]
+        result.create("categorized")
+        assert connection.sql("SELECT table_name FROM duckdb_tables() ORDER BY 1").fetchall() == [("catalog",), ("categorized",)]
+        assert connection.sql("SELECT * FROM duckdb_views() WHERE NOT internal").fetchall() == []
+        assert bulkcat.products(result.project("title AS t"), "t").project("status").fetchall() == [("ok",), ("ok",)]
+
+
 FRAMES = {
     "pandas": lambda t: pd.DataFrame({"title": t}, index=[3, 3, 1, 1, 0, 0]),
     "pandas series": lambda t: pd.Series(t, name="title"),
