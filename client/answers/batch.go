@@ -61,7 +61,11 @@ func (b *Batch) Commit() error {
 	}
 	defer func() { clear(b.rows); clear(b.keys); b.rows, b.keys, b.notes = b.rows[:0], b.keys[:0], nil }()
 	return s.write(true, func(c *conn) error {
-		return c.transaction("BEGIN IMMEDIATE", func() error {
+		unclaimed := false
+		err := c.transaction("BEGIN IMMEDIATE", func() error {
+			if err := s.giveBack(c); err != nil {
+				return err
+			}
 			for i := range b.rows {
 				w := &b.rows[i]
 				if err := w.insert(c, insertAnswer); err != nil {
@@ -71,6 +75,7 @@ func (b *Batch) Commit() error {
 					if err := s.unclaim(c, b.keys[i]); err != nil {
 						return err
 					}
+					unclaimed = unclaimed || c.Changes() == 0
 				}
 			}
 			for _, n := range b.notes {
@@ -78,11 +83,12 @@ func (b *Batch) Commit() error {
 					return err
 				}
 			}
-			if err := s.giveBack(c); err != nil {
-				return err
-			}
 			return s.checkFiles()
 		})
+		if unclaimed {
+			s.changes.Add(1)
+		}
+		return err
 	})
 }
 

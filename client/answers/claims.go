@@ -19,7 +19,7 @@ import (
 // that is opened exclusively, or only read, nothing is held.
 //
 // A claim ends when an outcome of the request is committed, with Release, and with Close. The caller sees to it that no other
-// goroutine of the process asks the same from before LookupAll on.
+// goroutine claims the same with this Store from before LookupAll until the claim has ended.
 func (s *Store) Claim(queries []Query) error {
 	for i := range queries {
 		queries[i].Held = false
@@ -72,7 +72,7 @@ func (s *Store) claimAll() {
 				return err
 			}
 			for _, call := range calls {
-				if err := s.lookUp(c, call.queries, s.others.Load()); err != nil { // what was committed meanwhile
+				if err := s.lookUp(c, call.queries, s.changes.Load()); err != nil { // what was committed meanwhile
 					return err
 				}
 				if err := s.claim(c, call.queries); err != nil {
@@ -88,12 +88,12 @@ func (s *Store) claimAll() {
 	}
 }
 
-// noticeOthers counts in others if another connection than the writer has committed since the last call. The engine tells so.
+// noticeOthers counts in changes if another connection than the writer has committed since the last call. The engine tells so.
 func (s *Store) noticeOthers(c *conn) error {
 	return c.query("PRAGMA data_version", func(row *sqlite3.Stmt) error {
 		if v := row.ColumnInt64(0); v != s.version {
 			s.version = v
-			s.others.Add(1)
+			s.changes.Add(1)
 		}
 		return nil
 	})

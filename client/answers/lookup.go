@@ -24,7 +24,7 @@ type Query struct {
 	AskedAt time.Time // of an outcome, also if it does not count
 	Held    bool      // another process is about to ask: set by Claim
 
-	seen int64 // Store.others when it was looked up; 0 before
+	seen int64 // Store.changes when it was looked up; 0 before
 }
 
 // Lookup returns the stored outcome of a request, and whether there is an outcome that still counts. Several requests at
@@ -42,7 +42,7 @@ func (s *Store) LookupAll(queries []Query) error {
 	if len(queries) == 0 {
 		return nil
 	}
-	seen := s.others.Load()
+	seen := s.changes.Load()
 	for i := range queries {
 		queries[i].seen = 0
 	}
@@ -54,14 +54,14 @@ func (s *Store) LookupAll(queries []Query) error {
 const selectAnswer = `SELECT outcome, status, asked_at, answered_at, body, checksum FROM answers
 	WHERE input = ? AND classification = ? AND kind = ? AND service = ?`
 
-// lookUp answers the queries that have no answer yet, but for those that were looked up when others was the same.
-func (s *Store) lookUp(c *conn, queries []Query, others int64) error {
+// lookUp answers the queries that have no answer yet, but for those that were looked up when changes was the same.
+func (s *Store) lookUp(c *conn, queries []Query, changes int64) error {
 	for i := range queries {
 		q := &queries[i]
-		if q.Found || q.seen == others {
+		if q.Found || q.seen == changes {
 			continue
 		}
-		q.seen = others
+		q.seen = changes
 		source, r := cmp.Or(q.Source, s.options.Source), q.Request
 		err := c.query(selectAnswer, func(columns *sqlite3.Stmt) error {
 			w := row{

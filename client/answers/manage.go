@@ -120,7 +120,7 @@ func (m *merger) add(w row) error {
 func (m *merger) commit() error {
 	defer func() { m.rows = m.rows[:0] }()
 	return m.to.write(true, func(c *conn) error {
-		return c.transaction("BEGIN IMMEDIATE", func() error {
+		err := c.transaction("BEGIN IMMEDIATE", func() error {
 			for i := range m.rows {
 				if err := m.rows[i].insert(c, insertAnswer+" WHERE excluded.asked_at > answers.asked_at"); err != nil {
 					return err
@@ -133,6 +133,8 @@ func (m *merger) commit() error {
 			}
 			return nil
 		})
+		m.to.changes.Add(1)
+		return err
 	})
 }
 

@@ -275,6 +275,36 @@ func TestClaimAfterLookup(t *testing.T) {
 	}
 }
 
+// A request that this process has answered after the lookup, without a claim, is found by the claim.
+func TestClaimAfterCommit(t *testing.T) {
+	for name, commit := range map[string]func(place, *Store){
+		"never claimed": func(p place, s *Store) { p.put(s, 1, 2) },
+		"given back": func(p place, s *Store) {
+			claim(p.T, s, 1)
+			s.Release(request(1))
+			p.put(s, 1, 2)
+		},
+		"imported": func(p place, s *Store) {
+			from := newPlace(p.T).open()
+			p.put(from, 1, 2)
+			_, err := s.Import(p.Context(), from.Scan)
+			p.must(err)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			s := p.open()
+			claim(p.T, s, 10)
+			query := []Query{{Request: request(1)}}
+			p.must(s.LookupAll(query))
+			commit(p, s)
+			if p.must(s.Claim(query)); !query[0].Found {
+				t.Error("the request would be asked again")
+			}
+		})
+	}
+}
+
 // Claims that wait while a commit takes long are made together.
 func TestClaimsAtOnce(t *testing.T) {
 	p := newPlace(t)

@@ -52,7 +52,7 @@ type Store struct {
 	beats   sync.WaitGroup
 	shown   atomic.Pointer[time.Time] // when the owner has shown last that it lives
 	lapses  atomic.Int64
-	others  atomic.Int64 // how often other connections were seen to have committed, plus one
+	changes atomic.Int64 // how often outcomes may have come without a claim of this Store, plus one
 	closed  chan struct{}
 
 	notesLock *os.File // nil without LockNotes
@@ -93,7 +93,7 @@ func open(o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{options: o, opened: time.Now().Truncate(time.Microsecond), files: make(map[string]os.FileInfo), readers: make(chan *conn, mostReaders), closed: make(chan struct{}), writes: make(chan struct{}, 1), synced: true}
-	s.others.Store(1)
+	s.changes.Store(1)
 	c, err := o.connect()
 	if _, missing := errors.AsType[*MissingError](err); missing && !o.MustExist {
 		if err = o.create(); err == nil {
