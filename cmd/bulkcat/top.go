@@ -25,8 +25,8 @@ func newTop(s streams) *cobra.Command {
 		Use:   "top OUTPUT",
 		Short: "Show the largest categories of an output, its coverage and its confidence",
 		Long: `Show the largest categories of an output, its coverage and its confidence. A record
-counts for its first category. OUTPUT is a file or a folder of any format and shape that
-bulkcat writes; a run need not be complete.`,
+counts for its category of the highest confidence. OUTPUT is a file or a folder of any
+format and shape that bulkcat writes; a run need not be complete.`,
 		Example: `  bulkcat top domains.parquet
   bulkcat top out/ --level 2 --most 50
   bulkcat top domains.csv --json`,

@@ -237,7 +237,7 @@ func histogram(d Distribution) *figures.Chart {
 	if slices.Max(d.Bins[:]) == 0 {
 		return nil
 	}
-	c := &figures.Chart{Title: "Records", Unit: "by the confidence of their first category"}
+	c := &figures.Chart{Title: "Records", Unit: "by their highest confidence"}
 	line := figures.Line{Name: confidenceText(d), Class: "s0", Area: true}
 	for i, n := range d.Bins {
 		from := float64(i) / confidenceBins
@@ -299,7 +299,7 @@ func confidenceText(d Distribution) string {
 	if d.Mean == nil {
 		return "No record has a confidence."
 	}
-	text := fmt.Sprintf("The confidence of the first category of each record; the mean is %.3f.", *d.Mean)
+	text := fmt.Sprintf("The highest confidence of each record; the mean is %.3f.", *d.Mean)
 	if d.Outside+d.Missing > 0 {
 		text += fmt.Sprintf(" %s records have a confidence outside 0 to 1, %s have none.", figures.Count(d.Outside), figures.Count(d.Missing))
 	}

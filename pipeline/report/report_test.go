@@ -139,6 +139,34 @@ func TestSummaryIsEqualInAllForms(t *testing.T) {
 	}
 }
 
+// TestSummaryOfUnsortedCategories compares the summaries of a service that sorts the categories of a record with those of one
+// that does not. A batch ends within the categories of some record.
+func TestSummaryOfUnsortedCategories(t *testing.T) {
+	var sorted, unsorted []writer.Result
+	for n := range 4000 {
+		x := 0.5 + float64(n%997)/2000
+		entries := []writer.Entry{{Value: "Sports", ID: "1", Confidence: x}, {Value: "Arts", ID: "2", Confidence: x - float64(n%991+1)/3000}, {Value: "Arts > Music", ID: "3", Confidence: 0.01}, {Value: "News", ID: "4", Confidence: math.NaN()}}
+		r := writer.Result{Record: int64(n + 1), Input: fmt.Sprint(n, ".example"), Classification: "taxonomy_v3", Status: writer.StatusOK, Entries: entries}
+		sorted = append(sorted, r)
+		r.Entries = slices.Clone(entries)
+		slices.Reverse(r.Entries)
+		unsorted = append(unsorted, r)
+	}
+	for _, format := range []writer.Format{writer.CSV, writer.Parquet} {
+		want := summarize(t, write(t, sorted, "", format)).Classifications[0]
+		got := summarize(t, write(t, unsorted, "", format)).Classifications[0]
+		if len(want.Look.CloseSecond) != mostExamples || want.Categories[0].Name != "Sports" || want.Categories[0].Records != 4000 {
+			t.Fatalf("%s: got %+v", format, want.Look.CloseSecond)
+		}
+		want.Look.Drift, got.Look.Drift = Drift{}, Drift{} // whose examples are in the order of the rows
+		a, _ := json.Marshal(want)
+		b, _ := json.Marshal(got)
+		if !bytes.Equal(a, b) {
+			t.Errorf("%s: got\n%s\nwant\n%s", format, b, a)
+		}
+	}
+}
+
 func TestSummary(t *testing.T) {
 	c := summarize(t, write(t, rows(), "", writer.CSV)).Classifications[0]
 	var coverage []string

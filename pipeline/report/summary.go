@@ -21,8 +21,8 @@ type Summary struct {
 	Classifications []Classification `json:"classifications"`
 }
 
-// Classification is the part of a Summary about one classification. All counts are of records, by their first
-// category, unless they say otherwise.
+// Classification is the part of a Summary about one classification. All counts are of records, by their main
+// category, which is the one of the highest confidence, unless they say otherwise.
 type Classification struct {
 	Name       string       `json:"name"`
 	Records    int64        `json:"records"`
@@ -58,7 +58,7 @@ type Example struct {
 	Error      string   `json:"error,omitempty"`
 }
 
-// Second is the category after the first one of an Example.
+// Second is the category of the second highest confidence of an Example.
 type Second struct {
 	Value      string  `json:"value"`
 	Confidence float64 `json:"confidence"`
@@ -79,7 +79,7 @@ type Category struct {
 	known int64   // the number of confidences
 }
 
-// Distribution counts the confidences of first categories.
+// Distribution counts the confidences of main categories.
 type Distribution struct {
 	Bins    [confidenceBins]int64 `json:"bins"` // of equal width from 0 to 1; 1 is in the last
 	Mean    *float64              `json:"mean,omitempty"`
@@ -131,7 +131,11 @@ var columns = outputs.Of(writer.ColumnRecord, writer.ColumnStatus, writer.Column
 // Summarize reads the rows of an output.
 func Summarize(ctx context.Context, parts []outputs.Part) (Summary, error) {
 	t := tally{byName: make(map[string]*class)}
-	if err := outputs.Scan(ctx, parts, columns, t.add); err != nil {
+	err := outputs.Scan(ctx, parts, columns, t.add)
+	if err == nil {
+		err = t.end()
+	}
+	if err != nil {
 		return Summary{}, err
 	}
 	s := Summary{Files: len(parts), Rows: t.rows, Records: t.records, Classifications: []Classification{}}

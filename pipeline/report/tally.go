@@ -1,7 +1,6 @@
 package report
 
 import (
-	"errors"
 	"math"
 	"strings"
 
@@ -17,6 +16,7 @@ type tally struct {
 
 	group  *class // the classification of the present group; nil before the first row of a file
 	record int64
+	input  string // of the present group, if it began in an earlier batch and its example would be kept
 
 	numbered []*class // of the present batch, by the number of the classification's text
 }
@@ -34,11 +34,21 @@ type class struct {
 	custom     bool                // no ids are known
 	firsts     map[string]*Example // the first record of each category of level 1
 
-	first     *leaf // of the present group; nil if the record has no category
-	confident float64
-	rank      int64 // of the present group's last row: 1 for the first
-	numbered  []*leaf
-	byStatus  []*statusCount
+	main, second entry // of the present group: the categories of the highest confidence
+	rank         int64 // of the present group's last row: 1 for the first
+	numbered     []*leaf
+	byStatus     []*statusCount
+}
+
+// entry is a category of a record.
+type entry struct {
+	leaf       *leaf // nil if the record has no such category
+	confidence float64
+}
+
+// less reports whether e is after a category with the confidence x. Of equal confidences the first one of the record counts.
+func (e entry) less(x float64) bool {
+	return e.leaf == nil || x > e.confidence || math.IsNaN(e.confidence) && !math.IsNaN(x)
 }
 
 // statusCount counts the records of a status.
@@ -51,20 +61,25 @@ type statusCount struct {
 type leaf struct {
 	value, title  string
 	records, rows int64
-	sum           float64 // of the confidences of first categories
+	sum           float64 // of the confidences as a main category
 	known         int64   // the number of these confidences
 }
 
 // add counts the rows of a batch.
 func (t *tally) add(b *outputs.Batch) error {
 	if b.First {
-		t.group = nil
+		if err := t.end(); err != nil {
+			return err
+		}
 	}
 	t.rows += int64(b.Rows)
 	t.begin(b)
 	for i := range b.Len {
 		c, record := t.numbered[b.Texts[writer.ColumnClassification].Index[i]], b.Wholes[writer.ColumnRecord][i]
 		if c != t.group || record != t.record {
+			if err := t.endGroup(b, i); err != nil {
+				return err
+			}
 			if t.group == nil || record != t.record {
 				t.records++
 			}
@@ -83,7 +98,36 @@ func (t *tally) add(b *outputs.Batch) error {
 			}
 		}
 	}
-	return nil
+	return t.keepInput(b)
+}
+
+// endGroup counts the main category of the present group, which ends before row i.
+func (t *tally) endGroup(b *outputs.Batch, i int) error {
+	if t.group == nil {
+		return nil
+	}
+	return t.group.endGroup(t.record, func() (string, error) {
+		if i == 0 {
+			return t.input, nil
+		}
+		return inputOf(b, i-1)
+	})
+}
+
+// keepInput keeps the input of the present group, since the next batch may begin with another one. To read an input takes
+// time, so it is read only if it is needed.
+func (t *tally) keepInput(b *outputs.Batch) (err error) {
+	if t.group != nil && b.Len > 0 && t.group.wantsInput() {
+		t.input, err = inputOf(b, b.Len-1)
+	}
+	return err
+}
+
+// end ends a file.
+func (t *tally) end() error {
+	err := t.endGroup(nil, 0)
+	t.group = nil
+	return err
 }
 
 // begin finds the classifications of a batch by number.
@@ -126,7 +170,7 @@ func (c *class) begin(b *outputs.Batch) {
 // beginGroup counts a record with its status.
 func (c *class) beginGroup(b *outputs.Batch, i int) {
 	c.records++
-	c.rank, c.first = 1, nil
+	c.rank, c.main, c.second = 1, entry{}, entry{}
 	c.byStatus[b.Texts[writer.ColumnStatus].Index[i]].records++
 }
 
@@ -140,23 +184,55 @@ func (c *class) entry(b *outputs.Batch, i int, value int32) error {
 	l.rows++
 	x := b.Reals[writer.ColumnConfidence][i]
 	within := x >= 0 && x <= 1
-	var err error
-	switch {
-	case c.rank == 1:
-		l.records++
-		c.first, c.confident = l, x
-		if l.records == 1 {
-			err = c.keepFirst(l, x, b, i)
-		}
-		err = errors.Join(err, c.observe(l, x, b, i))
-	case c.rank == 2 && c.first != nil && c.close.takes(c.confident-x):
-		err = c.keepClose(l, x, b, i)
+	if e := (entry{l, x}); c.main.less(x) {
+		c.main, c.second = e, c.main
+	} else if c.second.less(x) {
+		c.second = e
 	}
 	ids := b.Texts[writer.ColumnCategoryID].Index
-	if within && (c.custom || len(ids) == 0 || ids[i] != 0) || err != nil {
-		return err
+	if within && (c.custom || len(ids) == 0 || ids[i] != 0) {
+		return nil
 	}
 	return c.drift(l, x, within, b, i)
+}
+
+// wantsInput reports whether the present group would be an example if it ended now.
+func (c *class) wantsInput() bool {
+	return c.main.leaf != nil && (c.main.leaf.records == 0 || c.low.takes(c.main.confidence) || c.isClose())
+}
+
+func (c *class) isClose() bool {
+	return c.second.leaf != nil && c.close.takes(c.main.confidence-c.second.confidence)
+}
+
+// endGroup counts the main category of a record, and keeps the record as an example.
+func (c *class) endGroup(record int64, input func() (string, error)) (err error) {
+	l, x := c.main.leaf, c.main.confidence
+	if l == nil {
+		return nil
+	}
+	e := Example{Record: record, Value: l.value}
+	if !math.IsNaN(x) {
+		e.Confidence = &x
+	}
+	if c.wantsInput() {
+		if e.Input, err = input(); err != nil {
+			return err
+		}
+	}
+	l.records++
+	if top := c.levels(nil, l.value)[0]; l.records == 1 && c.firsts[top] == nil {
+		first := e
+		c.firsts[top] = &first
+	}
+	if c.observe(l, x) && c.low.takes(x) {
+		c.low.add(x, e)
+	}
+	if c.isClose() {
+		e.Second = &Second{c.second.leaf.value, c.second.confidence}
+		c.close.add(x-c.second.confidence, e)
+	}
+	return nil
 }
 
 // leaf returns the count of a category.
@@ -172,12 +248,12 @@ func (c *class) leaf(b *outputs.Batch, i int, value string) *leaf {
 	return l
 }
 
-// observe counts the confidence of a first category.
-func (c *class) observe(l *leaf, x float64, b *outputs.Batch, i int) error {
+// observe counts the confidence of a main category, and reports whether there is one.
+func (c *class) observe(l *leaf, x float64) bool {
 	d := &c.confidence
 	if math.IsNaN(x) {
 		d.Missing++
-		return nil
+		return false
 	}
 	l.sum, l.known = l.sum+x, l.known+1
 	if x < 0 || x > 1 {
@@ -185,38 +261,7 @@ func (c *class) observe(l *leaf, x float64, b *outputs.Batch, i int) error {
 	} else {
 		d.Bins[min(int(x*confidenceBins+1e-9), confidenceBins-1)]++ // 0.15*20 is less than 3
 	}
-	if !c.low.takes(x) {
-		return nil
-	}
-	return c.keep(&c.low, x, b, i, Example{Value: l.value, Confidence: &x})
-}
-
-func (c *class) keepClose(l *leaf, x float64, b *outputs.Batch, i int) error {
-	first := c.confident
-	return c.keep(&c.close, first-x, b, i, Example{Value: c.first.value, Confidence: &first, Second: &Second{l.value, x}})
-}
-
-// keepFirst keeps a record if it is the first one of its category of level 1.
-func (c *class) keepFirst(l *leaf, x float64, b *outputs.Batch, i int) (err error) {
-	top := c.levels(nil, l.value)[0]
-	if c.firsts[top] != nil {
-		return nil
-	}
-	e := &Example{Record: b.Wholes[writer.ColumnRecord][i], Value: l.value}
-	if !math.IsNaN(x) {
-		e.Confidence = &x
-	}
-	e.Input, err = inputOf(b, i)
-	c.firsts[top] = e
-	return err
-}
-
-// keep completes an example and keeps it.
-func (c *class) keep(list *lowest, x float64, b *outputs.Batch, i int, e Example) (err error) {
-	e.Record = b.Wholes[writer.ColumnRecord][i]
-	e.Input, err = inputOf(b, i)
-	list.add(x, e)
-	return err
+	return true
 }
 
 // drift counts a row that departs from the interface.
