@@ -65,8 +65,11 @@ func pythonModule() string {
 	}
 	tables.WriteString("\nCOMMANDS = {\n")
 	for _, cmd := range []*cobra.Command{newVerify(streams{}), newDiff(streams{}), newTop(streams{}), newExplain(streams{}), newUsage(streams{})} {
+		title := strings.ToUpper(cmd.Name()[:1]) + cmd.Name()[1:]
+		fmt.Fprintf(&types, "\n    class %sOptions(TypedDict, total=False):\n        \"\"\"The options for %s.\"\"\"\n\n", title, cmd.Name())
 		fmt.Fprintf(&tables, "    %q: {\n", cmd.Name())
 		for _, o := range pythonOptionsOf(cmd, "json") { // which the functions give
+			types.WriteString(o.typed())
 			tables.WriteString("    " + o.entry())
 		}
 		tables.WriteString("    },\n")
@@ -108,6 +111,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from datetime import datetime, timedelta
+    from os import PathLike
     from typing import TypedDict
 `
 
@@ -121,12 +126,21 @@ func pythonType(f *pflag.Flag) string {
 	case "float64", "AMOUNT":
 		return "float"
 	case "duration":
-		return "str | float"
+		return "timedelta | float | str"
+	case "AGE":
+		return "timedelta | str"
+	case "TIME":
+		return "datetime | timedelta | str"
+	case "RATE":
+		return "float | str"
 	case "stringArray":
 		return "str | list[str]"
 	}
 	if _, list := f.Value.(*listValue); list {
 		return "str | list[str]"
+	}
+	if name, _ := pflag.UnquoteUsage(f); name == "FILE" || name == "RUN" {
+		return "str | PathLike[str]"
 	}
 	return "str"
 }

@@ -15,8 +15,6 @@ from __future__ import annotations
 from bulkcat import _namespaces
 from bulkcat._answer import Answer, Category
 from bulkcat._api import (
-    Forecast,
-    Run,
     Store,
     diff,
     explain,
@@ -31,11 +29,13 @@ from bulkcat._api import (
     websites,
 )
 from bulkcat._errors import Broken, Error, Misconfigured, Spent, Stopped, UsageError
+from bulkcat._results import Diff, Forecast, Run, Top, Usage, Verification
 
 __all__ = [
     "Answer",
     "Broken",
     "Category",
+    "Diff",
     "Error",
     "Forecast",
     "Misconfigured",
@@ -43,7 +43,10 @@ __all__ = [
     "Spent",
     "Stopped",
     "Store",
+    "Top",
+    "Usage",
     "UsageError",
+    "Verification",
     "diff",
     "explain",
     "product",

@@ -6,16 +6,20 @@ import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
-from bulkcat import _flags, _options
+from bulkcat import _flags
 from bulkcat._answer import Answer
 from bulkcat._errors import Stopped, UsageError
 
 if TYPE_CHECKING:
+    from typing import Literal, NoReturn
+
     from typing_extensions import Unpack
 
-    from bulkcat._frames import Columns, Frame
+    from bulkcat import _frames, _options
+    from bulkcat._results import Diff, Forecast, Run, Top, Usage, Verification
+    from bulkcat._types import Arrow, Columns, Data, Made, ProductCall, Series, StrPath, WebsiteCall
     from bulkcat._work import Work
 
 # Options that are about files, and have no meaning for the rows of a frame. Their variables do not count either.
@@ -23,48 +27,6 @@ _OF_INPUTS = frozenset("input_format sheet dialect encoding carry limit sample s
 _OF_OUTPUTS = frozenset("output_format part_rows escape_formulas overwrite offline".split())
 _OF_FILES = _OF_INPUTS | _OF_OUTPUTS
 _OF_ONE = _OF_FILES | frozenset("join shape report requests partial refresh_budget expect expect_against expect_else".split())
-
-
-class Run(NamedTuple):
-    """A run whose output is in files."""
-
-    path: str
-    account: dict[str, Any]  # of OUTPUT.run.json
-
-    @property
-    def counts(self) -> dict[str, Any]:
-        """The counts of the account: read, ok, failed, requests and more."""
-        counts: dict[str, Any] = self.account["counts"]
-        return counts
-
-    def __repr__(self) -> str:
-        statuses = ("ok", "empty", "rejected", "failed", "invalid", "blank", "pending")
-        return f"Run({self.path!r}, " + ", ".join(f"{s}={self.counts[s]}" for s in statuses if self.counts[s]) + ")"
-
-
-class Forecast(NamedTuple):
-    """What a run would ask and save."""
-
-    records: int
-    invalid: int
-    blank: int  # records without an input
-    distinct: int  # different requests
-    repeated: int  # requests that are saved because they equal an earlier one
-    answered: int  # of these, with a stored answer
-    refresh: int  # stored answers to be asked again
-    saved: int  # requests that dedupe="site" saves over "exact", and those that the others save
-    saved_by_host: int
-    saved_by_domain: int
-    to_ask: int
-    outlook: dict[str, Any]  # when the run would end, and what would end it
-    inputs: list[str]  # of the first records, at most ten; long ones are cut
-    column: str = ""  # the input columns, with a comma between
-    column_guessed: bool = False
-    quota_left: str | None = None  # as the service says it
-    cost: dict[str, Any] | None = None  # with a price: spent and saved, in units of the currency
-    free: int = 0  # requests that a model answers for nothing
-    audit: int = 0  # requests that the model would answer, and that are asked as a sample
-    if_audit_fails: dict[str, Any] | None = None  # to_ask, cost and outlook if the service agrees with too few free answers
 
 
 class _Call(NamedTuple):
@@ -81,33 +43,73 @@ class _Call(NamedTuple):
     options: dict[str, Any]
 
 
+@overload
+def websites(
+    data: object, column: Columns = ..., *, output: StrPath | None = ..., dry_run: Literal[True], **o: Unpack[WebsiteCall]
+) -> Forecast: ...
+@overload
+def websites(data: object, column: Columns = ..., *, output: StrPath, **o: Unpack[WebsiteCall]) -> Run: ...
+@overload
+def websites(data: StrPath, column: Columns = ..., **o: Unpack[WebsiteCall]) -> NoReturn: ...
+@overload
+def websites(data: Series[Made], column: Columns = ..., **o: Unpack[WebsiteCall]) -> Made: ...
+@overload
+def websites(data: Data, column: Columns = ..., **o: Unpack[WebsiteCall]) -> Data: ...
+@overload
+def websites(data: Arrow, column: Columns = ..., **o: Unpack[WebsiteCall]) -> Any: ...  # a table of pyarrow
+@overload
+def websites(data: Iterable[object], column: Columns = ..., **o: Unpack[WebsiteCall]) -> list[Answer]: ...
+@overload
+def websites(
+    data: object, column: Columns = ..., *, output: StrPath | None = ..., dry_run: bool = ..., **o: Unpack[WebsiteCall]
+) -> Any: ...
 def websites(
     data: Any,
     column: Any = None,
     *,
-    output: str | os.PathLike[str] | None = None,
+    output: Any = None,
     prefix: str = "",
     dry_run: bool = False,
     progress: bool | None = None,
     resume: bool = True,
     categorical: bool = False,
-    **options: Unpack[_options.WebsiteOptions],
+    **options: Any,
 ) -> Any:
     """Categorize websites: URLs or bare domains. See `products`."""
     return _categorize(data, _Call("website", column, output, prefix, dry_run, progress, resume, categorical, _flags.seal(options)))
 
 
+@overload
+def products(
+    data: object, column: Columns = ..., *, output: StrPath | None = ..., dry_run: Literal[True], **o: Unpack[ProductCall]
+) -> Forecast: ...
+@overload
+def products(data: object, column: Columns = ..., *, output: StrPath, **o: Unpack[ProductCall]) -> Run: ...
+@overload
+def products(data: StrPath, column: Columns = ..., **o: Unpack[ProductCall]) -> NoReturn: ...
+@overload
+def products(data: Series[Made], column: Columns = ..., **o: Unpack[ProductCall]) -> Made: ...
+@overload
+def products(data: Data, column: Columns = ..., **o: Unpack[ProductCall]) -> Data: ...
+@overload
+def products(data: Arrow, column: Columns = ..., **o: Unpack[ProductCall]) -> Any: ...  # a table of pyarrow
+@overload
+def products(data: Iterable[object], column: Columns = ..., **o: Unpack[ProductCall]) -> list[Answer]: ...
+@overload
+def products(
+    data: object, column: Columns = ..., *, output: StrPath | None = ..., dry_run: bool = ..., **o: Unpack[ProductCall]
+) -> Any: ...
 def products(
     data: Any,
     column: Any = None,
     *,
-    output: str | os.PathLike[str] | None = None,
+    output: Any = None,
     prefix: str = "",
     dry_run: bool = False,
     progress: bool | None = None,
     resume: bool = True,
     categorical: bool = False,
-    **options: Unpack[_options.ProductOptions],
+    **options: Any,
 ) -> Any:
     """Categorize products: titles or URLs.
 
@@ -135,12 +137,12 @@ def products(
     return _categorize(data, _Call("product", column, output, prefix, dry_run, progress, resume, categorical, _flags.seal(options)))
 
 
-def website(text: str, **options: Unpack[_options.WebsiteOptions]) -> Answer:
+def website(text: str | None, **options: Unpack[_options.WebsiteOptions]) -> Answer:
     """Categorize one website."""
     return _ask("website", text, _flags.seal(options))
 
 
-def product(text: str, **options: Unpack[_options.ProductOptions]) -> Answer:
+def product(text: str | None, **options: Unpack[_options.ProductOptions]) -> Answer:
     """Categorize one product."""
     return _ask("product", text, _flags.seal(options))
 
@@ -151,7 +153,7 @@ for _function in (websites, products, website, product):
         _function.__doc__ += "\n\n    Options:\n" + "".join(f"        {n} ({t}): {text}\n" for n, (t, text) in _table.items())
 
 
-def _ask(kind: str, text: str, options: dict[str, Any]) -> Answer:
+def _ask(kind: str, text: str | None, options: Any) -> Answer:
     from bulkcat import _one
 
     options = _flags.check(kind, options)
@@ -206,7 +208,7 @@ def _check_output(call: _Call) -> None:
 
 
 def _categorize_files(path: str, call: _Call) -> Run | Forecast:
-    from bulkcat import _run
+    from bulkcat import _results, _run
     from bulkcat._progress import Progress
 
     columns = call.column if isinstance(call.column, (list, tuple)) else [call.column] if call.column is not None else []
@@ -225,7 +227,7 @@ def _categorize_files(path: str, call: _Call) -> Run | Forecast:
         raise
     finally:
         progress.close()
-    return Run(call.output, account)
+    return _results.Run(call.output, account)
 
 
 def _with_partial(call: _Call, partial: bool) -> _Call:
@@ -236,12 +238,14 @@ def _with_partial(call: _Call, partial: bool) -> _Call:
 
 
 def _forecast(arguments: list[str], call: _Call, without: frozenset[str]) -> Forecast:
-    from bulkcat import _run
+    from bulkcat import _results, _run
 
-    return Forecast(**_run.forecast(arguments, call.options, without))
+    figures = _run.forecast(arguments, call.options, without)
+    forecast: Forecast = _results.made(_results.Forecast, {**figures, "quota_left": _results.number(figures.get("quota_left"))})
+    return forecast
 
 
-def _categorize_frame(frame: Frame, call: _Call) -> Any:
+def _categorize_frame(frame: _frames.Frame, call: _Call) -> Any:
     from bulkcat import _frames
     from bulkcat._work import Work
 
@@ -303,7 +307,7 @@ def _input_path(call: _Call, work: Work) -> Iterator[str]:
         yield path
 
 
-def _columns(frame: Frame, call: _Call) -> list[Any]:
+def _columns(frame: _frames.Frame, call: _Call) -> list[Any]:
     """The input columns."""
     names = frame.names()
     if call.column is None:
@@ -327,7 +331,7 @@ def _classifications(call: _Call) -> list[str]:
 _NEW = "value|category_id|value_local|confidence|status|error|categories|source|answered_at|level_[0-9]+"
 
 
-def _check_names(frame: Frame, call: _Call, new: str) -> None:
+def _check_names(frame: _frames.Frame, call: _Call, new: str) -> None:
     """Refuse names of new columns, a pattern, that the frame has."""
     if call.output or call.options.get("shape") == "long":
         return
@@ -340,8 +344,8 @@ def _check_names(frame: Frame, call: _Call, new: str) -> None:
         raise UsageError(f'the frame has a column {min(taken)!r}: choose another name with prefix=, such as prefix="bulkcat_"')
 
 
-def _run_frame(frame: Frame, call: _Call, work: Work, arguments: list[str]) -> Any:
-    from bulkcat import _frames, _run
+def _run_frame(frame: _frames.Frame, call: _Call, work: Work, arguments: list[str]) -> Any:
+    from bulkcat import _frames, _results, _run
     from bulkcat._progress import Progress
 
     form = _frames.format_for(frame)
@@ -355,7 +359,7 @@ def _run_frame(frame: Frame, call: _Call, work: Work, arguments: list[str]) -> A
     finally:
         progress.close()
     if call.output:
-        return Run(call.output, account)
+        return _results.Run(call.output, account)
     rows = _frames.receive(frame, output)
     rows["error"] = _frames.without_prefix(rows["error"], arguments[1])
     if shape == "long":
@@ -363,7 +367,7 @@ def _run_frame(frame: Frame, call: _Call, work: Work, arguments: list[str]) -> A
     return _joined(frame, call, rows)
 
 
-def _joined(frame: Frame, call: _Call, rows: Columns) -> Any:
+def _joined(frame: _frames.Frame, call: _Call, rows: _frames.Columns) -> Any:
     """The frame with the columns of its rows, for each classification."""
     from bulkcat import _frames
 
@@ -373,7 +377,7 @@ def _joined(frame: Frame, call: _Call, rows: Columns) -> Any:
     if len(several) < 2:
         _frames.check_rows(rows, frame.length())
         return frame.extended(_renamed(rows, call.prefix, set()) if not isinstance(frame, _frames.ListFrame) else rows)
-    new: Columns = {}
+    new: _frames.Columns = {}
     for name in several:
         own = _frames.where(rows, "classification", name)
         _frames.check_rows(own, frame.length())
@@ -381,7 +385,7 @@ def _joined(frame: Frame, call: _Call, rows: Columns) -> Any:
     return frame.extended(new)
 
 
-def _renamed(rows: Columns, prefix: str, kept: set[str]) -> Columns:
+def _renamed(rows: _frames.Columns, prefix: str, kept: set[str]) -> _frames.Columns:
     """The columns for a frame, with their names there. No column stays in rows, so that each can be freed once it is used."""
     from bulkcat._frames import typed
 
@@ -394,37 +398,51 @@ def _renamed(rows: Columns, prefix: str, kept: set[str]) -> Columns:
     return renamed
 
 
-def verify(output: str | os.PathLike[str], *inputs: str | os.PathLike[str], **options: Any) -> Any:
-    """Write a run again, offline, and compare its output and its account with it. The result has balanced and findings."""
-    return _call("verify", [output, *inputs], options)
+def verify(output: StrPath, *inputs: StrPath, **options: Unpack[_options.VerifyOptions]) -> Verification:
+    """Write a run again, offline, and compare its output and its account with it."""
+    from bulkcat import _results
+
+    result: Verification = _results.made(_results.Verification, _call("verify", [output, *inputs], options))
+    return result
 
 
-def diff(old: str | os.PathLike[str], new: str | os.PathLike[str], **options: Any) -> Any:
+def diff(old: StrPath, new: StrPath, **options: Unpack[_options.DiffOptions]) -> Diff:
     """Count the changes between two outputs; output= writes them as rows."""
-    return _call("diff", [old, new], options)
+    from bulkcat import _results
+
+    result: Diff = _results.made(_results.Diff, _call("diff", [old, new], options))
+    return result
 
 
-def top(output: str | os.PathLike[str], **options: Any) -> Any:
+def top(output: StrPath, **options: Unpack[_options.TopOptions]) -> list[Top]:
     """Return the largest categories of an output, its coverage and its confidence, for each classification."""
-    return _call("top", [output], options)
+    from bulkcat import _results
+
+    result: list[Top] = _results.made(list[_results.Top], _call("top", [output], options))
+    return result
 
 
-def report(output: str | os.PathLike[str]) -> Any:
+def report(output: StrPath) -> dict[str, Any]:
     """Report on an output and its run."""
-    return _call("report", [output], {}, "--format=json")
+    result: dict[str, Any] = _call("report", [output], {}, "--format=json")
+    return result
 
 
-def explain(kind: str, text: str, **options: Any) -> Any:
-    """Show which words decided the answer of the embedded service; kind is "website" or "product"."""
-    return _call("explain", [kind, text], options)
+def explain(kind: Literal["website", "product"], text: str, **options: Unpack[_options.ExplainOptions]) -> dict[str, Any]:
+    """Show which words decided the answer of the embedded service."""
+    result: dict[str, Any] = _call("explain", [kind, text], options)
+    return result
 
 
-def usage(**options: Any) -> Any:
+def usage(**options: Unpack[_options.UsageOptions]) -> Usage:
     """Return the plan and the quota left."""
-    return _call("usage", [], options)
+    from bulkcat import _results
+
+    answer = _call("usage", [], options)
+    return _results.Usage(answer["plan"], _results.number(answer["remaining"]))
 
 
-def _call(command: str, operands: list[Any], options: dict[str, Any], form: str = "--json") -> Any:
+def _call(command: str, operands: list[Any], options: Any, form: str = "--json") -> Any:
     """The JSON that a command prints. Its options are its flags with underscores."""
     from bulkcat import _run
 

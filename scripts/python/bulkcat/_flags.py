@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import Any
 
 from bulkcat._errors import UsageError
@@ -96,14 +97,19 @@ def flags(options: Mapping[str, Any]) -> list[str]:
 def _text(name: str, value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    kinds = [table[name][0] for table in TABLES.values() if name in table]
-    if isinstance(value, (int, float)) and "str | float" in kinds:
-        return f"{value}s"  # a duration
-    if isinstance(value, float):
+    kind = next((table[name][0] for table in TABLES.values() if name in table), "")
+    if isinstance(value, datetime) and "datetime" in kind:
+        value = value - datetime.now(value.tzinfo)
+        if value <= timedelta(0):
+            raise UsageError(f"{name}: this time is over")
+    if isinstance(value, timedelta) and "timedelta" in kind:
+        return f"{value.total_seconds():f}s"
+    if isinstance(value, (int, float)):
         from decimal import Decimal
 
-        return f"{Decimal(str(value)):f}"  # without an exponent
-    if isinstance(value, (str, int, os.PathLike)):
+        unit = "s" if kind.startswith("timedelta | float") else "/s" if kind == "float | str" and value else ""
+        return f"{Decimal(str(value)):f}{unit}"  # without an exponent
+    if isinstance(value, (str, os.PathLike)):
         return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
     raise UsageError(f"the option {name!r} cannot be {value!r}")
 

@@ -121,16 +121,18 @@ class QuotaTrigger(BaseTrigger):
             try:
                 left = await asyncio.to_thread(self._left)
             except (Misconfigured, UsageError) as error:  # for good: the run says it, too, and fails the task
-                left = str(error)
+                yield TriggerEvent({"error": str(error)})
+                return
             except Error as error:
                 self.log.warning("the service does not say how much quota is left: %s", error)
                 continue
-            if not left.isdecimal() or int(left) > max(self.reserve, 0):
+            if left is None or left > max(self.reserve, 0):
                 yield TriggerEvent({"quota_left": left})
                 return
 
-    def _left(self) -> str:
-        return str(bulkcat.usage(**_service(self.conn_id))["remaining"])
+    def _left(self) -> int | None:
+        service: Any = _service(self.conn_id)
+        return bulkcat.usage(**service).remaining
 
 
 def _service(conn_id: str | None) -> dict[str, str]:

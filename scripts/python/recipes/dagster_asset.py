@@ -24,15 +24,15 @@ def categories(config: Catalog) -> dg.MaterializeResult:
         raise dg.Failure(str(spent), allow_retries=False) from spent
     except bulkcat.Stopped as stopped:
         raise dg.RetryRequested(max_retries=24, seconds_to_wait=3600) from stopped
-    largest = bulkcat.top(config.output, most=5)[0]["categories"]
+    largest = bulkcat.top(config.output, most=5)[0].categories
     counts = {f"bulkcat/{name}": run.counts[name] for name in ("ok", "empty", "rejected", "failed", "invalid", "blank")}
     return dg.MaterializeResult(
         metadata={
             "dagster/row_count": run.counts["rows"],
             **counts,
             "bulkcat/requests": bulkcat.report(config.output)["run"]["cost"]["made"],  # also by the starts that stopped early
-            "bulkcat/quota_left": bulkcat.usage()["remaining"],
-            "bulkcat/largest": dg.MetadataValue.md("\n".join(f"- {c['path']}: {c['records']}" for c in largest)),
+            "bulkcat/quota_left": str(bulkcat.usage().remaining),
+            "bulkcat/largest": dg.MetadataValue.md("\n".join(f"- {c.path}: {c.records}" for c in largest)),
         }
     )
 

@@ -1,8 +1,11 @@
 """How calls end, and what the next call asks."""
 
 import asyncio
+import dataclasses
+import datetime
 import json
 import os
+import pathlib
 import random
 import select
 import signal
@@ -18,7 +21,7 @@ import pytest
 from conftest import KEY
 
 import bulkcat
-from bulkcat import _binary, _progress
+from bulkcat import _binary, _flags, _progress
 
 TITLES = [f"steel drill {i}" for i in range(20)]
 FRAME = pd.DataFrame({"title": TITLES})
@@ -58,9 +61,9 @@ def test_forecast(hosted):
     bulkcat.products(FRAME[:5])
     forecast = bulkcat.products(pd.DataFrame({"title": [*TITLES, None, TITLES[0]]}), dry_run=True)
     assert forecast.outlook["requests"] == 15 and forecast.inputs == TITLES[:10]
-    assert forecast._replace(outlook={}, inputs=[], column="") == bulkcat.Forecast(
+    assert dataclasses.replace(forecast, outlook={}, inputs=[], column="") == bulkcat.Forecast(
         records=22, invalid=0, blank=1, distinct=20, repeated=1, answered=5, refresh=0, saved=0, saved_by_host=0, saved_by_domain=0,
-        to_ask=15, outlook={}, inputs=[], quota_left=str(hosted.quota - 5),
+        to_ask=15, outlook={}, inputs=[], quota_left=hosted.quota - 5,
     )  # fmt: skip
     assert len(hosted.asked) == 5
 
@@ -172,6 +175,41 @@ def test_variables_of_one_input(variable, monkeypatch):
     assert bulkcat.product("steel drill").status == "ok"
     with pytest.raises(bulkcat.UsageError, match=r"^classification: "):
         bulkcat.product("steel drill", classification="naics")
+
+
+SECOND = datetime.timedelta(seconds=1)
+ZONE = datetime.timezone(datetime.timedelta(hours=9))
+
+OPTIONS = {
+    "a number as a rate": ({"rate": 2}, "--rate=2/s"),
+    "a fraction as a rate": ({"fetch_rate": 0.5}, "--fetch-rate=0.5/s"),
+    "no limit": ({"rate": 0}, "--rate=0"),
+    "a text as a rate": ({"rate": "600/m"}, "--rate=600/m"),
+    "a number as a duration": ({"timeout": 1.5}, "--timeout=1.5s"),
+    "a duration": ({"max_outage": 90 * SECOND}, "--max-outage=90.000000s"),
+    "days": ({"max_age": datetime.timedelta(days=30)}, "--max-age=2592000.000000s"),
+    "a duration as a deadline": ({"finish_by": 60 * SECOND}, "--finish-by=60.000000s"),
+    "a path": ({"store": pathlib.Path("a")}, "--store=a"),
+    "a small number": ({"max_cost": 0.00001}, "--max-cost=0.00001"),
+}
+
+
+@pytest.mark.parametrize("case", OPTIONS)
+def test_flags_of_options(case):
+    options, flag = OPTIONS[case]
+    assert _flags.flags(options) == [flag]
+
+
+@pytest.mark.parametrize("zone", [None, ZONE])
+def test_deadline_as_a_time(zone, hosted):
+    now = datetime.datetime.now(zone)
+    (flag,) = _flags.flags({"finish_by": now + 3600 * SECOND})
+    assert 3590 < float(flag.removeprefix("--finish-by=").removesuffix("s")) <= 3600
+    assert bulkcat.products(["drill"], finish_by=now + 3600 * SECOND, max_age=SECOND, timeout=60 * SECOND, rate=1000)[0].status == "ok"
+    with pytest.raises(bulkcat.UsageError, match="finish_by: this time is over"):
+        bulkcat.products(["drill"], finish_by=now - SECOND)
+    with pytest.raises(bulkcat.UsageError, match="'rate' cannot be"):
+        bulkcat.products(["drill"], rate=SECOND)
 
 
 def test_no_key(hosted, monkeypatch):
@@ -365,13 +403,13 @@ def test_files(hosted, tmp_path, monkeypatch):
     assert run.path == "out.parquet" and run.counts["ok"] == 20 and repr(run) == "Run('out.parquet', ok=20)"
     with pytest.raises(bulkcat.UsageError, match="overwrite=True"):
         bulkcat.products("titles.csv", "title", output="out.parquet", shape="top", resume=False)
-    assert bulkcat.verify("out.parquet", "titles.csv")["balanced"]
-    assert bulkcat.top("out.parquet")[0]["records"] == 20
+    assert bulkcat.verify("out.parquet", "titles.csv").balanced
+    assert bulkcat.top("out.parquet")[0].coverage[0].records == 20
     assert bulkcat.report("out.parquet")
     other = bulkcat.products(FRAME[:10], output=tmp_path / "frame.parquet")
-    assert other.counts["requests"] == 0 and bulkcat.diff("out.parquet", other.path)["changes"]["removed"] == 10
+    assert other.counts["requests"] == 0 and bulkcat.diff("out.parquet", other.path).changes["removed"] == 10
     assert len(hosted.asked) == 20
-    assert bulkcat.usage() == {"plan": "test", "remaining": str(hosted.quota - 20)}
+    assert bulkcat.usage() == bulkcat.Usage("test", hosted.quota - 20)
     assert bulkcat.explain("product", "steel drill")
     with pytest.raises(bulkcat.Error, match=r"none\.parquet"):
         bulkcat.top("none.parquet")
