@@ -55,7 +55,7 @@ func TestDocuments(t *testing.T) {
 	option := regexp.MustCompile(`--[a-z][a-z-]+`)
 	target := regexp.MustCompile("(?m)(?:`|^)make ([a-z0-9-]+)")
 	targets := read(t, filepath.Join(repository, "Makefile"))
-	flags := map[string]bool{"--help": true, "--version": true}
+	flags := map[string]bool{"--help": true, helpAll: true, "--version": true}
 	for _, name := range []string{"--rm", "--cpus", "--now", "--user", "--scope", "--include", "--local-no-check-updated"} { // of docker, systemd and rclone
 		flags[name] = true
 	}

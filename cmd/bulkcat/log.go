@@ -18,13 +18,13 @@ type logFlags struct {
 }
 
 func (f *logFlags) bind(flags *pflag.FlagSet) {
-	flags.StringVar(&f.format, "log-format", "text", "of all lines on standard error: text or json")
+	flags.StringVar(&f.format, "log-format", "", "of all lines on standard error: text or json (default: sentences on a terminal, or else text)")
 	flags.BoolVar(&f.quiet, "quiet", false, "print only warnings and errors")
 	flags.BoolVar(&f.debug, "debug", false, "also log every failed attempt")
 }
 
 func (f *logFlags) check() error {
-	if f.format != "text" && f.format != "json" {
+	if f.format != "" && f.format != "text" && f.format != "json" {
 		return fmt.Errorf("--log-format: %q must be text or json", f.format)
 	}
 	return nil
@@ -39,7 +39,7 @@ func (f *logFlags) logger(c *terminal.Console) *slog.Logger {
 	case f.quiet:
 		level = slog.LevelWarn
 	}
-	return c.Logger(level, func(a slog.Attr) slog.Attr {
+	return c.Logger(level, f.format == "text", func(a slog.Attr) slog.Attr {
 		if a.Key == "option" { // libraries name options
 			a = slog.String("flag", firstOf(flagOf[a.Value.String()], a.Value.String()))
 		}

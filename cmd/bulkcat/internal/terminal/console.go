@@ -11,7 +11,6 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"time"
 	"unicode"
 
 	"golang.org/x/term"
@@ -101,17 +100,18 @@ func (c *Console) Fail(err error, attributes ...slog.Attr) {
 }
 
 // Logger makes the log, which also has the messages of libraries. rename may replace attributes.
-func (c *Console) Logger(level slog.Level, rename func(slog.Attr) slog.Attr) *slog.Logger {
-	options := &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-		if c.bars && a.Key == slog.TimeKey && a.Value.Kind() == slog.KindTime {
-			a.Value = slog.StringValue(a.Value.Time().Format(time.TimeOnly)) // most lines fit into 80 columns
-		}
-		return rename(a)
-	}}
-	log := slog.New(slog.NewTextHandler(logLines{c}, options))
-	if c.json {
-		log = slog.New(slog.NewJSONHandler(logLines{c}, options))
+//
+// On a terminal the log is sentences, unless text is set.
+func (c *Console) Logger(level slog.Level, text bool, rename func(slog.Attr) slog.Attr) *slog.Logger {
+	options := &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr { return rename(a) }}
+	var handler slog.Handler = slog.NewTextHandler(logLines{c}, options)
+	switch {
+	case c.json:
+		handler = slog.NewJSONHandler(logLines{c}, options)
+	case c.bars && !text:
+		handler = &sentences{console: c, level: level, rename: rename}
 	}
+	log := slog.New(handler)
 	LogLibraries(log, func(text string) string { return text })
 	return log
 }
@@ -120,14 +120,7 @@ func (c *Console) Logger(level slog.Level, rename func(slog.Attr) slog.Attr) *sl
 type logLines struct{ console *Console }
 
 func (w logLines) Write(lines []byte) (int, error) {
-	c := w.console
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	text := printable(string(lines))
-	if c.bar != "" {
-		text = wipe + text + c.bar + "\r"
-	}
-	if _, err := io.WriteString(c.out, text); err != nil {
+	if err := w.console.line(printable(string(lines))); err != nil {
 		return 0, err
 	}
 	return len(lines), nil

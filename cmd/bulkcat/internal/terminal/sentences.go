@@ -1,0 +1,106 @@
+package terminal
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// sentences writes the log for a person at a terminal: the time, a mark of the weight, the message, and what it is about.
+type sentences struct {
+	console *Console
+	level   slog.Level
+	rename  func(slog.Attr) slog.Attr
+	prefix  string // of the names of attributes, with a dot behind each group
+	about   string // the attributes of the handler
+}
+
+func (h *sentences) Enabled(_ context.Context, level slog.Level) bool { return level >= h.level }
+
+func (h *sentences) WithGroup(name string) slog.Handler {
+	next := *h
+	next.prefix += name + "."
+	return &next
+}
+
+func (h *sentences) WithAttrs(attrs []slog.Attr) slog.Handler {
+	next := *h
+	for _, a := range attrs {
+		next.about += h.text(a)
+	}
+	return &next
+}
+
+// text is an attribute with a separator before it.
+func (h *sentences) text(a slog.Attr) string {
+	if a = h.rename(a); a.Equal(slog.Attr{}) {
+		return ""
+	}
+	value := a.Value.Resolve()
+	text := value.String()
+	switch value.Kind() {
+	case slog.KindGroup:
+		inner := *h
+		inner.prefix += a.Key + "."
+		var list strings.Builder
+		for _, member := range value.Group() {
+			list.WriteString(inner.text(member))
+		}
+		return list.String()
+	case slog.KindTime:
+		text = value.Time().Local().Format(time.DateTime)
+	}
+	if a.Key == "error" || a.Key == "err" {
+		return "\x00" + text
+	}
+	return "\x00" + strings.ReplaceAll(h.prefix+a.Key, "_", " ") + " " + text
+}
+
+// marks of weights, each with its colour.
+const (
+	errorMark   = "\x1b[31m✗\x1b[0m"
+	warningMark = "\x1b[33m!\x1b[0m"
+	debugMark   = "\x1b[2m·\x1b[0m"
+)
+
+func (h *sentences) Handle(_ context.Context, r slog.Record) error {
+	about := h.about
+	r.Attrs(func(a slog.Attr) bool { about += h.text(a); return true })
+	about = strings.ReplaceAll(strings.TrimPrefix(about, "\x00"), "\x00", ", ")
+	first, size := utf8.DecodeRuneInString(r.Message)
+	line := string(unicode.ToUpper(first)) + r.Message[size:]
+	if about != "" {
+		line += ": " + about
+	}
+	mark := " "
+	switch {
+	case r.Level >= slog.LevelError:
+		mark = errorMark
+	case r.Level >= slog.LevelWarn:
+		mark = warningMark
+	case r.Level < slog.LevelInfo:
+		mark = debugMark
+	}
+	if os.Getenv("NO_COLOR") != "" || !Blocks() {
+		mark = map[string]string{errorMark: "x", warningMark: "!", debugMark: "-"}[mark]
+		mark = fmt.Sprintf("%1s", mark)
+	}
+	return h.console.line(fmt.Sprintf("%s %s %s\n", r.Time.Format(time.TimeOnly), mark, printable(line)))
+}
+
+// line writes a line that is printable but for the colours of the program.
+func (c *Console) line(text string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.bar != "" {
+		text = wipe + text + c.bar + "\r"
+	}
+	_, err := io.WriteString(c.out, text)
+	return err
+}
