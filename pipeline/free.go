@@ -137,7 +137,7 @@ func (s *Session) startFree(ctx context.Context, store *answers.Store, options *
 	s.free, options.Free = c, c
 	s.stateFree(account)
 	if f.Free > 0 {
-		s.options.Log.Info("the model answers for nothing where it is sure", "requests", f.Free, "threshold", account.Free.Threshold, "audited", account.Free.Sample)
+		s.options.Log.Info("the model answers the requests of which it is sure, and these cost nothing", "requests", f.Free, "threshold", account.Free.Threshold, "audited", account.Free.Sample)
 	}
 	return nil
 }

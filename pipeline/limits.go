@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"math"
 	"strconv"
 	"time"
@@ -136,6 +137,28 @@ func (s *Session) bound(account *record.Account) {
 	case l.MaxRequests > 0:
 		l.MaxRequests = part(l.MaxRequests)
 	}
+}
+
+// CostError says that the run has spent its budget of money.
+type CostError struct {
+	Cost string // the budget, such as "0.26 EUR"
+	Err  error  // a *limits.SpentError
+}
+
+func (e *CostError) Error() string { return "the budget of " + e.Cost + " is spent" }
+
+func (e *CostError) Unwrap() error { return e.Err }
+
+// OptionName returns "pipeline.MaxCost".
+func (e *CostError) OptionName() string { return "pipeline.MaxCost" }
+
+// inMoney returns the error of a run whose bound of requests comes from one of money.
+func (s *Session) inMoney(err error) error {
+	spent, ok := errors.AsType[*limits.SpentError](err)
+	if !ok || spent.Limit != limits.MaxRequests || s.options.MaxCost == 0 {
+		return err
+	}
+	return &StopError{Cause: record.Budget, Err: &CostError{Cost: s.options.Price.Text(s.options.MaxCost), Err: err}}
 }
 
 // shareLimits reduces the limits of a run to the shard's part, unless the service is a gateway.

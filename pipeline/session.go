@@ -160,7 +160,7 @@ func (s *Session) Run(ctx context.Context) (*record.Account, error) {
 		return nil, causeOf(ctx, err) // the output has an account of its own
 	}
 	account.Inputs = s.readInputs()
-	err = givenUp(out, err)
+	err = s.inMoney(givenUp(out, err))
 	var broken error
 	if err == nil {
 		broken = s.expected(ctx, account)

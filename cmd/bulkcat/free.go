@@ -59,7 +59,7 @@ func (v *shareValue) Set(text string) error {
 		x /= 100
 	}
 	if err != nil || !(x >= 0 && x <= 1) {
-		return fmt.Errorf("%q is no share: write 95%% or 0.95", text)
+		return fmt.Errorf("%q is no share from 0 to 1: write 0.95 or 95%%", text)
 	}
 	*v = shareValue(x)
 	return nil

@@ -206,8 +206,11 @@ func listCommands(out io.Writer, cmd *cobra.Command) {
 	}
 }
 
-// flagError is the error of a flag, with the flags that are spelt like one that there is not.
+// flagError is the error of a flag: what its value must be, or the flags that are spelt like one that there is not.
 func flagError(cmd *cobra.Command, err error) error {
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		return fmt.Errorf("--%s: %w", invalid.GetFlag().Name, valueError(invalid.GetFlag(), invalid.GetValue(), invalid.Unwrap()))
+	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
 		return err
@@ -222,6 +225,21 @@ func flagError(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w: did you mean --%s?", err, strings.Join(near, " or --"))
 	}
 	return err
+}
+
+// valueError is the error of a value, in place of the cause from the standard library.
+func valueError(f *pflag.Flag, value string, cause error) error {
+	switch f.Value.Type() {
+	case "int", "int64":
+		return fmt.Errorf("%q is no whole number, such as 1000", value)
+	case "float64":
+		return fmt.Errorf("%q is no number, such as 0.5", value)
+	case "duration":
+		return fmt.Errorf("%q is no duration: write 30s, 5m or 2h", value)
+	case "bool":
+		return fmt.Errorf("%q is neither true nor false", value)
+	}
+	return cause
 }
 
 // newHelp makes the command help, for commands and for topics. The topics are commands below it.

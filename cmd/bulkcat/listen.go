@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"net"
+	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
@@ -27,11 +29,26 @@ func (f *listenFlags) open(c *terminal.Console, what string) (err error) {
 	if f.addr == "" {
 		return nil
 	}
-	if f.server, err = live.Listen(f.addr); err != nil {
+	addr, err := addressOf(f.addr)
+	if err == nil {
+		f.server, err = live.Listen(addr)
+	}
+	if err != nil {
 		return &usageError{fmt.Errorf("--listen: %w", err)}
 	}
 	fmt.Fprintf(c, "the %s is shown at %s\n", what, f.server.URL())
 	return nil
+}
+
+// addressOf is HOST:PORT, on this machine if the text is a port alone.
+func addressOf(text string) (string, error) {
+	if _, err := strconv.ParseUint(text, 10, 16); err == nil {
+		return "127.0.0.1:" + text, nil
+	}
+	if _, _, err := net.SplitHostPort(text); err != nil {
+		return "", fmt.Errorf("%q is no address: write HOST:PORT or a port, such as 127.0.0.1:9464 or 9464", text)
+	}
+	return text, nil
 }
 
 // watch shows a session until ended is called.

@@ -21,7 +21,7 @@ func bindOutput(flags *pflag.FlagSet, kind client.Kind, o *pipeline.OutputOption
 	flags.BoolVar(&o.SourceColumns, "source-columns", false, "add the columns source and answered_at, which differ from run to run")
 	flags.StringVar((*string)(&o.Shape), "shape", string(writer.ShapeLong), "`SHAPE` of the rows: long (a row per category), top (one row per record, with its category of the highest confidence) or nested (one row per record, with a list of its categories; Parquet and JSONL)")
 	flags.IntVar(&o.Top, "top", 0, "the `N` categories of each record with the highest confidence; 0 for all")
-	flags.Float64Var(&o.MinConfidence, "min-confidence", 0, "only categories with a confidence of `X` or more; a record without such a category has the status empty")
+	flags.Var((*confidenceValue)(&o.MinConfidence), "min-confidence", "only categories with a confidence of `X` or more, such as 0.5 or 50%; a record without such a category has the status empty")
 	flags.BoolVar(&o.EscapeFormulas, "escape-formulas", false, "for spreadsheets: a ' before the text of CSV cells that may be formulas")
 	flags.BoolVar(&o.Overwrite, "overwrite", false, "replace an output that another run has written")
 }

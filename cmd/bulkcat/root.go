@@ -89,7 +89,11 @@ func fromEnvironment(flags *pflag.FlagSet) error {
 		if f.Changed || !ok || value == "" || f.Name == "help" {
 			return
 		}
-		if err := flags.Set(f.Name, value); err != nil {
+		err := flags.Set(f.Name, value)
+		if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+			err = valueError(f, value, invalid.Unwrap())
+		}
+		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", name, err))
 		}
 	})

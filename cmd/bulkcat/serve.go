@@ -106,6 +106,9 @@ func (f *serveFlags) check() error {
 
 // serve listens until the context ends, then lets requests in flight finish.
 func (f *serveFlags) serve(ctx context.Context, s streams) (err error) {
+	if f.addr, err = addressOf(f.addr); err != nil {
+		return &usageError{fmt.Errorf("--addr: %w", err)}
+	}
 	if err := f.check(); err != nil {
 		return &usageError{err}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/money"
 	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 	"github.com/bulkcat/bulkcat/pipeline"
@@ -17,21 +18,21 @@ import (
 )
 
 // reasonsShown is how many reasons of a status the summary lists.
-const reasonsShown = 3
+const reasonsShown = 2
 
 // summary reports a run.
 type summary struct {
 	account *record.Account
+	usage   client.Usage
 	left    string // of the quota; "" if unknown
 	resume  string // the command that goes on; "" if none can
 	spool   string // the file that keeps standard input; "" for none
-	width   int    // of the terminal; 0 without one
-	blocks  bool   // the terminal shows block characters
 }
 
 func newSummary(session *pipeline.Session, account *record.Account, err error) *summary {
 	s := &summary{account: account, resume: resumeCommand(session, err), spool: session.SpoolPath()}
-	switch usage, since := session.LastUsage(); {
+	usage, since := session.LastUsage()
+	switch s.usage = usage; {
 	case since > 0:
 		s.left = usage.Remaining + " left " + figures.Duration(since) + " ago"
 	case usage.Remaining != "":
@@ -47,27 +48,26 @@ func (s *summary) tell(c *terminal.Console, log *slog.Logger) {
 		return
 	}
 	var text strings.Builder
-	s.width, s.blocks = c.Width(), terminal.Blocks()
 	s.print(&text)
 	_, _ = io.WriteString(c, text.String())
 }
 
+// print prints what came out, what it cost, what to look at and what to do next. A figure of zero is left out.
 func (s *summary) print(out io.Writer) {
 	a, c := s.account, s.account.Counts
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(out, "  %-9s %s\n", name, fmt.Sprintf(format, args...))
 	}
-	fmt.Fprintf(out, "%s after %s\n", s.headline(), s.took().Round(time.Millisecond))
+	fmt.Fprintf(out, "%s after %s%s\n", s.headline(), figures.Duration(s.took()), s.speed())
 	line("records", "%d%s: %s", c.Settled(), inSeveral(a.Settings.Classifications()), byStatus(c))
-	s.printBars(line, c)
 	printReasons(line, c)
 	if n := comments(a.Inputs); n > 0 {
-		line("comments", "%d lines are no records", n)
+		line("comments", "%s skipped", counted(n, "line"))
 	}
 	if c.Kept > 0 {
 		line("kept", "%d records in parts that were published before", c.Kept)
 	}
-	line("requests", "%d made (%d retries), %d saved", c.Requests, c.Retries, a.Saved)
+	line("requests", "%s", s.requests())
 	if cost := a.Cost; cost != nil {
 		line("cost", "%s", costText(cost))
 	}
@@ -75,24 +75,15 @@ func (s *summary) print(out io.Writer) {
 		line("free", "%d records answered by the model: %s", c.Free, a.Free)
 	}
 	if c.AskedAgain > 0 {
-		line("refresh", "%d stored answers asked again: %d have changed", c.AskedAgain, c.Changed)
-	}
-	if a.Store != "" {
-		line("store", "%s: %d answers came from it", a.Store, a.Counts.FromStore)
-	}
-	if seconds := s.took().Seconds(); seconds > 0 {
-		line("rate", "%.1f records/s", float64(c.SettledNow())/seconds)
+		line("refresh", "%s asked again: %d have changed", counted(c.AskedAgain, "stored answer"), c.Changed)
 	}
 	for _, text := range drift(c.Drift) {
 		line("drift", "%s", text)
 	}
-	if c.Rechecks > 0 {
-		line("repeated", "%d requests that were answered before, to check the service", c.Rechecks)
-	}
 	for _, e := range a.Expectations {
 		line("expect", "%s", expectationText(e))
 	}
-	if s.left != "" {
+	if s.left != "" && s.isShort() {
 		line("quota", "%s", s.left)
 	}
 	if a.Ending == record.Complete {
@@ -103,6 +94,43 @@ func (s *summary) print(out io.Writer) {
 	} else if s.spool != "" {
 		line("input", "standard input is kept in %s", s.spool)
 	}
+}
+
+// speed is the rate of the run, unless it was too short to have one.
+func (s *summary) speed() string {
+	if rate := float64(s.account.Counts.SettledNow()) / s.took().Seconds(); s.took() >= time.Second && rate >= 0.1 {
+		return fmt.Sprintf(", %.1f records/s", rate)
+	}
+	return ""
+}
+
+// requests tells what was asked, and from where the other answers came.
+func (s *summary) requests() string {
+	a, c := s.account, s.account.Counts
+	text := fmt.Sprintf("%d made", c.Requests)
+	var of []string
+	if c.Retries > 0 {
+		of = append(of, counted(c.Retries, "retry"))
+	}
+	if c.Rechecks > 0 {
+		of = append(of, counted(c.Rechecks, "check")+" of the service")
+	}
+	if len(of) > 0 {
+		text += " (" + strings.Join(of, ", ") + ")"
+	}
+	if a.Saved > 0 {
+		text += fmt.Sprintf(", %d saved", a.Saved)
+	}
+	if c.FromStore > 0 {
+		text += fmt.Sprintf("; %s from %s", counted(c.FromStore, "stored answer"), a.Store)
+	}
+	return text
+}
+
+// isShort reports whether the quota has ended the run, or is too low for another run like this.
+func (s *summary) isShort() bool {
+	requests, known := s.usage.Requests()
+	return s.account.Ending != record.Complete || known && requests < s.account.Counts.Requests
 }
 
 // costText is what the starts of a run cost, and what the run has saved.
@@ -265,26 +293,6 @@ func byStatus(c record.Snapshot) string {
 		}
 	}
 	return strings.Join(parts, ", ")
-}
-
-// printBars prints a bar for each status, as wide as the terminal. A single status needs none.
-func (s *summary) printBars(line func(name, format string, args ...any), c record.Snapshot) {
-	const around = len("  records   rejected  100.0%  ") + 1 // some terminals wrap when their last column is used
-	all, statuses := int64(0), 0
-	for _, status := range statusCounts(c) {
-		if all += status.n; status.n > 0 {
-			statuses++
-		}
-	}
-	if s.width < around || statuses < 2 {
-		return
-	}
-	for _, status := range statusCounts(c) {
-		if share := figures.Share(status.n, all); share > 0 {
-			text := fmt.Sprintf("%-8s  %6s  %s", status.name, figures.Percent(share), figures.Bar(share, s.width-around, s.blocks))
-			line("", "%s", strings.TrimRight(text, " "))
-		}
-	}
 }
 
 func place(output string) string {

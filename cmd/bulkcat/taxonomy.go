@@ -125,7 +125,7 @@ category, names that are too long. The exit status is 1 if there is a finding.`,
 				fmt.Fprintln(s.text(), f)
 			}
 			if len(found) > 0 {
-				return fmt.Errorf("%s: %d findings in %d categories", args[0], len(found), len(c.Categories))
+				return fmt.Errorf("%s: %s in %d categories", args[0], counted(len(found), "finding"), len(c.Categories))
 			}
 			_, err = fmt.Fprintf(s.out, "%s: %s, no findings\n", args[0], describeCustom(c))
 			return err

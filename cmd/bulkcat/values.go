@@ -159,6 +159,37 @@ func atLeast[T int | int64 | time.Duration](flag string, n, least T) error {
 	return fmt.Errorf("%s: %v must be at least %v", flag, n, least)
 }
 
+// confidenceValue is a number such as 0.5, or 50%. Some services give more than 1.
+type confidenceValue float64
+
+func (v *confidenceValue) Set(text string) error {
+	number, isPercent := strings.CutSuffix(text, "%")
+	x, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return fmt.Errorf("%q is no confidence: write 0.5 or 50%%", text)
+	}
+	if isPercent {
+		x /= 100
+	}
+	*v = confidenceValue(x)
+	return nil
+}
+
+func (v *confidenceValue) String() string { return strconv.FormatFloat(float64(*v), 'g', -1, 64) }
+
+func (*confidenceValue) Type() string { return "X" }
+
+// counted is a number of things, such as "1 finding" or "2 findings".
+func counted[N int | int64](n N, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	if stem, ok := strings.CutSuffix(thing, "y"); ok {
+		return fmt.Sprintf("%d %sies", n, stem)
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
 // amountValue is a flag of an amount of money.
 type amountValue money.Amount
 

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
@@ -19,8 +21,14 @@ type silence struct {
 	known bool      // the service is waited for without end: it has answered an earlier run, or told its quota
 }
 
-// mostSilence is long enough for a service, a proxy or a network that is being started.
-const mostSilence = time.Minute
+const (
+	// mostSilence is long enough for a service, a proxy or a network that is being started.
+	mostSilence = time.Minute
+
+	// mostRefused is mostSilence where nothing listens at the address, or the host has no address: such an address is mistyped
+	// more often than its service is being started.
+	mostRefused = 12 * time.Second
+)
 
 // UnreachableError says that a service has never answered, in this run or an earlier run, and does not respond.
 type UnreachableError struct {
@@ -44,7 +52,7 @@ func (r *run) checkSilence(now time.Time, e *client.Error) error {
 		return nil
 	}
 	silent := r.silence.note(now, isSilent(e))
-	if silent < mostSilence {
+	if silent < mostRefused || silent < mostSilence && !isWrongAddress(e) {
 		return nil
 	}
 	known, err := r.isKnown()
@@ -80,6 +88,12 @@ func (r *run) checkTimeout(t *task, e *client.Error) error {
 		}
 	}
 	return nil
+}
+
+// isWrongAddress reports whether an attempt failed as it does at a mistyped address.
+func isWrongAddress(e *client.Error) bool {
+	dns, unknown := errors.AsType[*net.DNSError](e.Err)
+	return unknown && dns.IsNotFound || e.Unreached() && errors.Is(e.Err, syscall.ECONNREFUSED)
 }
 
 // note notes an attempt, and returns how long the silence has lasted; 0 of a known service.

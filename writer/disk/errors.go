@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -13,7 +14,12 @@ type Error struct {
 	Err  error  // the cause
 }
 
-func (e *Error) Error() string { return e.Op + " " + e.Path + ": " + e.Err.Error() }
+func (e *Error) Error() string {
+	if e.Op == "locking" && errors.Is(e.Err, fs.ErrPermission) {
+		return e.Path + " cannot be written: no permission for its folder"
+	}
+	return e.Op + " " + e.Path + ": " + e.Err.Error()
+}
 
 // Unwrap returns the cause, for instance syscall.ENOSPC.
 func (e *Error) Unwrap() error { return e.Err }

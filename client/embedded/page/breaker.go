@@ -102,8 +102,7 @@ func (b *breaker) pause(cause *Error) {
 		return
 	}
 	b.paused, b.probe = true, time.Now().Add(probeEvery)
-	b.logger.Warn("no Internet: pages are not fetched, and websites are classified by their names; "+
-		"the mode always fetches pages anyway, the mode never fetches none and does not warn",
+	b.logger.Warn("no Internet: websites are classified by their names alone, until a page can be read again; always reads pages in any case, never reads none",
 		"option", "page.Mode", "cause", cause, "next_try", probeEvery)
 }
 

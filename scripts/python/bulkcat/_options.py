@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         source_columns: bool
         shape: str
         top: int
-        min_confidence: float
+        min_confidence: str
         escape_formulas: bool
         overwrite: bool
         base_url: str
@@ -162,7 +162,7 @@ _RUN = {
     "source_columns": ("bool", "add the columns source and answered_at, which differ from run to run"),
     "shape": ("str", "SHAPE of the rows: long (a row per category), top (one row per record, with its category of the highest confidence) or nested (one row per record, with a list of its categories; Parquet and JSONL) (default long)"),
     "top": ("int", "the N categories of each record with the highest confidence; 0 for all (default 0)"),
-    "min_confidence": ("float", "only categories with a confidence of X or more; a record without such a category has the status empty (default 0)"),
+    "min_confidence": ("str", "only categories with a confidence of X or more, such as 0.5 or 50%; a record without such a category has the status empty (default 0)"),
     "escape_formulas": ("bool", "for spreadsheets: a ' before the text of CSV cells that may be formulas"),
     "overwrite": ("bool", "replace an output that another run has written"),
     "base_url": ("str", "the hosted service's URL; without it the embedded service answers"),
