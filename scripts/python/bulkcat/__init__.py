@@ -6,6 +6,7 @@
     df = bulkcat.websites(df, "domain", classification="naics")
     one = bulkcat.product("Cast iron skillet 12 in")
     run = bulkcat.websites("domains.parquet", output="out/")
+    job = bulkcat.submit(df, "title", kind="product")  # in the background
 
 The embedded service answers on this machine, unless base_url= or BULKCAT_BASE_URL names a hosted one.
 """
@@ -22,6 +23,7 @@ from bulkcat._api import (
     products,
     report,
     store,
+    submit,
     top,
     usage,
     verify,
@@ -29,6 +31,8 @@ from bulkcat._api import (
     websites,
 )
 from bulkcat._errors import Broken, Error, Misconfigured, Spent, Stopped, UsageError
+from bulkcat._job import Job
+from bulkcat._progress import Progress
 from bulkcat._results import Diff, Forecast, Run, Top, Usage, Verification
 
 __all__ = [
@@ -38,7 +42,9 @@ __all__ = [
     "Diff",
     "Error",
     "Forecast",
+    "Job",
     "Misconfigured",
+    "Progress",
     "Run",
     "Spent",
     "Stopped",
@@ -53,6 +59,7 @@ __all__ = [
     "products",
     "report",
     "store",
+    "submit",
     "top",
     "usage",
     "verify",

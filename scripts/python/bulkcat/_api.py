@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import logging
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from bulkcat import _flags
@@ -18,8 +20,10 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from bulkcat import _frames, _options
+    from bulkcat._job import Job
     from bulkcat._results import Diff, Forecast, Run, Top, Usage, Verification
-    from bulkcat._types import Arrow, Columns, Data, Made, ProductCall, Series, StrPath, WebsiteCall
+    from bulkcat._run import Control
+    from bulkcat._types import AnyCall, Arrow, Columns, Data, Kind, Made, ProductCall, Series, StrPath, WebsiteCall
     from bulkcat._work import Work
 
 # Options that are about files, and have no meaning for the rows of a frame. Their variables do not count either.
@@ -41,6 +45,7 @@ class _Call(NamedTuple):
     resume: bool
     categorical: bool
     options: dict[str, Any]
+    control: Control
 
 
 @overload
@@ -76,7 +81,8 @@ def websites(
     **options: Any,
 ) -> Any:
     """Categorize websites: URLs or bare domains. See `products`."""
-    return _categorize(data, _Call("website", column, output, prefix, dry_run, progress, resume, categorical, _flags.seal(options)))
+    call = _Call("website", column, output, prefix, dry_run, progress, resume, categorical, _flags.seal(options), _control())
+    return _prepared(data, call)()
 
 
 @overload
@@ -127,14 +133,64 @@ def products(
     With an output nothing is loaded: the result is a Run. An output that the same call has begun is continued, unless
     resume is False. dry_run=True asks nothing, and returns a Forecast.
 
-    progress shows a bar, of tqdm if it is installed; by default in terminals, and with tqdm in notebooks.
+    progress shows a bar, of tqdm if it is installed; by default in terminals, and with tqdm in notebooks. Elsewhere a line goes to
+    the log "bulkcat" each minute, as do warnings and notices.
 
-    Ctrl-C and the stop button of a notebook end the requests in flight and return what is there, with a warning: the
+    Ctrl-C and the stop button of a notebook end the requests in flight and return what is there: the
     other rows have the status "pending". With an output they raise Stopped, and no output is written.
 
     Raises Stopped, Misconfigured, UsageError or Error. Rows without an answer are no error: see their status.
     """
-    return _categorize(data, _Call("product", column, output, prefix, dry_run, progress, resume, categorical, _flags.seal(options)))
+    call = _Call("product", column, output, prefix, dry_run, progress, resume, categorical, _flags.seal(options), _control())
+    return _prepared(data, call)()
+
+
+@overload
+def submit(data: object, column: Columns = ..., *, kind: Kind, output: StrPath, **o: Unpack[AnyCall]) -> Job[Run]: ...
+@overload
+def submit(data: StrPath, column: Columns = ..., *, kind: Kind, **o: Unpack[AnyCall]) -> NoReturn: ...
+@overload
+def submit(data: Series[Made], column: Columns = ..., *, kind: Kind, **o: Unpack[AnyCall]) -> Job[Made]: ...
+@overload
+def submit(data: Data, column: Columns = ..., *, kind: Kind, **o: Unpack[AnyCall]) -> Job[Data]: ...
+@overload
+def submit(data: Arrow, column: Columns = ..., *, kind: Kind, **o: Unpack[AnyCall]) -> Job[Any]: ...  # a table of pyarrow
+@overload
+def submit(data: Iterable[object], column: Columns = ..., *, kind: Kind, **o: Unpack[AnyCall]) -> Job[list[Answer]]: ...
+def submit(
+    data: Any,
+    column: Any = None,
+    *,
+    kind: Kind,
+    output: Any = None,
+    prefix: str = "",
+    progress: bool | None = None,
+    resume: bool = True,
+    categorical: bool = False,
+    **options: Any,
+) -> Any:
+    """Begin what `products` or `websites` does, and return the Job; kind is "product" or "website".
+
+        with bulkcat.submit(df, "title", kind="product") as job:
+            while not job.wait(10):
+                print(job.progress)
+            df = job.result()
+
+    `await job` gives the result, too. job.cancel(), leaving the block and cancelling the task let the requests in flight end,
+    and send no others. There is no bar unless progress is True.
+    """
+    from bulkcat._job import Job
+
+    if kind not in ("product", "website"):
+        raise UsageError(f'kind is {kind!r}, want "product" or "website"')
+    call = _Call(kind, column, output, prefix, False, progress, resume, categorical, _flags.seal(options), _control(is_job=True))
+    return Job(_prepared(data, call), call.control)
+
+
+def _control(is_job: bool = False) -> Control:
+    from bulkcat._run import Control
+
+    return Control(is_job)
 
 
 def website(text: str | None, **options: Unpack[_options.WebsiteOptions]) -> Answer:
@@ -166,7 +222,8 @@ def _refuse(options: Iterable[str], refused: frozenset[str], what: str) -> None:
         raise UsageError(f"the option {names[0]!r} has no meaning for {what}")
 
 
-def _categorize(data: Any, call: _Call) -> Any:
+def _prepared(data: Any, call: _Call) -> Callable[[], Any]:
+    """Check a call, and return what makes it."""
     from bulkcat import _frames, _namespaces, _one
 
     _namespaces.register()
@@ -181,7 +238,9 @@ def _categorize(data: Any, call: _Call) -> Any:
     frame = None if is_path else _frames.frame_of(data)
     if call.categorical and (output or frame is None):
         raise UsageError("categorical=True is for frames: files have texts, and texts have Answers")
-    return _categorize_files(os.fspath(data), call) if is_path else _categorize_frame(frame or _frames.ListFrame(_listed(data)), call)
+    if is_path:
+        return functools.partial(_categorize_files, os.fspath(data), call)
+    return functools.partial(_categorize_frame, frame or _frames.ListFrame(_listed(data)), call)
 
 
 def _listed(data: Any) -> list[Any]:
@@ -209,7 +268,7 @@ def _check_output(call: _Call) -> None:
 
 def _categorize_files(path: str, call: _Call) -> Run | Forecast:
     from bulkcat import _results, _run
-    from bulkcat._progress import Progress
+    from bulkcat._progress import Bar
 
     columns = call.column if isinstance(call.column, (list, tuple)) else [call.column] if call.column is not None else []
     operand = os.path.join(os.curdir, path) if path.startswith("-") else path  # which is no flag
@@ -219,22 +278,24 @@ def _categorize_files(path: str, call: _Call) -> Run | Forecast:
         return _forecast(arguments + ([f"--output={call.output}"] if call.output else []), call, frozenset())
     if not call.output:
         raise UsageError(f"{path!r} is a path, which needs output=; for a text use bulkcat.{call.kind}, or a list of texts")
-    progress = Progress(_run.beside(call.output, "status.json"), call.progress)
+    bar = call.control.follow(Bar(_run.beside(call.output, "status.json"), call.progress, call.control.is_job))
     try:
-        account = _run.run(arguments, call.options, call.output, progress, frozenset({"dry_run", "limit", "sample"}) - call.options.keys())
+        account = _run.run(
+            arguments, call.options, call.output, call.control, bar, frozenset({"dry_run", "limit", "sample"}) - call.options.keys()
+        )
     except Stopped as stopped:
-        stopped._again = lambda partial: _categorize_files(path, _with_partial(call._replace(resume=True), partial))
+        stopped._again = lambda partial: _categorize_files(path, _again(call, partial))
         raise
     finally:
-        progress.close()
+        bar.close()
     return _results.Run(call.output, account)
 
 
-def _with_partial(call: _Call, partial: bool) -> _Call:
+def _again(call: _Call, partial: bool) -> _Call:
     """The same call, or one that asks nothing, and so needs no bounds."""
     bounds = ("max_requests", "reserve", "finish_by") if partial else ()
     options = {name: value for name, value in call.options.items() if name not in bounds}
-    return call._replace(options={**options, "partial": partial})
+    return call._replace(options={**options, "partial": partial}, resume=True, control=_control())
 
 
 def _forecast(arguments: list[str], call: _Call, without: frozenset[str]) -> Forecast:
@@ -267,8 +328,8 @@ def _categorize_frame(frame: _frames.Frame, call: _Call) -> Any:
         try:
             return _run_frame(frame, call, work, arguments)
         except Stopped as stopped:
-            stopped._again = lambda partial: _categorize_frame(frame, _with_partial(call._replace(resume=True), partial))
-            if not stopped.interrupted or call.output:
+            stopped._again = lambda partial: _categorize_frame(frame, _again(call, partial))
+            if not stopped.interrupted or call.output or call.control.is_job:
                 raise
             interrupted = stopped
     return _what_is_there(interrupted, call)
@@ -276,11 +337,9 @@ def _categorize_frame(frame: _frames.Frame, call: _Call) -> Any:
 
 def _what_is_there(interrupted: Stopped, call: _Call) -> Any:
     """The result of a call that Ctrl-C has ended."""
-    from bulkcat import _run
-
     if call.options.get("partial"):  # which reads what is there; Ctrl-C ended that, too
         raise KeyboardInterrupt from interrupted
-    _run.warn(['interrupted: rows without an answer have the status "pending"; the same call asks for them'], interrupted)
+    logging.getLogger("bulkcat").warning('interrupted: rows without an answer have the status "pending"; the same call asks for them')
     return interrupted.result()
 
 
@@ -346,18 +405,18 @@ def _check_names(frame: _frames.Frame, call: _Call, new: str) -> None:
 
 def _run_frame(frame: _frames.Frame, call: _Call, work: Work, arguments: list[str]) -> Any:
     from bulkcat import _frames, _results, _run
-    from bulkcat._progress import Progress
+    from bulkcat._progress import Bar
 
     form = _frames.format_for(frame)
     shape = "nested" if isinstance(frame, _frames.ListFrame) and not call.output else call.options.get("shape", "top")
     output = call.output or work.path(form)
     arguments = [*arguments, f"--shape={shape}", "--carry=none", *([] if call.output else [f"--output-format={form}"])]
     options = {name: value for name, value in call.options.items() if name != "shape"}
-    progress = Progress(_run.beside(output, "status.json"), call.progress)
+    bar = call.control.follow(Bar(_run.beside(output, "status.json"), call.progress, call.control.is_job))
     try:
-        account = _run.run(arguments, options, output, progress, _without(call), frame.length() > 0, _frames.named)
+        account = _run.run(arguments, options, output, call.control, bar, _without(call), frame.length() > 0, _frames.named)
     finally:
-        progress.close()
+        bar.close()
     if call.output:
         return _results.Run(call.output, account)
     rows = _frames.receive(frame, output)
@@ -428,7 +487,7 @@ def report(output: StrPath) -> dict[str, Any]:
     return result
 
 
-def explain(kind: Literal["website", "product"], text: str, **options: Unpack[_options.ExplainOptions]) -> dict[str, Any]:
+def explain(kind: Kind, text: str, **options: Unpack[_options.ExplainOptions]) -> dict[str, Any]:
     """Show which words decided the answer of the embedded service."""
     result: dict[str, Any] = _call("explain", [kind, text], options)
     return result

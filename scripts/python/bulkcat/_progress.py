@@ -1,44 +1,91 @@
-"""Shows how far a run is: with tqdm if it is installed, and else in a line of the terminal."""
+"""Shows how far a run is: with tqdm if it is installed, in a line of the terminal, or in the log."""
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
+import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
-_Status = Mapping[str, Any]  # of the status file of a run
+_LOG_EVERY = 60  # seconds, without a bar
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is. As a text it is one line."""
+
+    state: str  # such as "asking"
+    records: int
+    total: int | None  # None until it is known
+    requests: int
+    unanswered: int  # records that the service has rejected, or for which it has failed
+    records_per_second: float
+    seconds_left: float | None
+    quota_left: int | None
+
+    def __str__(self) -> str:
+        words = [f"{self.records:,} records"]
+        if self.total:
+            share = min(self.records / self.total, 1)
+            words = [f"{share:4.0%} [{'#' * round(20 * share):20}] {self.records:,}/{self.total:,} records"]
+        if self.records_per_second:
+            words.append(f"{self.records_per_second:,.0f}/s")
+        if left := self.seconds_left:
+            words.append(f"{left // 3600:.0f}:{left // 60 % 60:02.0f}:{left % 60:02.0f} left")
+        words.append(f"{self.requests:,} requests")
+        if self.quota_left is not None:
+            words.append(f"quota {self.quota_left:,}")
+        if self.state != "asking":
+            words.append(self.state)
+        return ", ".join(words)
+
+
+def of(status: Mapping[str, Any]) -> Progress:
+    """Return the progress that the status file of a run says."""
+    return Progress(
+        status["state"], status["records"], status.get("total") or None, status["requests"], status.get("unanswered", 0),
+        status.get("records_per_second", 0), status.get("seconds_left"), status.get("quota_left"),
+    )  # fmt: skip
 
 
 class _Bar(Protocol):
-    def draw(self, status: _Status) -> None:
-        """Draw the bar as the status says."""
+    def draw(self, progress: Progress) -> None:
+        """Draw the bar."""
 
     def close(self) -> None:
         """Remove the bar."""
 
 
-class Progress:
+class Bar:
     """A bar that follows the status file of a run."""
 
-    def __init__(self, path: str, wanted: bool | None) -> None:
+    def __init__(self, path: str, wanted: bool | None, is_job: bool) -> None:
         self._path = path
+        self._last: Progress | None = None
         self._bar: _Bar | None = None
-        self._make = _maker(wanted)
+        self._make = _maker(wanted, is_job)
+
+    def read(self) -> Progress | None:
+        """Return how far the run is; None if it has not begun."""
+        try:
+            with open(self._path, encoding="utf-8") as file:
+                self._last = of(json.load(file))
+        except (OSError, ValueError):
+            pass  # the run has not begun, or its files are removed
+        return self._last
 
     def show(self) -> None:
         """Draw the bar as the status file says."""
         if self._make is None:
             return
-        try:
-            with open(self._path, encoding="utf-8") as file:
-                status = json.load(file)
-        except (OSError, ValueError):
-            return  # the run has not begun
-        if self._bar is None:
-            self._bar = self._make()
-        self._bar.draw(status)
+        if progress := self.read():
+            if self._bar is None:
+                self._bar = self._make()
+            self._bar.draw(progress)
 
     def close(self) -> None:
         """Remove the bar."""
@@ -46,14 +93,16 @@ class Progress:
             self._bar.close()
 
 
-def _maker(wanted: bool | None) -> Callable[[], _Bar] | None:
-    """What makes a bar: None where nobody sees it, unless a bar of tqdm is wanted."""
-    if wanted is False or (wanted is None and not (sys.stderr.isatty() or "ipykernel" in sys.modules)):
+def _maker(wanted: bool | None, is_job: bool) -> Callable[[], _Bar] | None:
+    """What makes a bar: the log where nobody sees one, unless a bar of tqdm is wanted."""
+    if wanted is False:
         return None
+    if wanted is None and (is_job or not (sys.stderr.isatty() or "ipykernel" in sys.modules)):
+        return _Logged
     try:
         from tqdm.auto import tqdm
     except ImportError:
-        return _Line if sys.stderr.isatty() else None
+        return _Line if sys.stderr.isatty() else _Logged
     return lambda: _Tqdm(tqdm(unit=" records", smoothing=0.1, leave=False))
 
 
@@ -63,10 +112,10 @@ class _Tqdm:
     def __init__(self, bar: Any) -> None:
         self._bar = bar
 
-    def draw(self, status: _Status) -> None:
-        self._bar.total = status.get("total") or None
-        self._bar.update(status["records"] - self._bar.n)
-        figures = {"state": status["state"], "requests": status["requests"], "quota left": status.get("quota_left")}
+    def draw(self, progress: Progress) -> None:
+        self._bar.total = progress.total
+        self._bar.update(progress.records - self._bar.n)
+        figures = {"state": progress.state, "requests": progress.requests, "quota left": progress.quota_left}
         self._bar.set_postfix({name: value for name, value in figures.items() if value is not None})
 
     def close(self) -> None:
@@ -76,31 +125,27 @@ class _Tqdm:
 class _Line:
     """A line of a terminal, in ASCII, which is one column wide in every terminal."""
 
-    def draw(self, status: _Status) -> None:
+    def draw(self, progress: Progress) -> None:
         try:
             width = os.get_terminal_size(sys.stderr.fileno()).columns or 80
         except (OSError, ValueError):
             width = 80
-        print("\r" + line(status)[: width - 1] + "\x1b[K", end="", file=sys.stderr, flush=True)
+        print("\r" + str(progress)[: width - 1] + "\x1b[K", end="", file=sys.stderr, flush=True)
 
     def close(self) -> None:
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def line(status: _Status) -> str:
-    """Return how far a run is, its rate, the time left and its cost, as far as the status says them."""
-    records, total, left = status["records"], status.get("total"), status.get("seconds_left")
-    words = [f"{records:,} records"]
-    if total:
-        share = min(records / total, 1)
-        words = [f"{share:4.0%} [{'#' * round(20 * share):20}] {records:,}/{total:,} records"]
-    if status.get("records_per_second"):
-        words.append(f"{status['records_per_second']:,.0f}/s")
-    if left:
-        words.append(f"{left // 3600:.0f}:{left // 60 % 60:02.0f}:{left % 60:02.0f} left")
-    words.append(f"{status['requests']:,} requests")
-    if status.get("quota_left") is not None:
-        words.append(f"quota {status['quota_left']:,}")
-    if status["state"] != "asking":
-        words.append(status["state"])
-    return ", ".join(words)
+class _Logged:
+    """A line in the log each minute, the first one after a minute."""
+
+    def __init__(self) -> None:
+        self._next = time.monotonic() + _LOG_EVERY
+
+    def draw(self, progress: Progress) -> None:
+        if time.monotonic() >= self._next:
+            self._next += _LOG_EVERY
+            logging.getLogger("bulkcat").info("%s", progress)
+
+    def close(self) -> None:
+        """Do nothing: what is logged stays."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
-import sys
 import tempfile
+import threading
 from collections.abc import Callable, Mapping
 from typing import IO, TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from bulkcat._errors import Broken, Error, Misconfigured, Spent, Stopped, UsageE
 if TYPE_CHECKING:
     import subprocess
 
-    from bulkcat._progress import Progress
+    from bulkcat._progress import Bar, Progress
 
 # The exit statuses of the program.
 _COMPLETE, _USAGE, _UNANSWERED, _BROKEN, _SPENT = 0, 2, 3, 4, 5
@@ -26,7 +27,7 @@ _NONE: frozenset[str] = frozenset()
 _Messages = list[dict[str, Any]]  # the lines on standard error
 
 
-def start(arguments: list[str], options: Mapping[str, Any], stderr: IO[bytes], **pipes: Any) -> subprocess.Popen[bytes]:
+def start(arguments: list[str], options: Mapping[str, Any], stderr: IO[bytes] | int, **pipes: Any) -> subprocess.Popen[bytes]:
     """Start the program out of reach of the signals of the terminal: this process decides how a run is stopped."""
     import subprocess
 
@@ -68,7 +69,10 @@ def _output(arguments: list[str], options: Mapping[str, Any], without: frozenset
         process = start([*arguments, *headers], options, log, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, without=without)
         with process:
             text = _read(process)
-        return text, process.returncode, _messages(log)
+        messages = _messages(log)
+        for message in messages:
+            _log(message)
+        return text, process.returncode, messages
 
 
 def _read(process: subprocess.Popen[bytes]) -> bytes:
@@ -80,11 +84,47 @@ def _read(process: subprocess.Popen[bytes]) -> bytes:
         raise
 
 
+class Control:
+    """Stops a run softly, from any thread, and knows how far it is."""
+
+    def __init__(self, is_job: bool = False) -> None:
+        self.is_job = is_job
+        self._lock = threading.Lock()
+        self._is_cancelled = False
+        self._process: subprocess.Popen[bytes] | None = None
+        self._bar: Bar | None = None
+
+    def follow(self, bar: Bar) -> Bar:
+        """Take the bar of the run, which reads its status."""
+        self._bar = bar
+        return bar
+
+    def start(self, make: Callable[[], subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
+        """Start the program of the run, unless it is cancelled already."""
+        with self._lock:
+            if self._is_cancelled:
+                raise Stopped("cancelled before it began", {})
+            self._process = make()
+            return self._process
+
+    def cancel(self) -> None:
+        """End the standard input of the program: it lets the requests in flight end, and sends no others."""
+        with self._lock:
+            self._is_cancelled = True
+            if self._process is not None and self._process.stdin is not None:
+                self._process.stdin.close()
+
+    def progress(self) -> Progress | None:
+        """Return how far the run is; None before it begins."""
+        return self._bar.read() if self._bar is not None else None
+
+
 def run(
     arguments: list[str],
     options: dict[str, Any],
     output: str,
-    progress: Progress,
+    control: Control,
+    bar: Bar,
     without: frozenset[str],
     warns: bool = True,
     named: Callable[[str, str], str] = lambda text, _: text,
@@ -97,18 +137,31 @@ def run(
     import subprocess
 
     arguments = [*arguments, *_flags.flags(options), f"--output={output}", "--until-stdin-ends"]
-    with tempfile.TemporaryFile() as log, Headers(options) as headers:
-        process = start([*arguments, *headers], options, log, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, without=without)
+    errors: _Messages = []
+
+    def read(stderr: IO[bytes]) -> None:
+        """Log the messages of the program as they come, and keep its errors."""
+        for line in stderr:
+            message = {k: named(v, arguments[1]) if isinstance(v, str) else v for k, v in _message(line).items()}
+            if message.get("level") == "ERROR":
+                errors.append(message)
+            elif warns or message.get("level") != "WARN":
+                _log(message)
+
+    with Headers(options) as headers:
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "without": without}
+        process = control.start(lambda: start([*arguments, *headers], options, subprocess.PIPE, **pipes))
+        reader = threading.Thread(target=read, args=[process.stderr])
+        reader.start()
         with process:
-            _wait(process, progress)
-        messages = [{k: named(v, arguments[1]) if isinstance(v, str) else v for k, v in m.items()} for m in _messages(log)]
+            try:
+                _wait(process, control, bar)
+            finally:
+                reader.join()
     account = _json_of(beside(output, "run.json")) or {}
     pending = process.returncode in _STOPPED and account.get("ending") == "complete"  # of --partial
-    is_error = process.returncode not in (_COMPLETE, _UNANSWERED) and not pending
-    error = _error(process.returncode, messages, account) if is_error else None
-    warn([_text(m) for m in messages if warns and m.get("level") == "WARN"], error)
-    if error is not None:
-        raise error
+    if process.returncode not in (_COMPLETE, _UNANSWERED) and not pending:
+        raise _error(process.returncode, errors, account)
     if "counts" not in account:
         raise Error(f"the program ended without the account {beside(output, 'run.json')}: see BULKCAT_BINARY")
     return account
@@ -123,19 +176,18 @@ def forecast(arguments: list[str], options: dict[str, Any], without: frozenset[s
     return figures
 
 
-def _wait(process: subprocess.Popen[bytes], progress: Progress) -> None:
+def _wait(process: subprocess.Popen[bytes], control: Control, bar: Bar) -> None:
     import subprocess
 
-    assert process.stdin is not None
     try:
         while True:
             try:
                 process.wait(0.2)
                 return
             except subprocess.TimeoutExpired:
-                progress.show()
+                bar.show()
     except KeyboardInterrupt:
-        process.stdin.close()
+        control.cancel()
         try:
             process.wait()
         except KeyboardInterrupt:
@@ -143,7 +195,7 @@ def _wait(process: subprocess.Popen[bytes], progress: Progress) -> None:
             process.wait()
             raise
     except BaseException:
-        process.stdin.close()
+        control.cancel()
         raise
 
 
@@ -182,36 +234,30 @@ def _json_of(path: str) -> Any:
 
 
 def _messages(log: IO[bytes]) -> _Messages:
-    """The lines on standard error. A line that is no JSON, such as that of a crash, is an error."""
+    """The lines on standard error."""
     log.seek(0)
-    messages = []
-    for line in log.read().decode("utf-8", "replace").splitlines():
-        try:
-            message = json.loads(line)
-        except ValueError:
-            message = None
-        if not isinstance(message, dict):
-            message = {"level": "ERROR", "msg": line.removeprefix("bulkcat: ")}
-        messages.append(message)
-    return messages
+    return [_message(line) for line in log]
 
 
-def warn(texts: list[str], error: Error | None) -> None:
-    """Warn the caller of the package. Where warnings are errors, the error of the run is raised all the same."""
-    import warnings
-
-    here = os.path.dirname(os.path.abspath(__file__))
-    depth = 1
-    frame = sys._getframe()
-    while frame.f_back is not None and os.path.dirname(os.path.abspath(frame.f_code.co_filename)) == here:
-        frame, depth = frame.f_back, depth + 1
+def _message(line: bytes) -> dict[str, Any]:
+    """A line on standard error. One that is no JSON, such as that of a crash, is an error."""
+    text = line.decode("utf-8", "replace").rstrip("\r\n")
     try:
-        for text in dict.fromkeys(texts):
-            warnings.warn("bulkcat: " + text, stacklevel=depth)
-    except Warning as warning:
-        if error is None:
-            raise
-        raise error from warning
+        message = json.loads(text)
+    except ValueError:
+        message = None
+    return message if isinstance(message, dict) else {"level": "ERROR", "msg": text.removeprefix("bulkcat: ")}
+
+
+_LEVELS = {"DEBUG": logging.DEBUG, "INFO": logging.INFO, "WARN": logging.WARNING}
+_TOLD = ("progress", "summary")  # messages whose figures the bar and the account have
+
+
+def _log(message: Mapping[str, Any]) -> None:
+    """Log a message of the program that is no error."""
+    level = _LEVELS.get(str(message.get("level")))
+    if level is not None and message.get("msg") not in _TOLD:
+        logging.getLogger("bulkcat").log(level, "%s", _text(message))
 
 
 def _text(message: Mapping[str, Any]) -> str:

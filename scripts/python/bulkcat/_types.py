@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from os import PathLike
-from typing import Any, Protocol, TypeAlias, TypedDict, TypeVar
+from typing import Any, Literal, Protocol, TypeAlias, TypedDict, TypeVar
 
 from bulkcat import _options
 
 StrPath: TypeAlias = "str | PathLike[str]"
+Kind: TypeAlias = Literal["website", "product"]
 Columns: TypeAlias = "Hashable | list[Any] | None"  # a name of pandas may be a tuple
 
 

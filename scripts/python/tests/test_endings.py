@@ -4,6 +4,7 @@ import asyncio
 import dataclasses
 import datetime
 import json
+import logging
 import os
 import pathlib
 import random
@@ -21,7 +22,7 @@ import pytest
 from conftest import KEY
 
 import bulkcat
-from bulkcat import _binary, _flags, _progress
+from bulkcat import _binary, _flags, _frames, _progress
 
 TITLES = [f"steel drill {i}" for i in range(20)]
 FRAME = pd.DataFrame({"title": TITLES})
@@ -68,11 +69,12 @@ def test_forecast(hosted):
     assert len(hosted.asked) == 5
 
 
-def test_quota(hosted):
+def test_quota(hosted, caplog):
     hosted.quota = 7
-    with pytest.warns(UserWarning, match="the quota is not enough"), pytest.raises(bulkcat.Stopped, match="quota") as caught:
+    with pytest.raises(bulkcat.Stopped, match="quota") as caught:
         bulkcat.products(FRAME)
     stopped = caught.value
+    assert [(r.name, r.levelname) for r in caplog.records if "the quota is not enough" in r.message] == [("bulkcat", "WARNING")]
     assert stopped.counts["ok"] == 7 == len(hosted.asked)
     assert statuses(stopped.result()) == {"ok": 7, "pending": 13}
     hosted.quota = 100
@@ -264,12 +266,11 @@ INTERRUPTED = {
 
 
 @pytest.mark.parametrize("kind", INTERRUPTED)
-def test_interrupt_returns_what_is_there(kind, hosted, state, interruptible):
+def test_interrupt_returns_what_is_there(kind, hosted, state, interruptible, caplog):
     data, count = INTERRUPTED[kind]
     interrupt(hosted, state)
-    with pytest.warns(UserWarning, match="interrupted: rows without an answer") as caught:
-        result = bulkcat.products(data, workers=1)
-    assert [w.filename for w in caught] == [__file__]
+    result = bulkcat.products(data, workers=1)
+    assert "interrupted: rows without an answer" in warnings_of(caplog)[-1]
     paid = len(hosted.asked)
     assert 5 <= paid < 20 and count(result) == {"ok": paid, "pending": 20 - paid}
     assert count(bulkcat.products(data))["ok"] == 20
@@ -283,14 +284,6 @@ def test_interrupt_with_an_output(hosted, tmp_path, interruptible):
     assert caught.value.interrupted and not (tmp_path / "out.parquet").exists()
     assert caught.value.resume().counts["ok"] == 20
     assert sorted(hosted.asked) == sorted(TITLES)
-
-
-def test_interrupt_where_warnings_are_errors(hosted, state, interruptible):
-    interrupt(hosted, state)
-    with pytest.raises(bulkcat.Stopped, match="interrupted") as caught:
-        bulkcat.products(FRAME, workers=1)
-    assert isinstance(caught.value.__cause__, UserWarning)
-    assert statuses(caught.value.result())["ok"] == len(hosted.asked)
 
 
 def test_second_interrupt_kills_the_run(hosted, state, interruptible):
@@ -307,13 +300,6 @@ def test_interrupt_of_what_is_there(monkeypatch):
     monkeypatch.setattr(bulkcat._run, "run", lambda *_, **__: (_ for _ in ()).throw(stopped))
     with pytest.raises(KeyboardInterrupt):
         bulkcat.products(FRAME, partial=True)
-
-
-def test_stopped_where_warnings_are_errors(hosted):
-    hosted.quota = 7
-    with pytest.raises(bulkcat.Stopped, match="quota") as caught:
-        bulkcat.products(FRAME)
-    assert "the quota is not enough" in str(caught.value.__cause__) and not caught.value.interrupted
 
 
 def stored(state):
@@ -493,11 +479,46 @@ def test_embedded_service_has_bounds():
     assert set(statuses(caught.value.result())) <= {"ok", "pending"}
 
 
-def test_warnings_are_python_warnings(tmp_path):
+def warnings_of(caplog):
+    return [r.message for r in caplog.records if r.name == "bulkcat" and r.levelno == logging.WARNING]
+
+
+def test_warnings_and_notices_are_logged(tmp_path, caplog):
     (tmp_path / "empty.csv").write_text("title\n")
-    with pytest.warns(UserWarning, match="no records") as caught:
+    with caplog.at_level("INFO", "bulkcat"):
         bulkcat.products(tmp_path / "empty.csv", "title", output=tmp_path / "out.csv")
-    assert [w.filename for w in caught] == [__file__]
+    assert any("no records" in text for text in warnings_of(caplog))
+    assert any("The embedded service answers" in r.message for r in caplog.records if r.levelno == logging.INFO)
+    assert not any("summary" in r.message for r in caplog.records)
+
+
+def test_progress_is_logged_without_a_terminal(hosted, monkeypatch, caplog):
+    monkeypatch.setattr(_progress, "_LOG_EVERY", 0)
+    hosted.hold_after = 10
+    follow = _progress._Logged.draw
+
+    def draw(bar, progress):
+        follow(bar, progress)
+        hosted.release.set()
+
+    monkeypatch.setattr(_progress._Logged, "draw", draw)
+    with caplog.at_level("INFO", "bulkcat"):
+        bulkcat.products(FRAME)
+    assert [r.name for r in caplog.records if "/20 records" in r.message]
+    caplog.clear()
+    bulkcat.products(FRAME, progress=False)
+    assert not [r for r in caplog.records if "records" in r.message]
+
+
+def test_progress_is_logged_each_minute(monkeypatch, caplog):
+    clock = [0.0]
+    monkeypatch.setattr(_progress.time, "monotonic", lambda: clock[0])
+    bar = _progress._Logged()
+    progress = _progress.of({"records": 1, "requests": 1, "state": "asking"})
+    with caplog.at_level("INFO", "bulkcat"):
+        for clock[0] in range(0, 200, 10):
+            bar.draw(progress)
+    assert len(caplog.records) == 3
 
 
 def test_progress(hosted, capsys):
@@ -549,7 +570,7 @@ def test_no_progress_without_a_terminal_and_tqdm(monkeypatch, capsys):
     ],
 )
 def test_line_of_progress(more, want):
-    assert _progress.line({"records": 1000, "requests": 5, "state": "asking", **more}) == want
+    assert str(_progress.of({"records": 1000, "requests": 5, "state": "asking", **more})) == want
 
 
 def test_unusable_state_folder(monkeypatch, service, tmp_path):
@@ -776,18 +797,101 @@ def test_threads():
     assert results == {i: ["1217", "1217"] for i in range(8)}
 
 
-def test_cancelled_task():
-    """The call ends in its thread, and its answers are there for the next one."""
+def finishing(folder):
+    """Whether the run has been told to stop."""
+    return any('"finishing"' in path.read_text() or '"ended"' in path.read_text() for path in folder.glob("*.status.json"))
 
+
+def cancel(job):
+    job.cancel()
+
+
+def leave(job):
+    with pytest.raises(RuntimeError, match="in the block"), job:
+        raise RuntimeError("in the block")
+
+
+def cancel_task(job):
     async def cancelled():
-        task = asyncio.create_task(asyncio.to_thread(bulkcat.products, TITLES))
-        await asyncio.sleep(0)
+        task = asyncio.create_task(wait_for(job))
+        await asyncio.sleep(0.01)  # the task waits
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
 
+    async def wait_for(job):
+        return await job
+
     asyncio.run(cancelled())
-    assert bulkcat.products(TITLES)[0].status == "ok"
+
+
+@pytest.mark.parametrize("way", [cancel, leave, cancel_task])
+def test_cancelled_job_sends_no_requests(way, hosted, state):
+    hosted.hold_after = 5
+    job = bulkcat.submit(FRAME, "title", kind="product", workers=3)
+    assert hosted.held.wait(60)
+    until(lambda: hosted.requests == 8)  # five are answered, and three in flight
+    assert not job.wait(0)
+    releaser = threading.Thread(target=lambda: (until(lambda: finishing(state)), hosted.release.set()))
+    releaser.start()
+    way(job)
+    assert job.wait(60)
+    releaser.join()
+    assert hosted.requests == len(hosted.asked) == 8
+    with pytest.raises(bulkcat.Stopped, match="interrupted") as caught:
+        job.result()
+    assert statuses(caught.value.result()) == {"ok": 8, "pending": 12}
+    assert statuses(caught.value.resume()) == {"ok": 20}
+    assert sorted(hosted.asked) == sorted(TITLES)
+
+
+def test_job(hosted, tmp_path):
+    hosted.hold_after = 5
+    job = bulkcat.submit(FRAME, "title", kind="product", output=tmp_path / "out.csv", workers=1)
+    assert hosted.held.wait(60)
+    until(lambda: job.progress is not None and job.progress.records == 5)
+    assert job.progress.total == 20 and job.progress.state == "asking" and "5/20 records" in repr(job)
+    hosted.release.set()
+    assert job.wait() and job.result().counts["ok"] == 20 and job.progress.records == 20 and repr(job) == "Job(ended)"
+    job.cancel()  # has no effect
+    assert job.result().path == str(tmp_path / "out.csv")
+    with bulkcat.submit(TITLES, kind="product") as second:
+        assert [answer.status for answer in second.result()] == ["ok"] * 20
+    assert len(hosted.asked) == 20
+
+
+def test_awaited_jobs():
+    async def both():
+        jobs = [bulkcat.submit([title], kind="product") for title in ("steel drill", "cast iron skillet")]
+        return [(await job)[0].category_id for job in jobs]
+
+    assert asyncio.run(both()) == ["1217", "662"]
+
+
+def test_job_that_is_cancelled_before_it_begins(hosted, monkeypatch):
+    begin = threading.Event()
+    send = _frames.send
+    monkeypatch.setattr(_frames, "send", lambda *arguments: begin.wait(60) and send(*arguments))
+    job = bulkcat.submit(FRAME, "title", kind="product")
+    job.cancel()
+    begin.set()
+    with pytest.raises(bulkcat.Stopped, match="before it began") as caught:
+        job.result()
+    assert hosted.requests == 0 and statuses(caught.value.resume()) == {"ok": 20}
+
+
+REFUSED_JOBS = {
+    "a kind": ({"kind": "film"}, "kind is 'film'"),
+    "an option": ({"kind": "product", "rat": 1}, "did you mean 'rate'"),
+    "a path alone": ({"kind": "product", "data": "titles.csv"}, "needs output="),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED_JOBS)
+def test_jobs_refused(case):
+    options, message = REFUSED_JOBS[case]
+    with pytest.raises(bulkcat.UsageError, match=message):
+        bulkcat.submit(**{"data": FRAME, **options}).result()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows does not remove the working folder")

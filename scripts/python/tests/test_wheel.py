@@ -77,7 +77,7 @@ def test_sessions_of_the_readme(tmp_path):
     """In an empty folder with the sample inputs, one after the other."""
     readme = (HERE.parent / "README.md").read_text(encoding="utf-8")
     sessions = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
-    assert len(sessions) == readme.count("```python") == 2
+    assert len(sessions) == readme.count("```python") == 3
     environment = {k: v for k, v in os.environ.items() if not k.startswith("BULKCAT_")} | {"BULKCAT_FETCH": "never"}
     subprocess.run([sys.executable, "-m", "bulkcat", "demo", "."], cwd=tmp_path, env=environment, check=True)
     subprocess.run([sys.executable, "-W", "error", "-c", "\n".join([*sessions, CHECKS])], cwd=tmp_path, env=environment, check=True)

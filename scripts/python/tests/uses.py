@@ -62,6 +62,19 @@ def refused() -> NoReturn:
     bulkcat.products("catalog.csv")
 
 
+# A job has the type of the result.
+assert_type(bulkcat.submit(titles, "title", kind="product").result(), pd.DataFrame)
+assert_type(bulkcat.submit(pl.Series(["a.com"]), kind="website", progress=True).result(), pl.DataFrame)
+assert_type(bulkcat.submit("a.csv", kind="product", output="b.csv").wait(2.5), bool)
+with bulkcat.submit(["steel drill"], kind="product", rate=10) as job:
+    assert_type(job.progress.records if job.progress else 0, int)
+
+
+async def awaited() -> list[bulkcat.Answer]:
+    """The result of a job."""
+    return assert_type(await job, list[bulkcat.Answer])
+
+
 # The commands.
 assert_type(bulkcat.usage().remaining, int | None)
 assert_type(bulkcat.usage(base_url="https://api.example.com", timeout=2.5).plan, str)
