@@ -119,6 +119,7 @@ type Key struct {
 type terms struct {
 	name     string
 	priority int
+	inFlight int
 	plan     []byte // the body of the usage operation up to the number of answers left
 	quota    int64  // answers; Unlimited, or 0 and more
 	period   Period
@@ -140,6 +141,7 @@ func (a *Key) grant(g Grant) {
 	t := &terms{
 		name:     strings.ToValidUTF8(g.Name, "?"), // metrics need valid UTF-8
 		priority: max(1, g.Priority),
+		inFlight: g.InFlight,
 		quota:    max(int64(g.Quota), int64(Unlimited)),
 		period:   g.Period,
 		zone:     g.Zone,
@@ -165,6 +167,9 @@ func (a *Key) Name() string { return a.granted.Load().name }
 
 // Priority is the share of the key in relation to the shares of other keys; 1 or more.
 func (a *Key) Priority() int { return a.granted.Load().priority }
+
+// InFlight is how many requests of the key are answered at once at most; 0 for no bound.
+func (a *Key) InFlight() int { return a.granted.Load().inFlight }
 
 // Admit applies the rate of the key to one request. If the request comes too early, it returns the
 // time until a request may pass.

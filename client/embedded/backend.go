@@ -24,6 +24,9 @@ type Backend interface {
 	// Condition returns the condition of the backend, which HealthPath and the usage operation show.
 	Condition() Condition
 
+	// Waiting is how many requests of a key wait for the backend.
+	Waiting(key *Key) int
+
 	// Collector has the metrics of the backend.
 	prometheus.Collector
 }

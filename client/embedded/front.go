@@ -16,6 +16,7 @@ import (
 // The paths of a Server in addition to the operations.
 const (
 	HealthPath  = "/healthz"      // 200 while the server listens, with its state
+	ReadyPath   = "/readyz"       // 200 while new requests are answered, else 503, with its state
 	MetricsPath = "/metrics"      // for Prometheus
 	OpenAPIPath = "/openapi.json" // describes the operations
 )
@@ -37,11 +38,12 @@ func newFront(s *Service, o ServerOptions) *front {
 		o.MaxInFlight = maxInFlight
 	}
 	f := &front{service: s, places: fair.NewPlaces(o.MaxInFlight, true), log: o.AccessLog, ids: newRequestIDs()}
-	f.metrics = newMetrics(s, o.Metrics, &f.inFlight)
+	f.metrics = newMetrics(s, o.Metrics, &f.inFlight, f.places)
 	f.pages = map[string]http.Handler{
-		HealthPath:  jsonPage(func() string { return `{"status":"` + s.condition().State + `"}` }),
+		HealthPath:  jsonPage(func() (string, int) { return s.condition().page(), http.StatusOK }),
+		ReadyPath:   jsonPage(s.ready),
 		MetricsPath: f.metrics.handler(),
-		OpenAPIPath: jsonPage(sync.OnceValue(s.openAPI)),
+		OpenAPIPath: jsonPage(sync.OnceValues(func() (string, int) { return s.openAPI(), http.StatusOK })),
 	}
 	return f
 }
@@ -76,6 +78,18 @@ func (f *front) answerPage(w http.ResponseWriter, r *http.Request, page http.Han
 	counted := &countingWriter{ResponseWriter: w, status: http.StatusOK}
 	page.ServeHTTP(counted, r)
 	return access{status: counted.status, bytes: counted.bytes}
+}
+
+// page is the body of HealthPath and of ReadyPath.
+func (c Condition) page() string { return `{"status":"` + c.State + `"}` }
+
+// ready is the body and the status of ReadyPath.
+func (s *Service) ready() (body string, status int) {
+	c := s.condition()
+	if c.Err != nil {
+		return c.page(), http.StatusServiceUnavailable
+	}
+	return c.page(), http.StatusOK
 }
 
 // refuse answers with a problem instead of calling the service.
@@ -130,12 +144,13 @@ func (w *countingWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// jsonPage answers with the body that content returns.
-func jsonPage(content func() string) http.Handler {
+// jsonPage answers with the body and the status that content returns.
+func jsonPage(content func() (string, int)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		body := content()
+		body, status := content()
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+		w.WriteHeader(status)
 		_, _ = w.Write([]byte(body)) // fails if the client has gone
 	})
 }

@@ -288,7 +288,7 @@ func TestASlowKeyHoldsUpNoOther(t *testing.T) {
 			if rec := askAlice(f, "GET", website(host), withHeader("x-api-key", bob.Key)); rec.Code != http.StatusOK || time.Since(start) > most {
 				t.Errorf("%s: bob gets the status %d after %v", tt.name, rec.Code, time.Since(start))
 			}
-			for _, path := range []string{HealthPath, MetricsPath, OpenAPIPath, UsagePath} {
+			for _, path := range []string{HealthPath, ReadyPath, MetricsPath, OpenAPIPath, UsagePath} {
 				if rec := askAlice(f, "GET", path); rec.Code != http.StatusOK {
 					t.Errorf("%s: %s: status %d while alice's requests wait", tt.name, path, rec.Code)
 				}
@@ -413,7 +413,7 @@ func TestAnOperationThatCostsHasNoHead(t *testing.T) {
 func TestPagesForThoseWhoRunIt(t *testing.T) {
 	server := httptest.NewServer(offered(Options{}, ServerOptions{}))
 	defer server.Close()
-	for _, path := range []string{HealthPath, MetricsPath, OpenAPIPath, UsagePath} {
+	for _, path := range []string{HealthPath, ReadyPath, MetricsPath, OpenAPIPath, UsagePath} {
 		for method, status := range map[string]int{"GET": 200, "HEAD": 200, "POST": 405} {
 			req, _ := http.NewRequest(method, server.URL+path, nil)
 			req.Header.Set("x-api-key", alice.Key)

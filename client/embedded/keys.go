@@ -43,6 +43,8 @@ type Grant struct {
 	// Priority is the share of the key in relation to other keys, from 1 to 1000; 0 for 1. Requests that have to
 	// wait are answered by it.
 	Priority int
+
+	InFlight int // requests that are answered at once; others wait; 0 for no bound
 }
 
 // String returns the name; the key is never printed.
@@ -64,7 +66,7 @@ func (e *KeyError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.
 //
 //	KEY
 //	KEY 100000
-//	KEY quota=100000 rate=50/s burst=100 priority=2 plan=team name=alice
+//	KEY quota=100000 rate=50/s burst=100 in-flight=20 priority=2 plan=team name=alice
 //	KEY quota=100000/month zone=Europe/Berlin
 //	KEY cost=50/month
 //
@@ -183,6 +185,10 @@ func (g *Grant) set(attribute, value string, price money.Price) (problem string)
 		if g.Priority, ok = parseCount(value); !ok || g.Priority > mostPriority {
 			return "the priority must be a whole number from 1 to 1000"
 		}
+	case "in-flight":
+		if g.InFlight, ok = parseCount(value); !ok {
+			return "the number in flight must be a whole number from 1"
+		}
 	case "plan":
 		if g.Plan, ok = value, isLabel(value); !ok {
 			return "the plan must be of letters, digits, and any of ._@-, 64 at most"
@@ -192,7 +198,7 @@ func (g *Grant) set(attribute, value string, price money.Price) (problem string)
 			return "the name must be of letters, digits, and any of ._@-, 64 at most"
 		}
 	default:
-		return "an attribute is unknown: use quota= or cost=, zone=, rate=, burst=, priority=, plan= and name=, or a quota alone"
+		return "an attribute is unknown: use quota= or cost=, zone=, rate=, burst=, in-flight=, priority=, plan= and name=, or a quota alone"
 	}
 	return ""
 }

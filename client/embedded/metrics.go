@@ -9,6 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/bulkcat/bulkcat/client/internal/fair"
 )
 
 // metrics are the counters of a server. Each server has its own registry.
@@ -36,7 +38,7 @@ var statuses = []int{
 // choose them.
 const otherOperation = "other"
 
-func newMetrics(s *Service, registry *prometheus.Registry, inFlight *atomic.Int64) *metrics {
+func newMetrics(s *Service, registry *prometheus.Registry, inFlight *atomic.Int64, places *fair.Places) *metrics {
 	if registry == nil {
 		registry = prometheus.NewRegistry()
 	}
@@ -55,7 +57,7 @@ func newMetrics(s *Service, registry *prometheus.Registry, inFlight *atomic.Int6
 		}
 		m.operations[name] = op
 	}
-	m.registry.MustRegister(m.requests, duration, quotaCollector{s.keys},
+	m.registry.MustRegister(m.requests, duration, keyCollector{s, places},
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "bulkcat_service_requests_in_flight", Help: "Requests being answered now.",
 		}, func() float64 { return float64(inFlight.Load()) }),
@@ -91,25 +93,37 @@ func (m *metrics) handler() http.Handler {
 	})
 }
 
-// quotaCollector collects the used and remaining quota by the names of the keys.
-type quotaCollector struct{ keys *keyring }
+// keyCollector collects what the keys use, by their names.
+type keyCollector struct {
+	service *Service
+	places  *fair.Places
+}
 
 var (
 	answersDesc = prometheus.NewDesc("bulkcat_service_answers_total",
 		"Answers given to a key in the period of its quota, those of earlier runs of the service included if it keeps them.", []string{"key"}, nil)
 	quotaDesc = prometheus.NewDesc("bulkcat_service_quota_remaining",
 		"Answers left of a key's quota; keys without a quota are not listed.", []string{"key"}, nil)
+	keyInFlightDesc = prometheus.NewDesc("bulkcat_service_key_requests_in_flight", "Requests of a key that are being answered now.", []string{"key"}, nil)
+	keyWaitingDesc  = prometheus.NewDesc("bulkcat_service_key_requests_waiting", "Requests of a key that wait to be answered, or to be asked of the upstream.", []string{"key"}, nil)
 )
 
 // Describe lists the metrics.
-func (c quotaCollector) Describe(to chan<- *prometheus.Desc) {
-	to <- answersDesc
-	to <- quotaDesc
+func (c keyCollector) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{answersDesc, quotaDesc, keyInFlightDesc, keyWaitingDesc} {
+		to <- d
+	}
 }
 
-// Collect reads the keys' quotas.
-func (c quotaCollector) Collect(to chan<- prometheus.Metric) {
-	for _, a := range c.keys.byName() {
+// Collect reads what the keys use.
+func (c keyCollector) Collect(to chan<- prometheus.Metric) {
+	for _, a := range c.service.keys.byName() {
+		held, waiting := c.places.Of(a)
+		if b := c.service.opts.Backend; b != nil {
+			waiting += b.Waiting(a)
+		}
+		to <- prometheus.MustNewConstMetric(keyInFlightDesc, prometheus.GaugeValue, float64(held), a.Name())
+		to <- prometheus.MustNewConstMetric(keyWaitingDesc, prometheus.GaugeValue, float64(waiting), a.Name())
 		to <- prometheus.MustNewConstMetric(answersDesc, prometheus.CounterValue, float64(a.usage().answers), a.Name())
 		if !a.isUnlimited() {
 			to <- prometheus.MustNewConstMetric(quotaDesc, prometheus.GaugeValue, float64(a.remaining()), a.Name())

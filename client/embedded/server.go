@@ -41,7 +41,7 @@ type ServerOptions struct {
 }
 
 // Server returns a server of s that the caller starts. In addition to the operations it has
-// HealthPath, MetricsPath and OpenAPIPath, which need no key, and every request gets an id.
+// HealthPath, ReadyPath, MetricsPath and OpenAPIPath, which need no key, and every request gets an id.
 func (s *Service) Server(o ServerOptions) *http.Server {
 	// WriteTimeout includes the time to read the body.
 	writeTimeout := readTimeout + writeMargin

@@ -15,6 +15,13 @@ const (
 	mostQueued  = 10000 // calls of a key, at high rates
 )
 
+// Waiting implements [embedded.Backend].
+func (g *Gateway) Waiting(key *embedded.Key) int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.queue.Waiting(key)
+}
+
 // isFull reports whether a key has as many calls waiting as it may have at a rate in requests a second. The caller holds mu.
 func (g *Gateway) isFull(key *embedded.Key, rate float64) bool {
 	share := rate * g.queue.Share(key)

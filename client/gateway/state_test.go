@@ -23,10 +23,12 @@ import (
 )
 
 // page returns a page of the gateway's server.
-func (r *rig) page(path string) string {
+func (r *rig) page(path string) string { return r.answer(path).Body.String() }
+
+func (r *rig) answer(path string) *httptest.ResponseRecorder {
 	rec := httptest.NewRecorder()
 	r.service.Server(embedded.ServerOptions{}).Handler.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, path, nil))
-	return rec.Body.String()
+	return rec
 }
 
 // Refusals, the log, metrics, /healthz and usage tell the same state of the upstream, requests are refused at once, and
@@ -74,6 +76,9 @@ func TestStates(t *testing.T) {
 						}
 						if want := fmt.Sprintf(`{"status":%q}`, state); r.page(embedded.HealthPath) != want {
 							t.Errorf("%s: %s, want %s", embedded.HealthPath, r.page(embedded.HealthPath), want)
+						}
+						if got := r.answer(embedded.ReadyPath).Code; (got == 200) == refused || got != 200 && got != 503 {
+							t.Errorf("%s: status %d", embedded.ReadyPath, got)
 						}
 						if got := r.ask("alice", "/api/usage"); refused && got.status != tt.usage || !refused && got.status != 200 {
 							t.Errorf("usage: %+v", got)

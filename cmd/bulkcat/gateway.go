@@ -60,7 +60,7 @@ func (f *gatewayFlags) check(taxonomies customFlags, state string) error {
 }
 
 // serveGateway opens the store, and serves until the context ends.
-func (f *serveFlags) serveGateway(ctx context.Context, s streams, listener net.Listener, options embedded.ServerOptions, grants []embedded.Grant, reloads <-chan struct{}, log *slog.Logger) (err error) {
+func (f *serveFlags) serveGateway(ctx context.Context, s streams, listener net.Listener, scheme string, options embedded.ServerOptions, grants []embedded.Grant, reloads <-chan struct{}, log *slog.Logger) (err error) {
 	g := &f.gateway
 	g.requests.BaseURL, g.requests.apiKeyFile, g.requests.apiKeyFlag = g.upstream, g.keyFile, "--upstream-key-file"
 	upstream, err := g.requests.open(ctx, 0, log)
@@ -82,7 +82,7 @@ func (f *serveFlags) serveGateway(ctx context.Context, s streams, listener net.L
 		return err
 	}
 	defer f.keepKeys(ctx, reloads, gw.SetGrants, log)()
-	fmt.Fprintf(s.err, "bulkcat serves http://%s as a gateway to %s until it is interrupted\n", listener.Addr(), upstream.Name)
+	fmt.Fprintf(s.err, "bulkcat serves %s://%s as a gateway to %s until it is interrupted\n", scheme, listener.Addr(), upstream.Name)
 	return gw.Serve(ctx, listener, options, f.grace)
 }
 

@@ -25,8 +25,8 @@ func hearReloads(s streams) (reloads <-chan struct{}, leave func()) {
 	return wished, leave
 }
 
-// keepKeys reads the API keys at every wish until the end function is called. If the keys cannot be read, those before
-// stay.
+// keepKeys reads the API keys and the certificate at every wish until the end function is called. If one of them cannot be
+// read, it stays as it is.
 func (f *serveFlags) keepKeys(ctx context.Context, reloads <-chan struct{}, set func([]embedded.Grant), log *slog.Logger) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
@@ -37,6 +37,9 @@ func (f *serveFlags) keepKeys(ctx context.Context, reloads <-chan struct{}, set 
 			case <-ctx.Done():
 				return
 			case <-reloads:
+			}
+			if err := f.tls.load(); err != nil {
+				log.Error("the certificate stays as it is, because the files cannot be used", "error", err)
 			}
 			grants, err := f.grants(ctx)
 			if err != nil {

@@ -22,6 +22,7 @@ import (
 // serveFlags are the flags of `serve`.
 type serveFlags struct {
 	addr        string
+	tls         tlsFlags
 	apiKeyFile  string
 	state       string
 	fetch       fetchFlags
@@ -47,7 +48,7 @@ func newServe(s streams) *cobra.Command {
 		Long: `bulkcat serve serves the embedded service over HTTP. Each line of the file of API keys is
 a key and its limits; all but the key is optional:
 
-  KEY quota=100000 rate=50/s burst=100 plan=team name=alice
+  KEY quota=100000 rate=50/s burst=100 in-flight=20 plan=team name=alice
 
 Logs and metrics show the name, never the key. With --state a restart keeps the used quota.
 On SIGHUP the file is read again: a key whose line is gone is refused from then on.
@@ -59,8 +60,8 @@ store keeps what they have used.
 Requests that have to wait are answered in turn by key; priority=2 gives a key twice the share
 of others.
 
-/healthz, /metrics (Prometheus) and /openapi.json need no key: do not expose them to the
-internet.`,
+/healthz, /readyz (503 while no new request is answered), /metrics (Prometheus) and
+/openapi.json need no key: do not expose them to the internet.`,
 		Example: `  bulkcat serve --api-key-file keys.txt --state used.db --access-log
   BULKCAT_BASE_URL=http://127.0.0.1:8080 BULKCAT_API_KEY=... bulkcat usage
   BULKCAT_API_KEY=... bulkcat serve --upstream https://api.example.com --store answers.db --api-key-file keys.txt`,
@@ -82,8 +83,9 @@ internet.`,
 
 func (f *serveFlags) bindService(flags *pflag.FlagSet) {
 	flags.StringVar(&f.addr, "addr", "127.0.0.1:8080", "listen on `HOST:PORT`; port 0 takes a free one")
-	flags.StringVar(&f.apiKeyFile, "api-key-file", "", "`FILE` of accepted API keys, one a line, with quota= or cost= (both also of a /day, /week or /month), zone=, rate=, burst=, priority=, plan= and name= after it")
+	flags.StringVar(&f.apiKeyFile, "api-key-file", "", "`FILE` of accepted API keys, one a line, with quota= or cost= (both also of a /day, /week or /month), zone=, rate=, burst=, in-flight=, priority=, plan= and name= after it")
 	flags.StringVar(&f.state, "state", "", "keep the used quota of the keys in `FILE`; a crash loses at most one second of usage. Without FILE a restart loses all. A gateway keeps it in its store, and loses none")
+	f.tls.bind(flags)
 	f.fetch.bind(flags)
 	f.taxonomies.bind(flags)
 	f.taxonomies.bindEdition(flags)
@@ -116,7 +118,7 @@ func (f *serveFlags) serve(ctx context.Context, s streams) (err error) {
 	reloads, leave := hearReloads(s)
 	defer leave()
 	grants, err := f.grants(ctx)
-	if err != nil {
+	if err = errors.Join(err, f.tls.load()); err != nil {
 		return &usageError{err}
 	}
 	log := f.log.logger(s.err)
@@ -138,9 +140,9 @@ func (f *serveFlags) serve(ctx context.Context, s streams) (err error) {
 	defer func() { err = errors.Join(err, f.listen.close()) }()
 	defer f.listen.serve("bulkcat serve "+listener.Addr().String(), &options)()
 	limitMemory(memoryLimit + int64(f.maxConns)*memoryOfConnection)
-	limited := netutil.LimitListener(listener, f.maxConns)
+	limited, scheme := f.tls.over(netutil.LimitListener(listener, f.maxConns), log)
 	if f.gateway.upstream != "" {
-		return f.serveGateway(ctx, s, limited, options, grants, reloads, log)
+		return f.serveGateway(ctx, s, limited, scheme, options, grants, reloads, log)
 	}
 	ledger, closeState, err := f.openState(log)
 	if err != nil {
@@ -149,7 +151,7 @@ func (f *serveFlags) serve(ctx context.Context, s streams) (err error) {
 	defer func() { err = errors.Join(err, closeState()) }()
 	service := embedded.New(embedded.Options{Grants: grants, Ledger: ledger, Fetch: f.fetch.fetcher(log), Custom: f.taxonomies.taxonomies(), Editions: f.taxonomies.editions, Models: f.taxonomies.models.loaded, Logger: log})
 	defer f.keepKeys(ctx, reloads, service.SetGrants, log)()
-	fmt.Fprintf(s.err, "bulkcat serves http://%s until it is interrupted\n", listener.Addr())
+	fmt.Fprintf(s.err, "bulkcat serves %s://%s until it is interrupted\n", scheme, listener.Addr())
 	return service.Serve(ctx, limited, options, f.grace)
 }
 

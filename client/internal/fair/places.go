@@ -78,8 +78,26 @@ func (p *Places) enter(owner Account) (*request, error) {
 	return r, nil
 }
 
+// Bounded is an account that holds so many places at most, whatever is free; 0 for no bound.
+type Bounded interface {
+	Account
+	InFlight() int
+}
+
 // may reports whether an account may take a place. The caller holds mu.
-func (p *Places) may(owner Account) bool { return p.held[owner] < reserved*p.free }
+func (p *Places) may(owner Account) bool {
+	if b, ok := owner.(Bounded); ok && b.InFlight() > 0 && p.held[owner] >= b.InFlight() {
+		return false
+	}
+	return p.held[owner] < reserved*p.free
+}
+
+// Of returns how many places an account holds, and how many of its requests wait.
+func (p *Places) Of(owner Account) (held, waiting int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.held[owner], p.queue.Waiting(owner)
+}
 
 func (p *Places) take(owner Account) {
 	p.free--
