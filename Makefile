@@ -24,6 +24,7 @@ help: ## list the targets
 
 build: ## build bin/bulkcat, a static binary
 	@mkdir -p $(dir $(BIN))
+	@[ -e $(BIN) ] || echo "building $(BIN): this takes up to 2 minutes the first time"
 	CGO_ENABLED=0 go build -trimpath -gcflags '$(GCFLAGS)' -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/bulkcat
 
 man: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || date +%s)
@@ -33,18 +34,19 @@ man: ## write the man pages to bin/man
 dist: man ## build the files of a release into bin/dist, such as VERSION=v0.1.0, which has a section in CHANGELOG.md
 	cd scripts/dist && go run . -version $(VERSION)
 
-test-dist: man ## build a release twice, compare, and install its packages and its image in roots of their own (needs root, debootstrap and rpm)
+test-dist: man ## build a release twice, compare, and install it in roots of their own; build and test on bare systems (needs root, debootstrap and rpm)
 	cd scripts/dist && go test . -full -count 1 -timeout 0 -v
 
-# DESTDIR is put before PREFIX, for makers of packages.
-PREFIX ?= /usr/local
-install: build man ## install bulkcat, its man pages and completions under PREFIX (/usr/local)
+# Makers of packages set PREFIX, and DESTDIR, which is put before it.
+PREFIX ?= $(HOME)/.local
+install: build man ## install bulkcat, its man pages and completions under PREFIX (~/.local)
 	install -D -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/bulkcat
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/,man/man1 bash-completion/completions zsh/site-functions fish/vendor_completions.d)
 	install -m 644 bin/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
 	$(BIN) completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/bulkcat
 	$(BIN) completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_bulkcat
 	$(BIN) completion fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/bulkcat.fish
+	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; *) echo "$(PREFIX)/bin is not in the PATH: export PATH=\"$(PREFIX)/bin:\$$PATH\"" ;; esac
 
 # The race detector takes four times the time, and starts a program ten times slower. These packages run without it: they start
 # no goroutines, or their programs run the code of other packages. RACY are those of their tests that do start goroutines, or

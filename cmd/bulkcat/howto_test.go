@@ -154,18 +154,22 @@ func TestHelpTopics(t *testing.T) {
 	}
 }
 
-// TestHowtoNames holds the names in the sections docker and systemd against the sources of the image and of the unit.
+// TestHowtoNames holds the names in the sections docker and systemd against the Dockerfile and the unit.
 func TestHowtoNames(t *testing.T) {
 	text := sections(t)
-	unit, image := read(t, schedulers+"/bulkcat.service"), read(t, repository+"/scripts/dist/image.go")
+	const dockerfile = "scripts/kubernetes/Dockerfile"
+	unit, image := read(t, schedulers+"/bulkcat.service"), read(t, filepath.Join(repository, dockerfile))
 	for _, path := range regexp.MustCompile("/etc/bulkcat/[a-z.-]+[a-z]").FindAllString(text["systemd"], -1) {
 		if !strings.Contains(unit, path) {
 			t.Errorf("bulkcat.service does not name %s", path)
 		}
 	}
-	for _, name := range []string{"bulkcat/bulkcat:", "_image_", "/work"} {
-		if !strings.Contains(text["docker"], name) || !strings.Contains(image, `"`+name) {
-			t.Errorf("%s is not in both the page and the image", name)
+	for _, text := range []struct{ in, text string }{
+		{text["docker"], "docker build bin -f " + dockerfile + " -t bulkcat/bulkcat:"}, {text["docker"], `$PWD:/work"`}, {image, "WORKDIR /work\n"},
+		{image, "COPY bulkcat "}, {image, `ENTRYPOINT ["bulkcat"]`},
+	} {
+		if !strings.Contains(text.in, text.text) {
+			t.Errorf("there is no %q in\n%s", text.text, text.in)
 		}
 	}
 }

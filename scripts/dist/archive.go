@@ -36,7 +36,8 @@ func (r *release) archives() error {
 			return err
 		}
 		files = append(files, file{r.binary(p), stem + "/" + p.command(), 0o755})
-		for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
+		files = append(files, file{filepath.Join(r.work, "README.md"), stem + "/README.md", 0o644})
+		for _, name := range []string{"LICENSE", "CHANGELOG.md"} {
 			files = append(files, file{filepath.Join(r.root, name), stem + "/" + name, 0o644})
 		}
 		write := writeTarGzip

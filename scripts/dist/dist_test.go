@@ -58,6 +58,35 @@ func TestChanges(t *testing.T) {
 	}
 }
 
+// The README says how a release is installed in the archive of one, and not before: nothing of it works without a release.
+func TestReadmeOfARelease(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &release{tag: "v1.2.3", version: "1.2.3"}
+	made, err := r.releasedReadme(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, words := range []string{"pip install", "go install", "@latest", "brew ", "releases/"} {
+		if strings.Contains(string(text), words) {
+			t.Errorf("README.md names %q, which needs a release", words)
+		}
+	}
+	for _, words := range []string{`pip install "bulkcat==1.2.3"`, "cmd/bulkcat@v1.2.3\n", "(" + homepage + "/blob/v1.2.3/cmd/bulkcat/HOWTO.md)"} {
+		if !strings.Contains(made, words) {
+			t.Errorf("the README of a release does not have %q:\n%s", words, made)
+		}
+	}
+	if strings.Contains(made, "](cmd/") {
+		t.Errorf("the README of a release has links to files that the archive does not have:\n%s", made)
+	}
+	if _, err := r.releasedReadme("# bulkcat\n"); err == nil {
+		t.Error("a README without the place of the section")
+	}
+}
+
 // The bytes of an archive depend on the names, modes and contents of its files, and on one time.
 func TestArchivesAreReproducible(t *testing.T) {
 	for name, write := range map[string]func([]file, time.Time) ([]byte, error){

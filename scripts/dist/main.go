@@ -40,7 +40,7 @@ type release struct {
 	tag       string    // v0.1.0
 	version   string    // 0.1.0
 	time      time.Time // of the commit; all files have it
-	work      string    // a temporary folder with binaries, completions and man pages
+	work      string    // a temporary folder with binaries, completions, man pages and the README
 	sums      map[string]string
 }
 
@@ -74,7 +74,7 @@ func (r *release) build() (err error) {
 		return err
 	}
 	for _, step := range []func() error{
-		r.notes, r.binaries, r.texts, r.archives, r.packages, r.images, r.billOfMaterials, r.wheels, r.sum, r.manifests, r.writeSums,
+		r.notes, r.binaries, r.texts, r.readme, r.archives, r.packages, r.images, r.billOfMaterials, r.wheels, r.sum, r.manifests, r.writeSums,
 	} {
 		if err := step(); err != nil {
 			return err
