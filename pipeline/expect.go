@@ -8,7 +8,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/pipeline/diff"
 	"github.com/bulkcat/bulkcat/pipeline/expect"
-	"github.com/bulkcat/bulkcat/pipeline/outputs"
+	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
@@ -97,7 +97,7 @@ func (s *Session) checkOutput(ctx context.Context, account *record.Account, path
 		return err
 	}
 	output := diff.Side{Kind: o.Kind, Scheme: o.Scheme, Dedupe: o.Dedupe}
-	if output.Parts, err = outputs.List(ctx, path, format); err != nil {
+	if output.Parts, err = readback.List(ctx, path, format); err != nil {
 		return err
 	}
 	for i := range output.Parts {

@@ -181,7 +181,7 @@ type csvParser struct {
 func (l *csvLayout) open(r *Reader, f *file, s *stream) (parser, error) {
 	o := &r.options
 	p := &csvParser{
-		rows:   l.rows(s.splitLines()),
+		rows:   l.rows(s.splitLines(o.MaxRecord)),
 		input:  l.inputs,
 		places: f.places,
 		width:  len(r.columns),

@@ -156,8 +156,9 @@ func (e *RowError) OptionName() string { return optionName(optionFor(e.Reason)) 
 
 // The reasons for which a row is malformed.
 const (
-	faultLongLine   = "the line is longer than 1 MiB"
-	faultLongRecord = "a quote opened on this line is not closed within 1 MiB"
+	faultLongLine   = "the line is longer than " + oneMiB
+	faultLongRecord = "a quote opened on this line is not closed within " + oneMiB
+	oneMiB          = "1 MiB" // Options.MaxRecord
 	faultUnclosed   = "a quote opened on this line is never closed"
 	faultBareQuote  = `a quote (") inside an unquoted field`
 	faultAfterQuote = `text after a closing quote (")`

@@ -156,4 +156,4 @@ func (p *excelParser) next() (row, error) {
 	return r, nil
 }
 
-const faultLongRow = "the cells of the row are longer than 1 MiB together"
+const faultLongRow = "the cells of the row are longer than " + oneMiB + " together"

@@ -73,7 +73,7 @@ func TestGuessedEncoding(t *testing.T) {
 			}
 			for how, src := range map[string]io.Reader{"at once": strings.NewReader(test.content), "in pieces": iotest.HalfReader(strings.NewReader(test.content))} {
 				guessed := ""
-				s, err := newStream("in", io.NopCloser(src), nil, "", func(e string) { guessed = e }, new(atomic.Int64))
+				s, err := newStream("in", io.NopCloser(src), nil, "", false, func(e string) { guessed = e }, new(atomic.Int64))
 				if err != nil {
 					t.Fatal(err)
 				}

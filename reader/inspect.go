@@ -60,7 +60,7 @@ func (r *Reader) inspect(name string) (*file, error) {
 	if !once {
 		read = new(atomic.Int64) // the file is read again, and counted then
 	}
-	s, err := newStream(f.name(), body, f.table, r.options.Encoding, r.onGuess(f), read)
+	s, err := newStream(f.name(), body, f.table, r.options.Encoding, r.options.Dialect.Strict, r.onGuess(f), read)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"iter"
 	"strings"
 )
@@ -157,3 +158,30 @@ func nestedLen(s string) int {
 		}
 	}
 }
+
+// Objects returns the objects of an array, as a field of [TypeJSON] has it: each has its members with their values as fields.
+func Objects(array string) (list []iter.Seq2[string, string], err error) {
+	if !json.Valid([]byte(array)) || array[0] != '[' {
+		return nil, errNoObjects
+	}
+	for rest := skipSpace(array[1:]); rest[0] != ']'; {
+		if rest[0] != '{' {
+			return nil, errNoObjects
+		}
+		n := nestedLen(rest)
+		object := rest[:n]
+		list = append(list, func(yield func(string, string) bool) {
+			for key, value := range members(object) {
+				if !yield(key, fieldText(value)) {
+					return
+				}
+			}
+		})
+		if rest = skipSpace(rest[n:]); rest[0] == ',' {
+			rest = skipSpace(rest[1:])
+		}
+	}
+	return list, nil
+}
+
+var errNoObjects = errors.New("the value is no JSON array of objects")

@@ -104,7 +104,7 @@ func (l jsonLayout) open(r *Reader, f *file, s *stream) (parser, error) {
 		}
 		return p, nil
 	}
-	values.lines = s.splitLines()
+	values.lines = s.splitLines(r.options.MaxRecord)
 	return &values, nil
 }
 
@@ -247,6 +247,7 @@ func examineJSON(f *file, s *beginning, o *Options) (opener, error) {
 		l.document, l.array = documentOf(s)
 	}
 	lines := newLineSplitter(bytes.NewReader(s.lines()))
+	lines.most = o.MaxRecord
 	next := func() ([]byte, error) { _, line, err := lines.record(trimJSON); return line, err }
 	if l.document {
 		f.info.Format = "json"

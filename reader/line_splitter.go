@@ -7,22 +7,23 @@ import (
 )
 
 const (
-	// maxRecord is the length of the longest line and of the longest quoted CSV record, in bytes of UTF-8
-	// without the line end. Only stray quotes and binary files reach it.
+	// maxRecord is the default of Options.MaxRecord: the length of the longest line and of the longest quoted CSV record, in
+	// bytes of UTF-8 without the line end.
 	maxRecord = 1 << 20
-	// maxBuffer has room for the longest record and one more read.
+	// maxBuffer has room for the longest record by default, and one more read.
 	maxBuffer = maxRecord + readSize
 	// maxEmptyReads is the number of consecutive reads without data and error after which reading fails.
 	maxEmptyReads = 100
 )
 
-var errLong = errors.New("longer than 1 MiB")
+var errLong = errors.New("longer than a record may be")
 
 // lineSplitter splits a stream into physical lines, which end with LF, CRLF or CR, also mixed in one file. Unlike
 // bufio.Scanner it can look at the lines after the next line without consuming them, and can skip a line that is too
 // long for its buffer.
 type lineSplitter struct {
 	src    io.Reader
+	most   int // Options.MaxRecord
 	buf    []byte
 	start  int   // buf[start:end] is not consumed yet
 	end    int   //
@@ -36,7 +37,7 @@ type lineSplitter struct {
 }
 
 func newLineSplitter(src io.Reader) *lineSplitter {
-	return &lineSplitter{src: src, buf: make([]byte, readSize), number: 1, last: '\n'}
+	return &lineSplitter{src: src, most: maxRecord, buf: make([]byte, readSize), number: 1, last: '\n'}
 }
 
 // next consumes and returns the next line without its line end. The line is valid until the next call. The error
@@ -73,21 +74,21 @@ func (l *lineSplitter) record(trim func([]byte) []byte) (r row, line []byte, err
 }
 
 // peek returns the line that starts offset bytes ahead, with its line end. It consumes nothing. The error is
-// errLong if the text from here to the end of that line exceeds maxRecord.
+// errLong if the text from here to the end of that line exceeds most bytes.
 func (l *lineSplitter) peek(offset int) ([]byte, error) {
 	searched := offset
 	for {
 		size, without := l.search(searched)
 		ahead := l.buf[l.start:l.end]
 		if size > 0 {
-			return fitting(ahead[:size], offset)
+			return l.fitting(ahead[:size], offset)
 		}
 		searched = without
 		switch {
-		case len(ahead) > maxRecord+len("\r\n"):
+		case len(ahead) > l.most+len("\r\n"):
 			return nil, errLong
 		case l.err == io.EOF && len(ahead) > offset:
-			return fitting(ahead, offset)
+			return l.fitting(ahead, offset)
 		case l.err != nil:
 			return nil, l.err
 		}
@@ -128,9 +129,9 @@ func (l *lineSplitter) nextCR(from int) int {
 	return l.cr
 }
 
-func fitting(ahead []byte, offset int) ([]byte, error) {
+func (l *lineSplitter) fitting(ahead []byte, offset int) ([]byte, error) {
 	line, _ := cutLineEnd(ahead[offset:])
-	if offset+len(line) > maxRecord {
+	if offset+len(line) > l.most {
 		return nil, errLong
 	}
 	return ahead[offset:], nil
@@ -187,8 +188,8 @@ func (l *lineSplitter) skip() {
 func (l *lineSplitter) fill() {
 	if l.end == len(l.buf) {
 		ahead := l.buf[l.start:l.end]
-		if len(ahead) > len(l.buf)/2 && len(l.buf) < maxBuffer {
-			l.buf = make([]byte, min(2*len(l.buf), maxBuffer))
+		if len(ahead) > len(l.buf)/2 && len(l.buf) < l.most+readSize {
+			l.buf = make([]byte, min(2*len(l.buf), l.most+readSize))
 		}
 		l.noCR, l.cr = l.noCR-l.start, l.cr-l.start
 		l.start, l.end = 0, copy(l.buf, ahead)

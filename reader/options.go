@@ -75,6 +75,9 @@ type Options struct {
 	// beyond ASCII look like windows-1252.
 	Encoding string
 
+	// MaxRecord is the most bytes of a record. The default is 1 MiB, which only stray quotes and binary files exceed.
+	MaxRecord int
+
 	// Log receives the guesses and warnings; nil for none.
 	Log *slog.Logger
 }
@@ -89,7 +92,7 @@ func (o Options) check() (Options, error) {
 	if o.Encoding != "" {
 		o.Encoding, _, knownEncoding = encodingOf(strings.ToLower(o.Encoding))
 	}
-	o.Join = cmp.Or(o.Join, DefaultJoin)
+	o.Join, o.MaxRecord = cmp.Or(o.Join, DefaultJoin), max(o.MaxRecord, maxRecord)
 	if o.Missing == nil {
 		o.Missing = func(string) bool { return false }
 	}

@@ -98,10 +98,10 @@ func newTable(f *file, opened *pages.File, o *Options) (t *table, all []string, 
 	find := func(name string) (tableColumn, error) {
 		place, err := matchColumn(file, all, name)
 		if err == nil {
-			return newTableColumn(all[place], opened, top[place]), nil
+			return newTableColumn(all[place], opened, top[place], o.MaxRecord), nil
 		}
 		if below := descend(opened.Root(), name); below != nil && hasLeaf(below) {
-			return newTableColumn(name, opened, below), nil
+			return newTableColumn(name, opened, below, o.MaxRecord), nil
 		}
 		return tableColumn{}, err
 	}
@@ -124,7 +124,7 @@ func newTable(f *file, opened *pages.File, o *Options) (t *table, all []string, 
 	}
 	if !o.NamedOnly {
 		for i, c := range top {
-			t.columns = append(t.columns, newTableColumn(all[i], opened, c))
+			t.columns = append(t.columns, newTableColumn(all[i], opened, c, o.MaxRecord))
 		}
 	}
 	for _, name := range o.ExtraColumns {
@@ -162,8 +162,8 @@ func descend(c *parquet.Column, path string) *parquet.Column {
 // hasLeaf reports whether a column has values: some programs write structs without members.
 func hasLeaf(c *parquet.Column) bool { return c.Leaf() || slices.ContainsFunc(c.Columns(), hasLeaf) }
 
-func newTableColumn(name string, opened *pages.File, c *parquet.Column) tableColumn {
-	n := newNode(opened, c)
+func newTableColumn(name string, opened *pages.File, c *parquet.Column, most int) tableColumn {
+	n := newNode(opened, c, most)
 	column := Column{Name: name, Type: TypeJSON}
 	if n.leaf() && !n.repeated {
 		column.Type, column.Precision, column.Scale = n.typ, n.precision, n.scale
@@ -177,6 +177,7 @@ type parquetParser struct {
 	table   *table
 	places  placement
 	width   int // number of the run's columns
+	most    int // Options.MaxRecord
 	stream  *stream
 	leaves  []*leaf
 	columns []placedColumn
@@ -210,7 +211,7 @@ func (t *table) open(r *Reader, f *file, s *stream) (parser, error) {
 	if err != nil || t.rows != rows || !slices.Equal(all, f.all) {
 		return nil, changedSince(f, 1, "the file")
 	}
-	p := &parquetParser{file: opened, table: t, places: f.places, width: len(r.columns), stream: s, joiner: r.options.joiner()}
+	p := &parquetParser{file: opened, table: t, places: f.places, width: len(r.columns), most: r.options.MaxRecord, stream: s, joiner: r.options.joiner()}
 	byIndex := map[int]*leaf{}
 	place := func(n *node) placedColumn {
 		placed := placedColumn{node: n}
@@ -248,7 +249,7 @@ func (p *parquetParser) next() (r row, err error) {
 	}
 	p.bytes = 0
 	for _, l := range p.leaves {
-		if err := l.next(maxRecord - p.bytes); err != nil {
+		if err := l.next(p.most - p.bytes); err != nil {
 			return row{}, err
 		}
 		p.bytes += l.size
@@ -308,7 +309,7 @@ func (p *parquetParser) build() row {
 // appendRow sets the text and the ends of the inputs and the columns to those of the current values. It reports whether the
 // row is longer than a record may be.
 func (p *parquetParser) appendRow() (long bool) {
-	if p.bytes > maxRecord {
+	if p.bytes > p.most {
 		return true
 	}
 	p.text, p.ends = p.text[:0], p.ends[:0]
@@ -317,7 +318,7 @@ func (p *parquetParser) appendRow() (long bool) {
 		for i := range columns {
 			p.text = columns[i].appendText(p.text)
 			p.ends = append(p.ends, len(p.text))
-			if len(p.text)-start > maxRecord {
+			if len(p.text)-start > p.most {
 				return true
 			}
 		}

@@ -18,6 +18,7 @@ type node struct {
 	object   bool // a MAP: its only child repeats, with a key and a value
 	def, rep int  // definition and repetition level of a value that is present
 	children []*node
+	mostText int // more than the bytes of a row that is not too long: its input, and its columns
 
 	// of a leaf
 	index            int
@@ -26,8 +27,8 @@ type node struct {
 	append           func(text []byte, v parquet.Value) []byte
 }
 
-func newNode(file *pages.File, c *parquet.Column) *node {
-	n := &node{name: c.Name(), repeated: c.Repeated(), def: c.MaxDefinitionLevel(), rep: c.MaxRepetitionLevel()}
+func newNode(file *pages.File, c *parquet.Column, most int) *node {
+	n := &node{mostText: 2 * most, name: c.Name(), repeated: c.Repeated(), def: c.MaxDefinitionLevel(), rep: c.MaxRepetitionLevel()}
 	if c.Leaf() {
 		n.index = c.Index()
 		n.setType(c.Type(), file.LogicalType(c))
@@ -35,7 +36,7 @@ func newNode(file *pages.File, c *parquet.Column) *node {
 	}
 	for _, below := range c.Columns() {
 		if hasLeaf(below) {
-			n.children = append(n.children, newNode(file, below))
+			n.children = append(n.children, newNode(file, below, most))
 		}
 	}
 	if len(n.children) == 1 && n.children[0].repeated {
@@ -111,16 +112,13 @@ func (n *node) appendEntry(text []byte, parts [][]parquet.Value) []byte {
 	return value.appendJSON(append(append(text, name...), ':'), parts[size:])
 }
 
-// maxText is more than the text of a row that is not too long: its input, and its columns.
-const maxText = 2 * maxRecord
-
 // appendList appends the elements of a repeated node. An element begins at each value whose repetition level is at
 // most that of the node.
 func (n *node) appendList(text []byte, parts [][]parquet.Value, open, end byte, element func([]byte, [][]parquet.Value) []byte) []byte {
 	text = append(text, open)
 	rest := append([][]parquet.Value(nil), parts...)
 	one := make([][]parquet.Value, len(parts))
-	for first := true; len(rest[0]) > 0 && rest[0][0].DefinitionLevel() >= n.def && len(text) <= maxText; first = false {
+	for first := true; len(rest[0]) > 0 && rest[0][0].DefinitionLevel() >= n.def && len(text) <= n.mostText; first = false {
 		for i, values := range rest {
 			size := 1
 			for size < len(values) && values[size].RepetitionLevel() > n.rep {

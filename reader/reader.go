@@ -3,10 +3,12 @@ package reader
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 )
 
@@ -249,6 +251,9 @@ func (r *Reader) record(row row) Record {
 	if encoding := cmp.Or(r.stream.encoding, r.current.guessed); row.fault == faultEncoding && encoding != "" {
 		row.fault = "invalid " + encoding + otherEncoding
 	}
+	if most := r.options.MaxRecord; most > maxRecord {
+		row.fault = strings.Replace(row.fault, oneMiB, fmt.Sprintf("%d MiB", most>>20), 1)
+	}
 	if row.fault != "" {
 		rec.Err = &RowError{rec.File, rec.Line, row.fault}
 	}
@@ -283,7 +288,7 @@ func (r *Reader) reopen(f *file) (*stream, error) {
 	if f.format.recognize != nil {
 		return newSeekable(body, size, first, &r.read), nil
 	}
-	s, err := newStream(f.name(), body, f.table, r.options.Encoding, r.onGuess(f), &r.read)
+	s, err := newStream(f.name(), body, f.table, r.options.Encoding, r.options.Dialect.Strict, r.onGuess(f), &r.read)
 	if err != nil {
 		return nil, err
 	}

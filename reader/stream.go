@@ -35,9 +35,9 @@ type stream struct {
 }
 
 // newStream returns a stream that owns body, and closes body on an error. The stream adds the raw bytes that it
-// reads to total. A table is read from the archive body. For encoding and found see decode. The error is a *ReadError, or an *UnsupportedError for content
+// reads to total. A table is read from the archive body. For encoding and found see decode. If it is strict, end marks are text. The error is a *ReadError, or an *UnsupportedError for content
 // that is not a list, compressed or not.
-func newStream(name string, body io.ReadCloser, table *zippedTable, encoding string, found func(string), total *atomic.Int64) (*stream, error) {
+func newStream(name string, body io.ReadCloser, table *zippedTable, encoding string, strict bool, found func(string), total *atomic.Int64) (*stream, error) {
 	s := &stream{
 		raw:     &rawReader{src: body, hash: sha256.New(), total: total},
 		closers: []io.Closer{body},
@@ -69,7 +69,9 @@ func newStream(name string, body io.ReadCloser, table *zippedTable, encoding str
 		return nil, err
 	}
 	s.text, s.encoding = decode(text, encoding, found)
-	s.text = &endMarks{src: s.text}
+	if !strict {
+		s.text = &endMarks{src: s.text}
+	}
 	return s, nil
 }
 
@@ -84,9 +86,10 @@ func newSeekable(body Source, size int64, first *origin, total *atomic.Int64) *s
 	}
 }
 
-// splitLines returns the lines of the text.
-func (s *stream) splitLines() *lineSplitter {
+// splitLines returns the lines of the text, of most bytes each.
+func (s *stream) splitLines(most int) *lineSplitter {
 	s.lines = newLineSplitter(s.text)
+	s.lines.most = most
 	return s.lines
 }
 

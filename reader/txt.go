@@ -22,7 +22,7 @@ type txtParser struct {
 }
 
 func openTXT(r *Reader, f *file, s *stream) (parser, error) {
-	return &txtParser{s.splitLines(), r.options.comment(), &f.info.Comments}, nil
+	return &txtParser{s.splitLines(r.options.MaxRecord), r.options.comment(), &f.info.Comments}, nil
 }
 
 func (p *txtParser) at() int64 { return p.lines.number }

@@ -42,7 +42,7 @@ type definition struct {
 	repetitive bool               // few distinct values for any number of rows, which suits a dictionary
 	unbounded  bool               // Parquet has no bounds of pages: every page has nearly all values
 	option     *option            // on which the column depends; nil for none
-	also       func(*Schema) bool // has the column without its option; nil for never, and SchemaOf takes it for a carried column
+	also       func(*Schema) bool // has the column without its option; nil for never, and OwnColumns takes it for a carried column
 	about      string             // for the README
 
 	// One of these returns the value in a row, and so says the type. Zero is null if the column is not required.
@@ -65,7 +65,7 @@ const (
 // option is a part of a schema on which columns depend.
 type option struct {
 	has func(*Schema) bool
-	set func(*Schema) // sets it in the schema of an output whose columns are known: see SchemaOf
+	set func(*Schema) // sets it in the schema of an output whose columns are known: see OwnColumns
 }
 
 var (

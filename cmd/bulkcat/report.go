@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/bulkcat/bulkcat/pipeline/outputs"
+	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/report"
 	"github.com/bulkcat/bulkcat/writer"
@@ -95,12 +95,12 @@ func reportFormat(path, format string) (string, error) {
 }
 
 // notOver is a usage error if a file is the output, or belongs to it.
-func notOver(path, output string, parts []outputs.Part) error {
+func notOver(path, output string, parts []readback.Part) error {
 	if path == "-" {
 		return nil
 	}
 	for _, other := range []string{output, record.AccountPath(output), record.JournalPath(output), record.StatusPath(output)} {
-		parts = append(parts, outputs.Part{Path: other})
+		parts = append(parts, readback.Part{Path: other})
 	}
 	info, err := os.Stat(path)
 	for _, p := range parts {

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
-	"github.com/bulkcat/bulkcat/pipeline/outputs"
+	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -60,23 +60,25 @@ a category that the edition lacks is mapped to its nearest ancestor there (match
 
 // categoriesOf counts the rows of an output by their category in a classification.
 func categoriesOf(ctx context.Context, output, classification string) (map[string]int64, error) {
-	parts, _, err := outputs.Find(ctx, output)
+	parts, _, err := readback.Find(ctx, output)
 	if err != nil {
 		return nil, err
 	}
 	rows := make(map[string]int64)
-	err = outputs.Scan(ctx, parts, outputs.Of(writer.ColumnRecord, writer.ColumnClassification, writer.ColumnValue), func(b *outputs.Batch) error {
-		for i := range b.Len {
-			if value := b.Texts[writer.ColumnValue].At(i); value != "" && b.Texts[writer.ColumnClassification].At(i) == classification {
+	for g, err := range readback.Groups(ctx, parts, writer.ColumnRecord, writer.ColumnClassification, writer.ColumnValue) {
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range g.Rows {
+			if value := row.Value; value != "" && row.Classification == classification {
 				if _, known := rows[value]; !known {
 					value = strings.Clone(value) // without the texts around
 				}
 				rows[value]++
 			}
 		}
-		return nil
-	})
-	return rows, err
+	}
+	return rows, nil
 }
 
 // counts are the categories of a mapping by their match.

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
-	"github.com/bulkcat/bulkcat/pipeline/outputs"
+	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/pipeline/report"
 )
 
@@ -62,11 +62,11 @@ func (f *topFlags) run(ctx context.Context, output string) error {
 }
 
 // partsOf lists the files of an output.
-func partsOf(ctx context.Context, output string) ([]outputs.Part, error) {
+func partsOf(ctx context.Context, output string) ([]readback.Part, error) {
 	if err := checkRead(output); err != nil {
 		return nil, err
 	}
-	parts, _, err := outputs.Find(ctx, output)
+	parts, _, err := readback.Find(ctx, output)
 	return parts, err
 }
 

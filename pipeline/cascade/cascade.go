@@ -1,7 +1,6 @@
 package cascade
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -56,7 +55,7 @@ const noteName = "cascade " // a plan, with the run after the name
 // Begin begins a cascade, or goes on with the plan that an earlier start of the run has left in the store. The store may be
 // nil. The caller closes the cascade.
 func Begin(store *answers.Store, o Options, now time.Time) (*Cascade, error) {
-	c := &Cascade{options: o, spill: spill.New(entrySize)}
+	c := &Cascade{options: o, spill: spill.New("")}
 	c.begun = now.UTC().Truncate(time.Microsecond) // as answers have their time
 	if store != nil {
 		note, err := store.Note(noteName + o.Run)
@@ -175,19 +174,19 @@ func agrees(predicted []client.Entry, o answers.Outcome) bool {
 
 // each calls visit for each different entry, in the order of the ids.
 func (c *Cascade) each(visit func(entry)) error {
-	for first := range spill.Files {
-		seen := make(map[[idSize]byte]entry)
-		if err := c.spill.Read(byte(first), func(b []byte) { e := parseEntry(b); seen[e.id] = e }); err != nil {
+	var last entry // of several with the same id, the one that the most is known about
+	for b, err := range c.spill.Sorted() {
+		if err != nil {
 			return err
 		}
-		list := make([]entry, 0, len(seen))
-		for _, e := range seen {
-			list = append(list, e)
+		e := parseEntry(b)
+		if e.id != last.id && last.id != ([idSize]byte{}) {
+			visit(last)
 		}
-		slices.SortFunc(list, func(a, b entry) int { return bytes.Compare(a.id[:], b.id[:]) })
-		for _, e := range list {
-			visit(e)
-		}
+		last = e
+	}
+	if last.id != ([idSize]byte{}) {
+		visit(last)
 	}
 	return nil
 }

@@ -2,16 +2,15 @@ package diff
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/normalize"
-	"github.com/bulkcat/bulkcat/pipeline/outputs"
+	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/pipeline/record"
-	"github.com/bulkcat/bulkcat/pipeline/storage"
+	"github.com/bulkcat/bulkcat/pipeline/spill"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -25,16 +24,16 @@ type Options struct {
 
 // Side is one of the outputs.
 type Side struct {
-	Parts  []outputs.Part
+	Parts  []readback.Part
 	Kind   client.Kind // of the run; "" if unknown
 	Scheme string      // of bare domains in the run
 	Dedupe string      // of record.Dedupes: what was one request is one input; "" for record.DedupeSite
 }
 
 // SideOf returns the files of an output, and the rule of its run for equal inputs from the account beside the output, if
-// there is one. The errors are those of outputs.Find.
+// there is one. The errors are those of readback.Find.
 func SideOf(ctx context.Context, output string) (Side, error) {
-	parts, account, err := outputs.Find(ctx, output)
+	parts, account, err := readback.Find(ctx, output)
 	if err != nil || account == nil {
 		return Side{Parts: parts}, err
 	}
@@ -120,83 +119,39 @@ func (s Summary) Changed() (n int64) {
 // Run compares two outputs.
 func Run(ctx context.Context, o Options) (Summary, error) {
 	o.Level = max(o.Level, 1)
-	c := comparison{Options: o, words: newWords(), moves: make(map[moveKey]int64), places: make(map[placeKey]string)}
+	c := comparison{Options: o, moves: make(map[moveKey]int64), places: make(map[placeKey]string), versions: spill.New(o.Temp), changes: spill.New(o.Temp)}
+	defer c.versions.Close() // both have temporary files only
+	defer c.changes.Close()
 	c.Summary.Changes, c.Summary.Level = make(map[Kind]int64), o.Level
 	for _, kind := range Kinds {
 		c.Summary.Changes[kind] = 0
 	}
-	n, err := partitions(ctx, o)
+	err := c.read(ctx, o.Old, isOld)
+	if err == nil {
+		err = c.read(ctx, o.New, isNew)
+	}
+	if err == nil {
+		err = c.compare(ctx)
+	}
+	if err == nil {
+		err = c.use(ctx)
+	}
 	if err != nil {
 		return Summary{}, err
-	}
-	old, err := newSpill(o.Temp, n)
-	if err != nil {
-		return Summary{}, err
-	}
-	defer old.close()
-	fresh, err := newSpill(o.Temp, n)
-	if err != nil {
-		return Summary{}, err
-	}
-	defer fresh.close()
-	if err := c.split(ctx, o.Old, old); err != nil {
-		return Summary{}, err
-	}
-	if err := c.split(ctx, o.New, fresh); err != nil {
-		return Summary{}, err
-	}
-	changes, err := newSpill(o.Temp, n)
-	if err != nil {
-		return Summary{}, err
-	}
-	defer changes.close()
-	for k := range n {
-		if err := context.Cause(ctx); err != nil {
-			return Summary{}, err
-		}
-		if err := c.compare(k, old, fresh, changes); err != nil {
-			return Summary{}, fmt.Errorf("compare: %w", err)
-		}
 	}
 	c.Summary.Moves = c.sortedMoves()
-	return c.Summary, c.merge(ctx, changes)
-}
-
-// The bytes of an output of a partition, and the bounds of the number of partitions, whose buffers are in memory.
-const (
-	partitionBytes  = 8 << 20
-	leastPartitions = 4
-	mostPartitions  = 512
-)
-
-// partitions returns the number of partitions for the size of the outputs. A compressed output counts four times.
-func partitions(ctx context.Context, o Options) (int, error) {
-	bytes := int64(0)
-	for _, side := range []Side{o.Old, o.New} {
-		sum := int64(0)
-		for _, p := range side.Parts {
-			info, err := storage.Stat(ctx, p.Path)
-			if err != nil {
-				return 0, err
-			}
-			size := info.Size()
-			if _, compression, _ := strings.Cut(string(p.Format), "."); compression != "" || p.Format == writer.Parquet {
-				size *= 4
-			}
-			sum += size
-		}
-		bytes = max(bytes, sum)
-	}
-	return int(min(max(bytes/partitionBytes, leastPartitions), mostPartitions)), nil
+	return c.Summary, nil
 }
 
 // comparison is the state of Run.
 type comparison struct {
 	Options
-	Summary Summary
-	words   *words
-	moves   map[moveKey]int64
-	places  map[placeKey]string // of values, at Level
+	Summary  Summary
+	versions *spill.Spill // of both sides, by their keys
+	changes  *spill.Spill // by their records
+	last     int64        // the highest record of a side
+	moves    map[moveKey]int64
+	places   map[placeKey]string // of values, at Level
 }
 
 // key is the form in which inputs are compared: that of the request of the new run, or else of the old one, which all

@@ -23,7 +23,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline"
 	. "github.com/bulkcat/bulkcat/pipeline/diff"
-	"github.com/bulkcat/bulkcat/pipeline/outputs"
+	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -82,7 +82,7 @@ func write(t *testing.T, list []writer.Result, shape writer.Shape, format writer
 	if _, err := sink.Close(); err != nil {
 		t.Fatal(err)
 	}
-	parts, err := outputs.List(t.Context(), path, format)
+	parts, err := readback.List(t.Context(), path, format)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestRun(t *testing.T) {
 			var got []string
 			var last Change
 			o.Use = func(c Change) error {
-				if len(got) > 0 && Compare(&last, &c) >= 0 {
+				if len(got) > 0 && compare(last, c) >= 0 {
 					t.Errorf("%v is not before %v", last, c)
 				}
 				last = c
@@ -234,8 +234,8 @@ func TestSameOutputs(t *testing.T) {
 	}
 }
 
-// TestBlocks compares partitions of several blocks.
-func TestBlocks(t *testing.T) {
+// TestFiles compares so many keys that they go to files.
+func TestFiles(t *testing.T) {
 	old, fresh := random(1, 40_000), random(2, 40_000)
 	want, _ := expected(old, fresh)
 	n := 0
@@ -279,7 +279,8 @@ func TestEnds(t *testing.T) {
 	if _, err := Run(ended, Options{Old: old, New: fresh}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := Run(t.Context(), Options{Old: old, New: fresh, Temp: filepath.Join(t.TempDir(), "none")}); !errors.Is(err, os.ErrNotExist) {
+	many := write(t, random(1, 40_000), "top", "csv", false)
+	if _, err := Run(t.Context(), Options{Old: old, New: many, Temp: filepath.Join(t.TempDir(), "none")}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -415,18 +416,35 @@ func TestSideOf(t *testing.T) {
 	}
 }
 
-// TestPartitionsOfObjects counts the bytes of outputs in object storage as those of files.
-func TestPartitionsOfObjects(t *testing.T) {
+// TestObjects compares objects, one of which is missing at first.
+func TestObjects(t *testing.T) {
 	b, url := storagetest.New()
-	b.Set("copy/out.csv", strings.Repeat("x", 20*PartitionBytes))
-	part := outputs.Part{Path: url + "/out.csv", Format: writer.CSV}
-	if n, err := Partitions(t.Context(), Options{Old: Side{Parts: []outputs.Part{part}}}); n != 20 || err != nil {
-		t.Errorf("%d partitions, %v", n, err)
-	}
-	part.Path = url + "/none.csv"
-	if _, err := Partitions(t.Context(), Options{New: Side{Parts: []outputs.Part{part}}}); !errors.Is(err, fs.ErrNotExist) {
+	old := write(t, random(1, 20), "", "csv", false)
+	fresh := Side{Parts: []readback.Part{{Path: url + "/out.csv", Format: writer.CSV}}}
+	if _, err := Run(t.Context(), Options{Old: old, New: fresh}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing object: %v", err)
 	}
+	text, err := os.ReadFile(old.Parts[0].Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Set("copy/out.csv", string(text))
+	fresh.Parts[0].Path = url + "/out.csv"
+	if s, err := Run(t.Context(), Options{Old: old, New: fresh}); err != nil || s.Changed() != 0 || s.Unchanged == 0 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// compare orders changes by the new record, and those without one by the old record after all others.
+func compare(a, b Change) int {
+	record := func(v *Version) int64 {
+		if v == nil {
+			return math.MaxInt64
+		}
+		return v.Record
+	}
+	return cmp.Or(cmp.Compare(record(a.New), record(b.New)), cmp.Compare(record(a.Old), record(b.Old)),
+		cmp.Compare(len(a.Classification), len(b.Classification)), cmp.Compare(a.Classification, b.Classification), cmp.Compare(a.Input, b.Input))
 }
 
 // TestSpellingsAreOneInput compares outputs whose inputs differ only as the lists have them.

@@ -10,8 +10,7 @@
 //
 // # How
 //
-// Both sides are read once. Each version goes to the partition of the hash of its key, in a temporary file per side
-// (spill.go). The partitions are compared one after the other, each in memory (partition.go), and the changes of all
-// partitions are merged in the order of the records (merge.go). So memory is bounded by the keys of a partition, about
-// 8 MB of each output. The result is that of a full outer join of the first rows of both sides by key.
+// Both sides are read once. Package spill sorts their versions by key, so that the two of a key follow each other, and then
+// the changes by record (compare.go). So memory does not grow with the outputs. The result is that of a full outer join of the
+// first rows of both sides by key.
 package diff

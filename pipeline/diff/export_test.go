@@ -1,11 +1,5 @@
 package diff
 
-// The tests are in package diff_test: they import package pipeline, which imports this package. These names are for them.
+// The tests are in package diff_test: they import package pipeline, which imports this package. This name is for them.
 
-const PartitionBytes = partitionBytes
-
-var (
-	Compare    = (*Change).compare
-	KindOf     = kindOf
-	Partitions = partitions
-)
+var KindOf = kindOf

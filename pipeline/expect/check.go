@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/pipeline/diff"
-	"github.com/bulkcat/bulkcat/pipeline/outputs"
+	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/report"
 	"github.com/bulkcat/bulkcat/writer"
@@ -65,9 +65,9 @@ func Earlier(ctx context.Context, path string) (*diff.Side, error) {
 	case len(side.Parts) == 0:
 		return nil, fmt.Errorf("the folder %s is no output: it has no parts", path)
 	case side.Parts[0].Number > 0:
-		folder, err := outputs.ListFolder(ctx, path)
+		folder, err := readback.ListFolder(ctx, path)
 		if err == nil && !folder.Complete {
-			err = fmt.Errorf("the folder %s is not complete: it has no %s", path, outputs.SuccessName)
+			err = fmt.Errorf("the folder %s is not complete: it has no %s", path, readback.SuccessName)
 		}
 		return &side, err
 	}

@@ -172,7 +172,7 @@ func (f *finishing) publish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := f.merge(ctx, sink, schema); err != nil {
+	if err := f.merge(ctx, sink); err != nil {
 		return errors.Join(err, sink.Abort())
 	}
 	published, err := sink.Close()

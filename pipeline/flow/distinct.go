@@ -29,7 +29,7 @@ type distinct struct{ spill *spill.Spill }
 // about 10⁻²⁴.
 const hashSize = 16
 
-func newDistinct() distinct { return distinct{spill.New(hashSize + 1)} }
+func newDistinct() distinct { return distinct{spill.New("")} }
 
 // close removes the temporary files.
 func (d distinct) close() error { return d.spill.Close() }
@@ -72,20 +72,26 @@ func (t *tally) digest(wanted use) string {
 
 func (t *tally) toAsk(mode use) int64 { return t.of(mode) - t.of(mode|answered) }
 
-// count reads the files.
+// count reads the entries: those of a request follow each other.
 func (d distinct) count() (t tally, err error) {
-	for first := range spill.Files {
-		seen := make(map[[hashSize]byte]use)
-		err := d.spill.Read(byte(first), func(entry []byte) {
-			seen[[hashSize]byte(entry)] |= use(entry[hashSize])
-		})
-		if err != nil {
-			return tally{}, err
-		}
-		for hash, u := range seen {
+	var hash [hashSize]byte
+	var u use
+	end := func() {
+		if u != 0 {
 			t.counts[u]++
 			subtle.XORBytes(t.digests[u][:], t.digests[u][:], hash[:])
 		}
 	}
+	for entry, err := range d.spill.Sorted() {
+		if err != nil {
+			return tally{}, err
+		}
+		if [hashSize]byte(entry) != hash {
+			end()
+			hash, u = [hashSize]byte(entry), 0
+		}
+		u |= use(entry[hashSize])
+	}
+	end()
 	return t, nil
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client/money"
 	"github.com/bulkcat/bulkcat/pipeline/cascade"
-	"github.com/bulkcat/bulkcat/pipeline/outputs"
+	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
@@ -80,7 +80,7 @@ func Build(ctx context.Context, output string) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	parts, _, err := outputs.Find(ctx, output)
+	parts, _, err := readback.Find(ctx, output)
 	if errors.Is(err, fs.ErrNotExist) && r.Run != nil {
 		return r, nil
 	}

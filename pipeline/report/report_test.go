@@ -18,7 +18,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/pipeline/outputs"
+	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -94,7 +94,7 @@ func write(t *testing.T, list []writer.Result, shape writer.Shape, format writer
 
 func summarize(t *testing.T, path string) Summary {
 	t.Helper()
-	parts, err := outputs.List(t.Context(), path, "")
+	parts, err := readback.List(t.Context(), path, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,9 +227,8 @@ func TestNAICSTitles(t *testing.T) {
 
 func TestBoundedDistinct(t *testing.T) {
 	c := &class{byValue: make(map[string]*leaf)}
-	batch := &outputs.Batch{}
 	for n := range mostCategories + 10 {
-		c.leaf(batch, 0, fmt.Sprint("category ", n)).records++
+		c.leaf(&writer.Row{Value: fmt.Sprint("category ", n)}).records++
 	}
 	if len(c.leaves) != mostCategories+1 || c.byValue[others].records != 10 {
 		t.Errorf("%d categories, %d others", len(c.leaves), c.byValue[others].records)

@@ -9,7 +9,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/pipeline/figures"
-	"github.com/bulkcat/bulkcat/pipeline/outputs"
+	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -124,19 +124,18 @@ const (
 	others         = "(others)"
 )
 
-// columns are those that a Summary needs. Inputs are read for examples only.
-var columns = outputs.Of(writer.ColumnRecord, writer.ColumnStatus, writer.ColumnClassification, writer.ColumnRank, writer.ColumnValue,
-	writer.ColumnCategoryID, writer.ColumnTitle, writer.ColumnConfidence, writer.ColumnError)
+// columns are those that a Summary needs.
+var columns = []writer.ColumnID{writer.ColumnRecord, writer.ColumnInput, writer.ColumnStatus, writer.ColumnClassification, writer.ColumnValue,
+	writer.ColumnCategoryID, writer.ColumnTitle, writer.ColumnConfidence, writer.ColumnError}
 
 // Summarize reads the rows of an output.
-func Summarize(ctx context.Context, parts []outputs.Part) (Summary, error) {
+func Summarize(ctx context.Context, parts []readback.Part) (Summary, error) {
 	t := tally{byName: make(map[string]*class)}
-	err := outputs.Scan(ctx, parts, columns, t.add)
-	if err == nil {
-		err = t.end()
-	}
-	if err != nil {
-		return Summary{}, err
+	for g, err := range readback.Groups(ctx, parts, columns...) {
+		if err != nil {
+			return Summary{}, err
+		}
+		t.add(g)
 	}
 	s := Summary{Files: len(parts), Rows: t.rows, Records: t.records, Classifications: []Classification{}}
 	for _, c := range t.classes {

@@ -1,10 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"math"
 	"strings"
 
-	"github.com/bulkcat/bulkcat/pipeline/outputs"
+	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -13,12 +14,7 @@ type tally struct {
 	rows, records int64
 	classes       []*class // in the order of their first rows
 	byName        map[string]*class
-
-	group  *class // the classification of the present group; nil before the first row of a file
-	record int64
-	input  string // of the present group, if it began in an earlier batch and its example would be kept
-
-	numbered []*class // of the present batch, by the number of the classification's text
+	record        int64 // of the last group
 }
 
 // class counts the rows of a classification.
@@ -33,22 +29,6 @@ type class struct {
 	low, close lowest
 	custom     bool                // no ids are known
 	firsts     map[string]*Example // the first record of each category of level 1
-
-	main, second entry // of the present group: the categories of the highest confidence
-	rank         int64 // of the present group's last row: 1 for the first
-	numbered     []*leaf
-	byStatus     []*statusCount
-}
-
-// entry is a category of a record.
-type entry struct {
-	leaf       *leaf // nil if the record has no such category
-	confidence float64
-}
-
-// less reports whether e is after a category with the confidence x. Of equal confidences the first one of the record counts.
-func (e entry) less(x float64) bool {
-	return e.leaf == nil || x > e.confidence || math.IsNaN(e.confidence) && !math.IsNaN(x)
 }
 
 // statusCount counts the records of a status.
@@ -65,184 +45,110 @@ type leaf struct {
 	known         int64   // the number of these confidences
 }
 
-// add counts the rows of a batch.
-func (t *tally) add(b *outputs.Batch) error {
-	if b.First {
-		if err := t.end(); err != nil {
-			return err
-		}
+// add counts the rows of a group.
+func (t *tally) add(g *readback.Group) {
+	first := &g.Rows[0]
+	if g.First || first.Record != t.record {
+		t.records++
 	}
-	t.rows += int64(b.Rows)
-	t.begin(b)
-	for i := range b.Len {
-		c, record := t.numbered[b.Texts[writer.ColumnClassification].Index[i]], b.Wholes[writer.ColumnRecord][i]
-		if c != t.group || record != t.record {
-			if err := t.endGroup(b, i); err != nil {
-				return err
-			}
-			if t.group == nil || record != t.record {
-				t.records++
-			}
-			t.group, t.record = c, record
-			c.beginGroup(b, i)
-		} else {
-			c.rank++
-		}
-		if value := b.Texts[writer.ColumnValue].Index[i]; value != 0 {
-			if err := c.entry(b, i, value); err != nil {
-				return err
-			}
-		} else if c.rank == 1 {
-			if err := c.reason(b, i); err != nil {
-				return err
-			}
-		}
-	}
-	return t.keepInput(b)
-}
-
-// endGroup counts the main category of the present group, which ends before row i.
-func (t *tally) endGroup(b *outputs.Batch, i int) error {
-	if t.group == nil {
-		return nil
-	}
-	return t.group.endGroup(t.record, func() (string, error) {
-		if i == 0 {
-			return t.input, nil
-		}
-		return inputOf(b, i-1)
-	})
-}
-
-// keepInput keeps the input of the present group, since the next batch may begin with another one. To read an input takes
-// time, so it is read only if it is needed.
-func (t *tally) keepInput(b *outputs.Batch) (err error) {
-	if t.group != nil && b.Len > 0 && t.group.wantsInput() {
-		t.input, err = inputOf(b, b.Len-1)
-	}
-	return err
-}
-
-// end ends a file.
-func (t *tally) end() error {
-	err := t.endGroup(nil, 0)
-	t.group = nil
-	return err
-}
-
-// begin finds the classifications of a batch by number.
-func (t *tally) begin(b *outputs.Batch) {
-	t.numbered = t.numbered[:0]
-	for _, name := range b.Texts[writer.ColumnClassification].Distinct {
-		c := t.byName[name]
-		if c == nil {
-			c = &class{
-				name: strings.Clone(name), statuses: make(map[writer.Status]*statusCount), byValue: make(map[string]*leaf), firsts: make(map[string]*Example),
-				custom: strings.HasPrefix(name, "product_taxonomy_custom"),
-			}
-			c.low.most, c.close.most = mostExamples, mostExamples
-			if t.byName[c.name] = c; name != "" {
-				t.classes = append(t.classes, c)
-			}
-		}
-		c.begin(b)
-		t.numbered = append(t.numbered, c)
-	}
-}
-
-// begin forgets the numbers of the last batch, and finds the statuses by number.
-func (c *class) begin(b *outputs.Batch) {
-	clear(c.numbered)
-	if n := len(b.Texts[writer.ColumnValue].Distinct); n > len(c.numbered) {
-		c.numbered = make([]*leaf, n, max(n, 1024))
-	}
-	c.byStatus = c.byStatus[:0]
-	for _, status := range b.Texts[writer.ColumnStatus].Distinct {
-		n := c.statuses[writer.Status(status)]
-		if n == nil {
-			n = &statusCount{reasons: make(map[string]*ErrorGroup)}
-			c.statuses[writer.Status(strings.Clone(status))] = n
-		}
-		c.byStatus = append(c.byStatus, n)
-	}
-}
-
-// beginGroup counts a record with its status.
-func (c *class) beginGroup(b *outputs.Batch, i int) {
+	t.rows, t.record = t.rows+g.InFile, first.Record
+	c := t.class(first.Classification)
 	c.records++
-	c.rank, c.main, c.second = 1, entry{}, entry{}
-	c.byStatus[b.Texts[writer.ColumnStatus].Index[i]].records++
+	n := c.statuses[first.Status]
+	if n == nil {
+		n = &statusCount{reasons: make(map[string]*ErrorGroup)}
+		c.statuses[writer.Status(strings.Clone(string(first.Status)))] = n
+	}
+	if n.records++; first.Value == "" && first.Error != "" {
+		n.reason(first)
+	}
+	var main, second entry // the categories of the highest confidence
+	for i := range g.Rows {
+		row := &g.Rows[i]
+		if row.Value == "" {
+			continue
+		}
+		if e := c.entry(row); main.less(e) {
+			main, second = e, main
+		} else if second.less(e) {
+			second = e
+		}
+	}
+	if main.row != nil {
+		c.end(main, second)
+	}
+}
+
+// entry is a row with a category; the zero value is none.
+type entry struct {
+	*leaf
+	row *writer.Row
+}
+
+// less reports whether e is after another category. Of equal confidences the first one of the record counts.
+func (e entry) less(other entry) bool {
+	return e.row == nil || cmp.Less(e.row.Confidence, other.row.Confidence) // NaN is below all numbers
+}
+
+// class returns the counts of a classification.
+func (t *tally) class(name string) *class {
+	c := t.byName[name]
+	if c == nil {
+		c = &class{
+			name: strings.Clone(name), statuses: make(map[writer.Status]*statusCount), byValue: make(map[string]*leaf), firsts: make(map[string]*Example),
+			custom: strings.HasPrefix(name, "product_taxonomy_custom"),
+		}
+		c.low.most, c.close.most = mostExamples, mostExamples
+		t.byName[c.name], t.classes = c, append(t.classes, c)
+	}
+	return c
 }
 
 // entry counts a row with a category.
-func (c *class) entry(b *outputs.Batch, i int, value int32) error {
-	l := c.numbered[value]
-	if l == nil {
-		l = c.leaf(b, i, b.Texts[writer.ColumnValue].Distinct[value])
-		c.numbered[value] = l
-	}
+func (c *class) entry(row *writer.Row) entry {
+	l := c.leaf(row)
 	l.rows++
-	x := b.Reals[writer.ColumnConfidence][i]
-	within := x >= 0 && x <= 1
-	if e := (entry{l, x}); c.main.less(x) {
-		c.main, c.second = e, c.main
-	} else if c.second.less(x) {
-		c.second = e
+	if x := row.Confidence; !(x >= 0 && x <= 1) || !c.custom && row.CategoryID == "" {
+		c.drift(row)
 	}
-	ids := b.Texts[writer.ColumnCategoryID].Index
-	if within && (c.custom || len(ids) == 0 || ids[i] != 0) {
-		return nil
-	}
-	return c.drift(l, x, within, b, i)
+	return entry{l, row}
 }
 
-// wantsInput reports whether the present group would be an example if it ended now.
-func (c *class) wantsInput() bool {
-	return c.main.leaf != nil && (c.main.leaf.records == 0 || c.low.takes(c.main.confidence) || c.isClose())
-}
-
-func (c *class) isClose() bool {
-	return c.second.leaf != nil && c.close.takes(c.main.confidence-c.second.confidence)
-}
-
-// endGroup counts the main category of a record, and keeps the record as an example.
-func (c *class) endGroup(record int64, input func() (string, error)) (err error) {
-	l, x := c.main.leaf, c.main.confidence
-	if l == nil {
-		return nil
-	}
-	e := Example{Record: record, Value: l.value}
-	if !math.IsNaN(x) {
-		e.Confidence = &x
-	}
-	if c.wantsInput() {
-		if e.Input, err = input(); err != nil {
-			return err
-		}
-	}
+// end counts the main category of a record, and keeps the record as an example.
+func (c *class) end(main, second entry) {
+	l, x := main.leaf, main.row.Confidence
 	l.records++
-	if top := c.levels(nil, l.value)[0]; l.records == 1 && c.firsts[top] == nil {
-		first := e
-		c.firsts[top] = &first
+	if l.records == 1 {
+		c.keepFirst(main)
 	}
 	if c.observe(l, x) && c.low.takes(x) {
-		c.low.add(x, e)
+		c.low.add(x, exampleOf(main.row))
 	}
-	if c.isClose() {
-		e.Second = &Second{c.second.leaf.value, c.second.confidence}
-		c.close.add(x-c.second.confidence, e)
+	if second.row == nil || !c.close.takes(x-second.row.Confidence) {
+		return
 	}
-	return nil
+	e := exampleOf(main.row)
+	e.Second = &Second{strings.Clone(second.row.Value), second.row.Confidence}
+	c.close.add(x-second.row.Confidence, e)
+}
+
+// keepFirst keeps a record if it is the first one of its category of level 1.
+func (c *class) keepFirst(main entry) {
+	if top := c.levels(nil, main.value)[0]; c.firsts[top] == nil {
+		e := exampleOf(main.row)
+		c.firsts[top] = &e
+	}
 }
 
 // leaf returns the count of a category.
-func (c *class) leaf(b *outputs.Batch, i int, value string) *leaf {
+func (c *class) leaf(row *writer.Row) *leaf {
+	value := row.Value
 	if c.byValue[value] == nil && len(c.leaves) >= mostCategories {
 		value = others
 	}
 	l := c.byValue[value]
 	if l == nil {
-		l = &leaf{value: strings.Clone(value), title: strings.Clone(b.Texts[writer.ColumnTitle].At(i))} // without the texts around
+		l = &leaf{value: strings.Clone(value), title: strings.Clone(row.Title)} // without the texts around
 		c.byValue[l.value], c.leaves = l, append(c.leaves, l)
 	}
 	return l
@@ -265,51 +171,41 @@ func (c *class) observe(l *leaf, x float64) bool {
 }
 
 // drift counts a row that departs from the interface.
-func (c *class) drift(l *leaf, x float64, within bool, b *outputs.Batch, i int) (err error) {
+func (c *class) drift(row *writer.Row) {
 	d := &c.look.Drift
-	if !within {
-		d.Confidence++
-	} else {
+	if x := row.Confidence; x >= 0 && x <= 1 {
 		d.Category++
+	} else {
+		d.Confidence++
 	}
-	if len(d.Examples) >= mostExamples {
-		return nil
+	if len(d.Examples) < mostExamples {
+		d.Examples = append(d.Examples, exampleOf(row))
 	}
-	e := Example{Record: b.Wholes[writer.ColumnRecord][i], Value: l.value}
-	if !math.IsNaN(x) {
+}
+
+// exampleOf returns the record of a row with a category as an example, without the texts around.
+func exampleOf(row *writer.Row) Example {
+	e := Example{Record: row.Record, Input: strings.Clone(row.Input), Value: strings.Clone(row.Value)}
+	if x := row.Confidence; !math.IsNaN(x) {
 		e.Confidence = &x
 	}
-	e.Input, err = inputOf(b, i)
-	d.Examples = append(d.Examples, e)
-	return err
+	return e
 }
 
 // reason counts the error of a record without a category.
-func (c *class) reason(b *outputs.Batch, i int) (err error) {
-	text := b.Texts[writer.ColumnError].At(i)
-	if text == "" {
-		return nil
-	}
-	said := withoutPlace(text)
+func (n *statusCount) reason(row *writer.Row) {
+	said := withoutPlace(row.Error)
 	key := kindOf(said)
-	n := c.byStatus[b.Texts[writer.ColumnStatus].Index[i]]
 	r := n.reasons[key]
 	if r == nil && len(n.reasons) >= mostReasons {
 		key, said = others, others
 		r = n.reasons[key]
 	}
 	if r == nil {
-		r = &ErrorGroup{Text: strings.Clone(said), Example: Example{Record: b.Wholes[writer.ColumnRecord][i], Error: strings.Clone(text)}}
-		r.Example.Input, err = inputOf(b, i)
+		r = &ErrorGroup{Text: strings.Clone(said), Example: Example{Record: row.Record, Input: strings.Clone(row.Input), Error: strings.Clone(row.Error)}}
 		n.reasons[key] = r
 	}
 	r.Records++
-	return err
-}
-
-func inputOf(b *outputs.Batch, i int) (string, error) {
-	text, err := b.InputAt(i)
-	return strings.Clone(text), err // without the texts around
 }
 
 // withoutPlace is an error without file and line.

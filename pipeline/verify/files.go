@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/bulkcat/bulkcat/pipeline/outputs"
+	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
@@ -19,7 +19,7 @@ import (
 
 // part is a file of the output.
 type part struct {
-	outputs.Part
+	readback.Part
 	want   *record.Output // the account's entry; nil for none
 	bytes  int64
 	sha256 string
@@ -34,7 +34,7 @@ func (v *verification) find(ctx context.Context) (err error) {
 	if v.folder, err = storage.IsFolder(ctx, v.path); err != nil {
 		return err
 	}
-	list := []outputs.Part{{Path: v.path}}
+	list := []readback.Part{{Path: v.path}}
 	if v.folder {
 		if list, err = v.listFolder(ctx); err != nil {
 			return err
@@ -65,8 +65,8 @@ func (v *verification) find(ctx context.Context) (err error) {
 	return nil
 }
 
-func (v *verification) listFolder(ctx context.Context) ([]outputs.Part, error) {
-	folder, err := outputs.ListFolder(ctx, v.path)
+func (v *verification) listFolder(ctx context.Context) ([]readback.Part, error) {
+	folder, err := readback.ListFolder(ctx, v.path)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (v *verification) listFolder(ctx context.Context) ([]outputs.Part, error) {
 		v.report.add(Finding{File: path, What: "file", Expected: "only parts", Got: "another"})
 	}
 	if !folder.Complete {
-		v.report.add(Finding{File: writer.Join(v.path, outputs.SuccessName), What: "file", Expected: "one that says that the folder is complete", Got: "none"})
+		v.report.add(Finding{File: writer.Join(v.path, readback.SuccessName), What: "file", Expected: "one that says that the folder is complete", Got: "none"})
 	}
 	if v.account == nil || v.account.Ending != record.Complete {
 		return folder.Parts, nil

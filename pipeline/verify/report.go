@@ -3,10 +3,12 @@ package verify
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/pipeline/cascade"
-	"github.com/bulkcat/bulkcat/pipeline/outputs"
+	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -109,20 +111,15 @@ func show(v any) string {
 	return fmt.Sprintf("%q", text)
 }
 
-// showRow is a row as a line of CSV; "nothing" for none.
-func showRow(r outputs.Row) string {
+// showRow is a row as a line of CSV, with empty text in quotes where the format has nulls; "nothing" for none.
+func showRow(r *reader.Record) string {
 	if r == nil {
 		return "nothing"
 	}
-	cells := make([]string, len(r))
-	for i, cell := range r {
-		switch {
-		case cell == outputs.EmptyText:
-			cells[i] = `""`
-		case strings.ContainsAny(cell, ",\"\r\n\t"):
-			cells[i] = fmt.Sprintf("%q", cell)
-		default:
-			cells[i] = cell
+	cells := slices.Clone(r.Fields)
+	for i, cell := range cells {
+		if strings.ContainsAny(cell, ",\"\r\n\t") || cell == "" && r.Nulls != nil && !r.Nulls[i] {
+			cells[i] = strconv.Quote(cell)
 		}
 	}
 	text := strings.Join(cells, ",")

@@ -2,14 +2,14 @@ package verify
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"iter"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/bulkcat/bulkcat/pipeline/outputs"
+	"github.com/bulkcat/bulkcat/pipeline/readback"
+	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -17,7 +17,6 @@ import (
 type comparison struct {
 	*verification
 	ctx     context.Context
-	members []string // of the structs in lists
 	excuses []excuse // of the records in their order, in each classification; those of a shard leave gaps
 }
 
@@ -71,39 +70,43 @@ func (c *comparison) excuse(r *writer.Row) excuse {
 
 // compare compares a file with the one that the run writes.
 func (c *comparison) compare(p *part, again string) error {
-	want := openFile(c.ctx, outputs.Part{Path: again, Format: p.Format, Escaped: p.Escaped}, c.members)
+	want := openFile(c.ctx, readback.Part{Path: again, Format: p.Format})
 	defer want.close()
-	got := openFile(c.ctx, p.Part, c.members)
+	got := openFile(c.ctx, p.Part)
 	defer got.close()
 	find := func(record int64, what, expected, found string) error {
 		c.report.add(Finding{File: p.Path, Record: record, What: what, Expected: expected, Got: found})
 		return want.err
 	}
-	if got.names != nil && want.names != nil && !slices.Equal(got.names, want.names) {
-		return find(p.want.FirstRecord, "columns", strings.Join(want.names, ","), strings.Join(got.names, ","))
+	names := got.names
+	if strings.HasPrefix(string(p.Format), string(writer.JSONL)) && len(names) > len(want.names) {
+		names = names[:len(want.names)] // a record with a further one differs
+	}
+	if names != nil && want.names != nil && !slices.Equal(names, want.names) {
+		return find(p.want.FirstRecord, "columns", strings.Join(want.names, ","), strings.Join(names, ","))
 	}
 	l, excused, last := c.layoutOf(want.names), false, p.want.FirstRecord
-	for want.next() != nil {
-		rows := want.group(l, want.next())
+	for want.row != nil {
+		rows := want.group(l, want.row)
 		found := got.group(l, rows[0])
-		if last = numberOf(rows[0][l.record]); slices.EqualFunc(rows, found, slices.Equal[outputs.Row]) {
+		if last = numberOf(rows[0].Fields[l.record]); slices.EqualFunc(rows, found, equal) {
 			continue
 		}
 		if len(found) == 0 || !c.mayDiffer(l, rows[0], found) {
-			what, expected, row := l.difference(rows, found, got.next())
+			what, expected, row := l.difference(rows, found, got.row)
 			if row == nil && got.err != nil {
 				return find(last, "content", showRow(expected), got.err.Error())
 			}
 			return find(last, what, showRow(expected), showRow(row))
 		}
-		if excused = true; rows[0][l.status] != string(writer.StatusPending) {
+		if excused = true; rows[0].Fields[l.status] != string(writer.StatusPending) {
 			c.report.Answers--
 			c.report.NotCompared++
 		}
 	}
-	switch row := got.next(); {
+	switch row := got.row; {
 	case row != nil && want.names != nil:
-		return find(numberOf(row[l.record]), "row", "nothing", showRow(row))
+		return find(numberOf(row.Fields[l.record]), "row", "nothing", showRow(row))
 	case row != nil || got.err != nil:
 		return find(last, "content", "a whole file", fmt.Sprint(showRow(row), got.err))
 	case excused:
@@ -116,18 +119,24 @@ func (c *comparison) compare(p *part, again string) error {
 	return find(p.want.FirstRecord, "bytes", "those that the run writes", fmt.Sprintf("others, but the rows that are read back are the same, to record %d", last))
 }
 
+// equal reports whether two rows have the same values. A row with further columns differs where these are not null.
+func equal(want, got *reader.Record) bool {
+	n := len(want.Fields)
+	return slices.Equal(want.Fields, got.Fields[:n]) && slices.Equal(want.Nulls, got.Nulls[:min(n, len(got.Nulls))]) && !slices.Contains(got.Nulls[min(n, len(got.Nulls)):], false)
+}
+
 // mayDiffer reports whether a record may have other rows than the run writes again: its answer is another one, and the input
 // and the carried columns are the same.
-func (c *comparison) mayDiffer(l layout, want outputs.Row, rows []outputs.Row) bool {
+func (c *comparison) mayDiffer(l layout, want *reader.Record, rows []*reader.Record) bool {
 	excuse := another
-	if want[l.status] != string(writer.StatusPending) {
-		excuse = c.excuses[c.placeOf(numberOf(want[l.record]), want[l.classification])]
+	if want.Fields[l.status] != string(writer.StatusPending) {
+		excuse = c.excuses[c.placeOf(numberOf(want.Fields[l.record]), want.Fields[l.classification])]
 	}
-	if !excuse.covers(writer.Status(rows[0][l.status])) {
+	if !excuse.covers(writer.Status(rows[0].Fields[l.status])) {
 		return false
 	}
-	return !slices.ContainsFunc(rows, func(r outputs.Row) bool {
-		return r[l.input] != want[l.input] || !slices.Equal(r[l.carried:], want[l.carried:])
+	return !slices.ContainsFunc(rows, func(r *reader.Record) bool {
+		return r.Fields[l.input] != want.Fields[l.input] || !slices.Equal(r.Fields[l.carried:], want.Fields[l.carried:])
 	})
 }
 
@@ -144,7 +153,7 @@ type layout struct {
 }
 
 func (v *verification) layoutOf(names []string) layout {
-	l := layout{names: names, carried: len(v.account.Settings.Schema().Names())}
+	l := layout{names: names, carried: len(v.account.Settings.Schema().Columns())}
 	l.record, l.classification = slices.Index(names, "record"), slices.Index(names, "classification")
 	l.status, l.input = slices.Index(names, "status"), slices.Index(names, "input")
 	return l
@@ -157,9 +166,9 @@ func numberOf(cell string) int64 {
 }
 
 // difference is the first difference between the rows of a record and those that are there; next is the row after them.
-func (l *layout) difference(want, got []outputs.Row, next outputs.Row) (what string, expected, found outputs.Row) {
+func (l *layout) difference(want, got []*reader.Record, next *reader.Record) (what string, expected, found *reader.Record) {
 	i := 0
-	for i < len(want) && i < len(got) && slices.Equal(want[i], got[i]) {
+	for i < len(want) && i < len(got) && equal(want[i], got[i]) {
 		i++
 	}
 	if i < len(want) {
@@ -168,65 +177,58 @@ func (l *layout) difference(want, got []outputs.Row, next outputs.Row) (what str
 	if i >= len(got) || expected == nil {
 		return "row", expected, append(got[min(i, len(got)):], next)[0]
 	}
-	column := 0
-	for got[i][column] == expected[column] {
-		column++
+	for column, name := range l.names {
+		if got[i].Fields[column] != expected.Fields[column] || got[i].Nulls != nil && got[i].Nulls[column] != expected.Nulls[column] {
+			return name, expected, got[i]
+		}
 	}
-	return l.names[column], expected, got[i]
+	return "columns", expected, got[i]
 }
 
-// file is an open file, read row by row. A row of the shape nested is several.
+// file is an open file of an output, read row by row.
 type file struct {
 	names []string
-	pull  func() ([]outputs.Row, error, bool)
-	close func()
-	head  []outputs.Row // that were read and not taken
-	err   error         // of opening and reading
+	in    *reader.Reader // nil if it cannot be opened
+	row   *reader.Record // the next one; nil at the end, and where the file cannot be read
+	err   error          // of opening and reading
 }
 
-// errStopped ends the reading of a file before its end.
-var errStopped = errors.New("the comparison is stopped")
-
-func openFile(ctx context.Context, p outputs.Part, members []string) *file {
-	in, err := outputs.Open(ctx, p, members)
-	if err != nil {
-		return &file{err: err, close: func() {}}
-	}
-	next, stop := iter.Pull2(func(yield func([]outputs.Row, error) bool) {
-		err := in.Rows(func(row []outputs.Row) error {
-			if !yield(row, nil) {
-				return errStopped
-			}
-			return nil
-		})
-		if err != nil && err != errStopped {
-			yield(nil, err)
+func openFile(ctx context.Context, p readback.Part) *file {
+	f := new(file)
+	if f.in, f.err = readback.Open(ctx, p); f.err == nil {
+		if f.names = f.in.Columns(); len(f.names) == 0 {
+			f.names = nil // of JSONL without rows
 		}
-	})
-	f := &file{names: in.Columns(), pull: next, close: func() { stop(); in.Close() }}
-	f.advance()
+		f.advance()
+	}
 	return f
 }
 
-// next is the next row; nil at the end, and where the file cannot be read.
-func (f *file) next() outputs.Row {
-	if len(f.head) == 0 {
-		return nil
+func (f *file) close() {
+	if f.in != nil {
+		f.in.Close() // only read from
 	}
-	return f.head[0]
 }
 
 func (f *file) advance() {
-	if len(f.head) > 1 {
-		f.head = f.head[1:]
-		return
+	r, err := f.in.Read()
+	if err == nil {
+		err = r.Err
 	}
-	f.head, f.err, _ = f.pull()
+	f.row = nil
+	if err == nil {
+		f.row = &r
+	} else if err != io.EOF {
+		f.err = err
+	}
 }
 
+// mostRows is more than the rows of any record.
+const mostRows = 1 << 16
+
 // group takes the next rows that have the record and the classification of a row.
-func (f *file) group(l layout, of outputs.Row) (rows []outputs.Row) {
-	for r := f.next(); r != nil && r[l.record] == of[l.record] && r[l.classification] == of[l.classification] && len(rows) <= outputs.MaxRows; r = f.next() {
+func (f *file) group(l layout, of *reader.Record) (rows []*reader.Record) {
+	for r := f.row; r != nil && r.Fields[l.record] == of.Fields[l.record] && r.Fields[l.classification] == of.Fields[l.classification] && len(rows) < mostRows; r = f.row {
 		rows = append(rows, r)
 		f.advance()
 	}

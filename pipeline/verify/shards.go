@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bulkcat/bulkcat/pipeline/outputs"
+	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
@@ -64,7 +64,7 @@ func (w *shardsReport) checkFolder(ctx context.Context) error {
 	for _, name := range names {
 		shard, ok := record.ShardOf(name)
 		switch {
-		case name == outputs.SuccessName:
+		case name == readback.SuccessName:
 			success = true
 		case strings.HasPrefix(name, "_"), strings.HasPrefix(name, "."), ok && shard.Count == w.shards.Count:
 		default:
@@ -72,7 +72,7 @@ func (w *shardsReport) checkFolder(ctx context.Context) error {
 		}
 	}
 	if !success {
-		w.add(Finding{File: writer.Join(w.Output, outputs.SuccessName), What: "file", Expected: "one that says that all shards are complete", Got: "none"})
+		w.add(Finding{File: writer.Join(w.Output, readback.SuccessName), What: "file", Expected: "one that says that all shards are complete", Got: "none"})
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/outputs"
+	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
@@ -154,15 +154,7 @@ func (v *verification) writeAgain(ctx context.Context) (err error) {
 func (v *verification) rewrite(f *files) (err error) {
 	v.again, err = pipeline.Rewrite(f.ctx, v.Run, pipeline.Rewriting{
 		Account: v.account, Output: v.path, Store: v.store,
-		Open: func(schema writer.Schema) (writer.Sink, error) {
-			f.members = nil
-			for _, name := range schema.Names() {
-				if member, ok := strings.CutPrefix(name, writer.ListPrefix); ok {
-					f.members = append(f.members, member)
-				}
-			}
-			return f.open(f.ctx, schema)
-		},
+		Open: func(schema writer.Schema) (writer.Sink, error) { return f.open(f.ctx, schema) },
 	})
 	v.isAgain = err == nil
 	return err
@@ -256,7 +248,7 @@ func (v *verification) countRows(ctx context.Context) error {
 	}
 	n := counter{Report: &v.report, gaps: v.account != nil && (v.account.Settings.Shard != "" || v.account.Settings.Sample > 0)}
 	for _, p := range v.parts {
-		err := outputs.Scan(ctx, []outputs.Part{p.Part}, outputs.Of(writer.ColumnRecord, writer.ColumnStatus, writer.ColumnClassification), n.add)
+		err := n.count(ctx, p.Part)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -284,27 +276,26 @@ func statusesOf(c record.Snapshot) map[writer.Status]int64 {
 // counter counts the records of an output.
 type counter struct {
 	*Report
-	gaps           bool // some records are those of other shards, or are not in the sample
-	record         int64
-	classification string
-	odd            int64 // the first record of a file that is out of order; 0 for none
+	gaps   bool  // some records are those of other shards, or are not in the sample
+	record int64 // the last one
+	odd    int64 // the first record of a file that is out of order; 0 for none
 }
 
-func (c *counter) add(b *outputs.Batch) error {
-	c.Rows += int64(b.Rows)
-	for i, record := range b.Wholes[writer.ColumnRecord] {
-		name := b.Texts[writer.ColumnClassification].At(i)
-		if record == c.record && name == c.classification && (i > 0 || !b.First) {
-			continue
+func (c *counter) count(ctx context.Context, p readback.Part) error {
+	for g, err := range readback.Groups(ctx, []readback.Part{p}, writer.ColumnRecord, writer.ColumnStatus, writer.ColumnClassification) {
+		if err != nil {
+			return err
 		}
-		if record != c.record {
+		c.Rows += g.InFile
+		row := &g.Rows[0]
+		if row.Record != c.record {
 			c.Records++
+			if next := c.record + 1; c.odd == 0 && (row.Record < next || row.Record > next && !c.gaps) {
+				c.odd = row.Record
+			}
 		}
-		if next := c.record + 1; c.odd == 0 && record != c.record && (record < next || record > next && !c.gaps) {
-			c.odd = record
-		}
-		c.record, c.classification = record, name
-		c.Statuses[writer.Status(b.Texts[writer.ColumnStatus].At(i))]++
+		c.record = row.Record
+		c.Statuses[row.Status]++
 	}
 	return nil
 }

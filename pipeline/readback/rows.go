@@ -1,0 +1,292 @@
+package readback
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/bulkcat/bulkcat/pipeline/storage"
+	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// mostBytes bounds a row: a record of 1 MiB, its carried columns, escapes of JSON and the categories need less.
+const mostBytes = 64 << 20
+
+// Open opens a file of an output. The records have the row's values as fields, in the order of Columns: a list of categories
+// is one of them, and escaped text is as in the file. columns are the only ones to read from Parquet; none stands for all.
+func Open(ctx context.Context, p Part, columns ...string) (*reader.Reader, error) {
+	content, _, _ := strings.Cut(string(p.Format), ".")
+	o := reader.Options{
+		Paths: []string{p.Path}, Storage: storage.From(ctx), Context: ctx, Format: content, Encoding: "utf-8", MaxRecord: mostBytes,
+		Columns: []string{recordName}, ExtraColumns: columns, NamedOnly: len(columns) > 0, Dialect: reader.Dialect{Strict: true},
+	}
+	switch writer.Format(content) {
+	case writer.CSV:
+		o.Dialect.Delimiter = ","
+	case writer.TSV:
+		o.Format, o.Dialect.Delimiter = "csv", "\t"
+	}
+	in, err := reader.Open(o)
+	if column, is := errors.AsType[*reader.ColumnError](err); is {
+		_, err = writer.OwnColumns(column.Columns)
+		return nil, err
+	}
+	if err == nil && len(in.Columns()) == 0 && o.Format != string(writer.JSONL) {
+		in.Close() // only read from
+		return nil, errNoColumns
+	}
+	return in, err
+}
+
+var errNoColumns = errors.New("there are no columns")
+
+// recordName is the name of the column of the record.
+const recordName = "record"
+
+// Rows gives the rows of the parts in their order, with the values of some columns; of all columns, carried ones included, if
+// none is named. A row is valid until the next one. The error names the file that is damaged, or that is no output.
+func Rows(ctx context.Context, parts []Part, columns ...writer.ColumnID) iter.Seq2[*writer.Row, error] {
+	return func(yield func(*writer.Row, error) bool) {
+		for _, p := range parts {
+			if !eachRow(ctx, p, columns, yield) {
+				return
+			}
+		}
+	}
+}
+
+// ctxStride is the number of rows after which the context is asked again.
+const ctxStride = 1024
+
+// eachRow yields the rows of a file. It reports whether there may be more.
+func eachRow(ctx context.Context, p Part, columns []writer.ColumnID, yield func(*writer.Row, error) bool) bool {
+	fail := func(err error) bool {
+		yield(nil, p.failed(err))
+		return false
+	}
+	if err := context.Cause(ctx); err != nil {
+		return fail(err)
+	}
+	in, l, err := openRows(ctx, p, columns)
+	if err != nil {
+		return fail(err)
+	}
+	defer in.Close() // only read from
+	var row writer.Row
+	for {
+		record, err := in.Read()
+		if err == io.EOF {
+			return true
+		}
+		if err == nil {
+			err = record.Err
+		}
+		if err == nil && record.Number%ctxStride == 0 {
+			err = context.Cause(ctx)
+		}
+		if err == nil {
+			row, err = l.row(&record)
+		}
+		if err != nil {
+			return fail(err)
+		}
+		if !yield(&row, nil) {
+			return false
+		}
+	}
+}
+
+// failed is the error of reading the part. Most errors of package reader begin with the path, and their advice is for inputs.
+func (p Part) failed(err error) error {
+	if unsupported, is := errors.AsType[*reader.UnsupportedError](err); is {
+		return fmt.Errorf("read %s: it is %s", p.Path, unsupported.Kind)
+	}
+	if _, is := errors.AsType[*reader.RowError](err); is {
+		return fmt.Errorf("read %v", err) // no option helps
+	}
+	if strings.HasPrefix(err.Error(), p.Path+":") {
+		return fmt.Errorf("read %w", err)
+	}
+	return fmt.Errorf("read %s: %w", p.Path, err)
+}
+
+// openRows opens a file to read some columns.
+func openRows(ctx context.Context, p Part, columns []writer.ColumnID) (*reader.Reader, *layout, error) {
+	in, err := Open(ctx, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := newLayout(p, in.Columns(), columns)
+	if err == nil && len(columns) > 0 && p.Format == writer.Parquet {
+		var names []string
+		for _, c := range l.columns {
+			names = append(names, c.Name)
+		}
+		in.Close() // only read from
+		if in, err = Open(ctx, p, names...); err == nil {
+			l.find(in.Columns())
+		}
+	}
+	if err != nil && in != nil {
+		in.Close()
+	}
+	return in, l, err
+}
+
+// layout says where the values of a row are among the fields of a record.
+type layout struct {
+	columns []writer.Column // to read, without the carried ones
+	places  []int           // of columns
+	carried int             // the place of the first carried column; -1 if they are not read
+	escaped bool
+	members map[string]*writer.Column // of the structs in a list
+}
+
+// newLayout returns the layout of a file with these columns. JSONL without rows has none.
+func newLayout(p Part, names []string, columns []writer.ColumnID) (*layout, error) {
+	if len(names) == 0 {
+		return &layout{}, nil
+	}
+	l := &layout{carried: -1, escaped: p.Escaped, members: make(map[string]*writer.Column)}
+	own, err := writer.OwnColumns(names)
+	if err != nil {
+		return nil, err
+	}
+	if len(columns) == 0 {
+		l.carried = len(own)
+	}
+	wanted := func(c writer.Column) bool { return len(columns) == 0 || slices.Contains(columns, c.ID) }
+	for _, c := range own {
+		if c.Type == writer.TypeList {
+			for _, e := range c.Elements {
+				l.members[e.Name] = nil // not read
+				if wanted(e) {
+					l.members[e.Name] = &e
+				}
+			}
+		}
+		if c.Type == writer.TypeList || wanted(c) {
+			l.columns = append(l.columns, c)
+		}
+	}
+	l.find(names)
+	return l, nil
+}
+
+// find finds the places of the columns.
+func (l *layout) find(names []string) {
+	l.places = l.places[:0]
+	for _, c := range l.columns {
+		l.places = append(l.places, slices.Index(names, c.Name))
+	}
+}
+
+// row makes a row of a record.
+func (l *layout) row(r *reader.Record) (row writer.Row, err error) {
+	if len(l.columns) == 0 { // its first records are too long to find the columns
+		return row, errNoColumns
+	}
+	row.Confidence = math.NaN()
+	list := ""
+	for k := range l.columns {
+		c, text := &l.columns[k], r.Fields[l.places[k]]
+		if c.Type == writer.TypeList {
+			list = text
+			continue
+		}
+		if l.escaped {
+			text = writer.UnescapeFormula(text)
+		}
+		if err := c.Set(&row, text); err != nil {
+			return row, err
+		}
+	}
+	if l.carried >= 0 {
+		row.Fields = r.Fields[l.carried:]
+		if r.Nulls != nil {
+			row.Nulls = r.Nulls[l.carried:]
+		}
+		if l.escaped {
+			row.Fields = slices.Clone(row.Fields)
+			for i, text := range row.Fields {
+				row.Fields[i] = writer.UnescapeFormula(text)
+			}
+		}
+	}
+	if list != "" {
+		row.Categories, err = l.categories(row, list)
+	}
+	return row, err
+}
+
+// categories makes the rows of a list, which have the values of the record, too.
+func (l *layout) categories(of writer.Row, list string) (rows []writer.Row, err error) {
+	objects, err := reader.Objects(list)
+	for _, object := range objects {
+		row := of
+		for name, text := range object {
+			c, known := l.members[name]
+			if !known {
+				return nil, fmt.Errorf("%q is no column of a category", name)
+			}
+			if c == nil {
+				continue
+			}
+			if err := c.Set(&row, text); err != nil {
+				return nil, err
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows, err
+}
+
+// Group is the rows of a record in a classification: one for each category, or one without any.
+type Group struct {
+	Rows   []writer.Row
+	InFile int64 // the number of rows of the file; a list of categories is in one
+	First  bool  // the group begins a file
+}
+
+// mostRows is the most rows of a group; answers have fewer entries.
+const mostRows = 1 << 16
+
+var errLongGroup = errors.New("a record has more rows than an answer has categories")
+
+// Groups gives the groups of the parts, as Rows gives the rows. columns must have those of the record and the classification.
+// A group is valid until the next one.
+func Groups(ctx context.Context, parts []Part, columns ...writer.ColumnID) iter.Seq2[*Group, error] {
+	return func(yield func(*Group, error) bool) {
+		for _, p := range parts {
+			g := Group{First: true}
+			for row, err := range Rows(ctx, []Part{p}, columns...) {
+				if err == nil && len(g.Rows) > mostRows {
+					err = p.failed(fmt.Errorf("record %d: %w", row.Record, errLongGroup))
+				}
+				if err != nil {
+					yield(nil, err)
+					return
+				}
+				if len(g.Rows) > 0 && (row.Record != g.Rows[0].Record || row.Classification != g.Rows[0].Classification) {
+					if !yield(&g, nil) {
+						return
+					}
+					g.Rows, g.InFile, g.First = g.Rows[:0], 0, false
+				}
+				g.InFile++
+				if g.Rows = append(g.Rows, row.Categories...); len(row.Categories) == 0 {
+					g.Rows = append(g.Rows, *row)
+				}
+			}
+			if len(g.Rows) > 0 && !yield(&g, nil) {
+				return
+			}
+		}
+	}
+}
