@@ -25,7 +25,9 @@ func (s *Session) Progress() Progress {
 	if s.options.Sample > 0 && p.Counts.Others > 0 { // the sample is drawn
 		p.Total, p.About = s.options.Sample, false
 	}
+	p.Waits(status, s.counters.LastError.Load(), s.options.Limits.MaxOutage)
 	s.estimator.Estimate(&p, time.Now(), status, progress.Bounds{Limits: s.options.Limits, FinishBy: s.finishBy()})
+	p.Foresee()
 	return p
 }
 

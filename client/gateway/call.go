@@ -15,6 +15,7 @@ import (
 type call struct {
 	ask.Attempts               // at the upstream
 	key          *embedded.Key // pays for the answer
+	came         time.Time
 
 	outcome answers.Outcome // to be committed
 
@@ -43,7 +44,7 @@ func (g *Gateway) join(key *embedded.Key, request client.Request) (c *call, join
 	if err := g.admit(now, upstream, key, request); err != nil {
 		return nil, false, err
 	}
-	c = &call{Attempts: ask.Attempts{Request: request}, key: key, done: make(chan struct{}), late: make(chan struct{})}
+	c = &call{Attempts: ask.Attempts{Request: request}, key: key, came: now, done: make(chan struct{}), late: make(chan struct{})}
 	g.calls[request] = c
 	return c, false, nil
 }

@@ -74,7 +74,9 @@ func (g *Gateway) next(action limits.Action) *call {
 func (g *Gateway) attempt(ctx context.Context, c *call, permit limits.Permit) {
 	c.Begin(time.Now())
 	g.metrics.attempts.Add(1)
+	began := time.Now()
 	answer, err := g.options.Upstream.Categorize(ctx, c.Request)
+	g.metrics.took.Observe(time.Since(began).Seconds())
 	if shape, ok := errors.AsType[*client.ShapeError](err); ok && !(shape.Worded && g.fits.Load()) {
 		g.answered.Add(1) // it is charged
 		g.report(g.limits.End(time.Now(), permit, ask.ResultOf(answer, err)))

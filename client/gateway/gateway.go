@@ -85,7 +85,7 @@ func New(ctx context.Context, o Options) (*Gateway, error) {
 		return nil, err
 	}
 	g := &Gateway{
-		options: o, log: o.Logger,
+		options: o, log: o.Logger, metrics: newMetrics(),
 		bodies: memory.New(allBodies), waker: ask.NewWaker(), commits: make(chan *call, commitsQueued), stopped: make(chan struct{}),
 		calls: map[client.Request]*call{}, failed: failures{}, changed: make(chan struct{}, 1), doubted: make(chan struct{}, 1), seen: condition{state: Up},
 	}

@@ -13,6 +13,14 @@ type metrics struct {
 	hits, misses, joined, refused atomic.Int64 // requests
 	attempts                      atomic.Int64
 	failed                        atomic.Int64 // calls
+	took                          prometheus.Histogram
+}
+
+func newMetrics() metrics {
+	return metrics{took: prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "bulkcat_gateway_upstream_duration_seconds", Help: "Time of an attempt at the upstream.",
+		Buckets: prometheus.ExponentialBuckets(0.005, 2, 15), // up to 82 seconds: a slow service calculates an answer
+	})}
 }
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -22,6 +30,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 var (
 	requestsDesc = desc("requests_total", "Requests, by what the gateway did: hit (stored), miss (asked), join (equal request in flight) or refused.", "cache")
 	attemptsDesc = desc("upstream_attempts_total", "Attempts at the upstream.")
+	savedDesc    = desc("upstream_saved_total", "What the requests would have cost that the store, or another request in flight, has answered.", "currency")
 	costDesc     = desc("upstream_cost_total", "What the attempts at the upstream cost, in units of the currency.", "currency")
 	failedDesc   = desc("upstream_failures_total", "Requests that the upstream did not answer in all attempts.")
 	rateDesc     = desc("upstream_rate", "The present limit of attempts at the upstream, in requests a second.")
@@ -29,13 +38,22 @@ var (
 	stateDesc    = desc("upstream_state", "1 for the state of the upstream, 0 for the others: ok, limited, out, blocked (the key is refused, or the answers cannot be used) or spent (no quota).", "state")
 	nextDesc     = desc("upstream_wait_seconds", "Time until the upstream is asked again; 0 while it is asked.")
 	waitingDesc  = desc("waiting_requests", "Requests that wait for an attempt or a retry.")
+	keyCallsDesc = desc("key_waiting_requests", "Requests of a key that wait for an answer of the upstream.", "key")
+	keyWaitDesc  = desc("key_wait_seconds", "How long the oldest of these requests waits.", "key")
 )
 
 // Describe lists the metrics.
 func (g *Gateway) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{requestsDesc, attemptsDesc, costDesc, failedDesc, rateDesc, quotaDesc, stateDesc, nextDesc, waitingDesc} {
+	for _, d := range []*prometheus.Desc{requestsDesc, attemptsDesc, costDesc, failedDesc, rateDesc, quotaDesc, stateDesc, nextDesc, waitingDesc, savedDesc, keyCallsDesc, keyWaitDesc} {
 		to <- d
 	}
+	g.metrics.took.Describe(to)
+}
+
+// keyWait are the calls of a key, and how long the oldest one waits.
+type keyWait struct {
+	calls   int
+	longest time.Duration
 }
 
 // Collect reads the counters and the state of the upstream.
@@ -54,8 +72,10 @@ func (g *Gateway) Collect(to chan<- prometheus.Metric) {
 	count(attemptsDesc, &m.attempts)
 	if p := g.options.Price; p.Request > 0 {
 		to <- prometheus.MustNewConstMetric(costDesc, prometheus.CounterValue, p.Of(m.attempts.Load()).Units(), p.Currency)
+		to <- prometheus.MustNewConstMetric(savedDesc, prometheus.CounterValue, p.Of(m.hits.Load()+m.joined.Load()).Units(), p.Currency)
 	}
 	count(failedDesc, &m.failed)
+	m.took.Collect(to)
 	gauge(rateDesc, g.limits.Rate())
 	if t := g.told.Load(); t != nil {
 		if left, ok := t.usage.Requests(); ok {
@@ -63,9 +83,22 @@ func (g *Gateway) Collect(to chan<- prometheus.Metric) {
 		}
 	}
 	now := time.Now()
+	keys := make(map[string]*keyWait)
 	g.mu.Lock()
 	upstream, waiting := g.look(now), g.queue.Len()+g.parked.Len()
+	for _, c := range g.calls {
+		k := keys[c.key.Name()]
+		if k == nil {
+			k = new(keyWait)
+			keys[c.key.Name()] = k
+		}
+		k.calls, k.longest = k.calls+1, max(k.longest, now.Sub(c.came))
+	}
 	g.mu.Unlock()
+	for name, k := range keys {
+		gauge(keyCallsDesc, float64(k.calls), name)
+		gauge(keyWaitDesc, k.longest.Seconds(), name)
+	}
 	for _, state := range States {
 		is := 0.0
 		if state == upstream.state {

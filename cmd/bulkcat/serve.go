@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/url"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -138,7 +139,11 @@ func (f *serveFlags) serve(ctx context.Context, s streams) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.listen.close()) }()
-	defer f.listen.serve("bulkcat serve "+listener.Addr().String(), &options)()
+	title := "bulkcat serve " + listener.Addr().String()
+	if upstream, err := url.Parse(f.gateway.upstream); err == nil && upstream.Host != "" {
+		title = "gateway " + listener.Addr().String() + " to " + upstream.Host
+	}
+	defer f.listen.serve(title, &options)()
 	limitMemory(memoryLimit + int64(f.maxConns)*memoryOfConnection)
 	limited, scheme := f.tls.over(netutil.LimitListener(listener, f.maxConns), log)
 	if f.gateway.upstream != "" {

@@ -11,7 +11,7 @@ type Tick struct {
 	Text string
 }
 
-// mostTicks fit beside each other on a phone.
+// mostTicks fit beside each other on a phone, and a tick less of times with seconds.
 const mostTicks = 5
 
 // steps are the distances between ticks that are easy to read.
@@ -21,14 +21,14 @@ var steps = []time.Duration{
 	time.Hour, 2 * time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour,
 }
 
-func step(span time.Duration) time.Duration {
+func step(span time.Duration, most time.Duration) time.Duration {
 	for _, s := range steps {
-		if span/s <= mostTicks {
+		if span/s <= most {
 			return s
 		}
 	}
 	s := 2 * steps[len(steps)-1]
-	for span/s > mostTicks {
+	for span/s > most {
 		s *= 2
 	}
 	return s
@@ -40,7 +40,10 @@ func ClockTicks(from, to time.Time) (list []Tick) {
 	if span <= 0 {
 		return nil
 	}
-	s := step(span)
+	s := step(span, mostTicks)
+	if s < time.Minute {
+		s = step(span, mostTicks-1)
+	}
 	_, offset := from.Zone()
 	shift := time.Duration(offset) * time.Second // midnight is one of the times
 	for t := from.Add(shift).Truncate(s).Add(-shift); !t.After(to); t = t.Add(s) {
@@ -64,7 +67,7 @@ func ElapsedTicks(span time.Duration) (list []Tick) {
 	if span <= 0 {
 		return nil
 	}
-	s := step(span)
+	s := step(span, mostTicks)
 	for d := time.Duration(0); d <= span; d += s {
 		list = append(list, Tick{d.Seconds() / span.Seconds(), Duration(d)})
 	}

@@ -9,6 +9,7 @@ import (
 
 func TestWords(t *testing.T) {
 	for want, got := range map[string]string{
+		"a.csv": Title("a.csv", ""), "a.csv from the embedded service": Title("a.csv", "embedded"), "a.csv from https://x": Title("a.csv", "https://x"),
 		"0": Count(0), "999": Count(999), "1,000": Count(1000), "1,234,567": Count(1234567), "-1,000": Count(-1000), "-100": Count(-100),
 		"none": Number(math.NaN()), "no limit": Number(math.Inf(1)), "1.5": Number(1.5), "2": Number(2), "1,235": Number(1234.6), "-0.5": Number(-0.5),
 		"<0.1%": Percent(0.0001), ">99.9%": Percent(0.9999), "100.0%": Percent(1), "0.0%": Percent(0), "12.3%": Percent(0.1234),
@@ -63,6 +64,7 @@ func TestTicks(t *testing.T) {
 		want  string
 	}{
 		"seconds":  {ClockTicks(from, from.Add(4*time.Second)), "08:12:30 08:12:31 08:12:32 08:12:33 08:12:34"},
+		"a minute": {ClockTicks(from, from.Add(75*time.Second)), "08:12:30 08:13:00 08:13:30"},
 		"an hour":  {ClockTicks(from, from.Add(time.Hour)), "08:15 08:30 08:45 09:00"},
 		"two days": {ClockTicks(from, from.Add(48*time.Hour)), "12:00 Nov 26 12:00 Nov 27"},
 		"a month":  {ClockTicks(from, from.Add(30*24*time.Hour)), "Dec 3 Dec 11 Dec 19"},

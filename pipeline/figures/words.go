@@ -8,6 +8,17 @@ import (
 	"time"
 )
 
+// Title names an output and the service that has answered, if it is known.
+func Title(output, service string) string {
+	switch service {
+	case "":
+		return output
+	case "embedded":
+		service = "the embedded service"
+	}
+	return output + " from " + service
+}
+
 // Count is a number with commas between thousands.
 func Count(n int64) string {
 	text := strconv.FormatInt(n, 10)

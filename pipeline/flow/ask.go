@@ -133,7 +133,7 @@ func (r *run) failed(t *task, e *client.Error) error {
 		return r.hold(t, e)
 	case client.Transient:
 		t.Fail(now, e, r.options.Retry)
-		r.lastError.Store(e)
+		r.Counters.LastError.Store(e)
 		r.Log.Debug("attempt failed", "record", t.record.Number, "attempt", t.Made(), "error", e)
 	case client.Unsent:
 		t.Repeat(now)
@@ -211,19 +211,19 @@ func (r *run) report(change limits.Effect) {
 	switch change.State {
 	case limits.Out:
 		r.Counters.Outages.Add(1)
-		r.Log.Warn("the service is out: waiting for it", "error", r.lastError.Load())
+		r.Log.Warn("the service is out: waiting for it", "error", r.Counters.LastError.Load())
 	case limits.Limited:
 		if c, ok := r.Categorizer.(interface{ CloseIdle() }); ok {
 			c.CloseIdle() // a limiter of connections counts those as well
 		}
 		if !r.limited.Swap(true) {
-			r.Log.Info("limited, waiting: the service refuses further requests for a while", "error", r.lastError.Load())
+			r.Log.Info("limited, waiting: the service refuses further requests for a while", "error", r.Counters.LastError.Load())
 		}
 	case limits.Up:
 		r.Log.Info("the service answers again", "after", change.After.Round(time.Second).String())
 	}
 	if change.Lasting {
-		r.Log.Warn("limited, waiting: the service has refused all requests for a minute, and does not say for how long", "error", r.lastError.Load())
+		r.Log.Warn("limited, waiting: the service has refused all requests for a minute, and does not say for how long", "error", r.Counters.LastError.Load())
 	}
 	if change.Refilled {
 		r.Log.Info("there is quota again")
@@ -246,7 +246,7 @@ func (r *run) stopError(err error) error {
 	if spent, ok := errors.AsType[*limits.SpentError](err); ok {
 		return &StopError{Cause: causeOf(spent.Limit), Err: err}
 	}
-	if last := r.lastError.Load(); last != nil {
+	if last := r.Counters.LastError.Load(); last != nil {
 		err = fmt.Errorf("%w, last error: %w", err, last)
 	}
 	return &StopError{Cause: record.OutageTooLong, Err: err}

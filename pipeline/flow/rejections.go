@@ -114,7 +114,7 @@ func (r *run) hold(t *task, e *client.Error) error {
 	case f.known.Load() == nil:
 		r.Log.Warn("the service rejects one input after another, and has answered none", "series", series, "last", t.place(), "error", e)
 	default:
-		r.lastError.Store(e)
+		r.Counters.LastError.Store(e)
 		r.suspect()
 		r.workers.waker.Wake()
 	}
@@ -247,7 +247,7 @@ func (r *run) recheck(t *task, permit limits.Permit) error {
 	switch {
 	case failed:
 		r.Counters.CountError(e)
-		r.lastError.Store(e)
+		r.Counters.LastError.Store(e)
 	case err == nil:
 		r.Counters.CountAnswer(answer)
 		answer.Release()
@@ -284,7 +284,7 @@ func (r *run) checked() {
 	f.failed, f.suspicious = false, false
 	f.mu.Unlock()
 	if !rejected && suspicious {
-		r.Log.Warn("the service rejects one input after another, but still answers an input that it answered before", "series", series, "error", r.lastError.Load())
+		r.Log.Warn("the service rejects one input after another, but still answers an input that it answered before", "series", series, "error", r.Counters.LastError.Load())
 	}
 	if !rejected {
 		r.saveAll(f.unconfirmed.TakeAll())

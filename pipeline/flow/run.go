@@ -43,9 +43,8 @@ type run struct {
 	parked      ask.Parked[*task]
 	rejections  rejections
 	silence     silence
-	lastError   atomic.Pointer[client.Error] // of a failed attempt
-	slow        atomic.Bool                  // the log says that the timeout is short
-	limited     atomic.Bool                  // the log says that the service limits the run
+	slow        atomic.Bool // the log says that the timeout is short
+	limited     atomic.Bool // the log says that the service limits the run
 
 	open     atomic.Int64  // tasks that may still reach the workers, and 1 while tasks are looked up
 	noneOpen chan struct{} // closed when open is 0: no task comes to the workers any more

@@ -71,7 +71,7 @@ func (h *history) bands() (list []figures.Band) {
 	from := 0.0
 	for i, to := range h.places() {
 		before, after := h.samples[i], h.samples[i+1]
-		for _, state := range figures.Waits {
+		for _, state := range record.Waits {
 			share := min(1, (after.Waited[state]-before.Waited[state]).Seconds()/max(after.At.Sub(before.At).Seconds(), 1e-9))
 			if share > 0 {
 				list = figures.AppendBand(list, figures.Band{Class: string(state), From: from, To: to, Share: share})

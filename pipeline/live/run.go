@@ -52,7 +52,7 @@ func (r *Run) Sample() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if passed := s.Updated.Sub(r.before.Updated); passed > 0 {
-		if slices.Contains(figures.Waits, r.before.State) {
+		if slices.Contains(record.Waits, r.before.State) {
 			r.waited[r.before.State] += passed
 		}
 		r.before = s
@@ -67,17 +67,35 @@ func (r *Run) View() View {
 	s := r.status()
 	d := s.Details
 	v := View{
-		Title: s.Output, State: stateWords[s.State], Since: s.Since, Ended: s.State == record.Ended, Done: s.Records, Total: s.Total,
-		Trouble: slices.Contains(figures.Waits, s.State), Main: mainFigures(s), Figures: moreFigures(s), Settings: settings(s),
+		Title: figures.Title(s.Output, d.Service), Notes: notes(s), State: stateWords[s.State], Since: s.Since, Ended: s.State == record.Ended, Done: s.Records, Total: s.Total,
+		Trouble: slices.Contains(record.Waits, s.State), Main: mainFigures(s), Figures: moreFigures(s), Settings: settings(s),
 	}
 	if v.Ended {
 		v.State, v.Trouble = "the run has ended: "+string(s.Ending), s.Ending != record.Complete
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	v.Charts = charts(&r.history, s.Outcomes, d.Attempts.Bounds)
+	v.Charts = charts(&r.history, s.Outcomes, "of requests", d.Attempts.Bounds)
 	v.Tables = tables(s)
 	return v
+}
+
+// notes say why the service holds the run up, when it is asked next, and when the run gives up.
+func notes(s record.Status) (list []string) {
+	if s.Cause != "" {
+		list = append(list, "The last error: "+s.Cause+".")
+	}
+	text := ""
+	if s.Next != nil {
+		text = "The next attempt is at " + s.Next.Local().Format("15:04:05") + "."
+	}
+	if s.GiveUp != nil {
+		text += " The run gives up at " + timeOfDay(*s.GiveUp, s.Updated) + ", and can then be started again."
+	}
+	if text = strings.TrimSpace(text); text != "" {
+		list = append(list, text)
+	}
+	return list
 }
 
 // mainFigures say how far the run is.
@@ -98,7 +116,11 @@ func mainFigures(s record.Status) []Figure {
 	}
 	list := []Figure{left, done, {"Rate", figures.Number(s.RecordsPerSecond) + "/s", "records; " + figures.Number(s.RequestsPerSecond) + "/s requests"}}
 	if c := s.Cost; c != nil {
-		list = append(list, Figure{"Cost", c.Price.Text(c.Total), "saved: " + c.Price.Text(c.Saved)})
+		cost := Figure{"Cost", c.Price.Text(c.Total), "saved: " + c.Price.Text(c.Saved)}
+		if s.CostAtEnd != nil && s.State != record.Ended {
+			cost.Detail = "about " + c.Price.Text(*s.CostAtEnd) + " at the end; " + cost.Detail
+		}
+		list = append(list, cost)
 	}
 	return list
 }
@@ -135,7 +157,7 @@ func moreFigures(s record.Status) []Figure {
 }
 
 // charts are those of a history of outcomes. The counts are newer than those of the last sample.
-func charts(h *history, counts map[string]int64, bounds []float64) []figures.Chart {
+func charts(h *history, counts map[string]int64, unit string, bounds []float64) []figures.Chart {
 	from, to := h.span()
 	ticks, places, bands, last := figures.ClockTicks(from.Local(), to.Local()), h.places(), h.bands(), h.last()
 	requests := figures.Chart{
@@ -162,7 +184,7 @@ func charts(h *history, counts map[string]int64, bounds []float64) []figures.Cha
 	if slices.ContainsFunc(limits, func(v float64) bool { return !math.IsNaN(v) }) {
 		requests.Lines = append(requests.Lines, figures.Line{Name: "limit", Class: "limit", Values: limits, Cells: []string{newest(limits, "/s"), "", ""}})
 	}
-	latency := figures.Chart{Title: "Latency", Unit: "of requests", Suffix: " ms", X: places, Ticks: ticks, Bands: bands, Key: requests.Key, Columns: []string{"now", "most"}}
+	latency := figures.Chart{Title: "Latency", Unit: unit, Suffix: " ms", X: places, Ticks: ticks, Bands: bands, Key: requests.Key, Columns: []string{"now", "most"}}
 	for i, quantity := range []struct {
 		name string
 		q    float64

@@ -16,6 +16,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/bulkcat/bulkcat/client/money"
 	"github.com/bulkcat/bulkcat/pipeline/figures"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
@@ -113,6 +114,34 @@ func TestEveryPathHasTheSameFigures(t *testing.T) {
 	}
 }
 
+// In an outage the page says why, when the service is asked next, and when the run gives up.
+func TestPageOfAnOutage(t *testing.T) {
+	status := statusOf(record.Outage)
+	next, giveUp, atEnd := status.Updated.Add(30*time.Second), status.Updated.Add(30*time.Hour), money.Amount(0)
+	if err := atEnd.UnmarshalJSON([]byte("12.5")); err != nil {
+		t.Fatal(err)
+	}
+	status.Cause, status.Next, status.GiveUp, status.CostAtEnd = "HTTP 503 "+hostile, &next, &giveUp, &atEnd
+	status.Cost = &money.Cost{Price: money.Price{Request: 1, Currency: "EUR"}}
+	v := NewRun(func() record.Status { return status }).View()
+	if v.Title != "out.csv from https://api.example.com" || !v.Trouble || len(v.Notes) != 2 {
+		t.Fatalf("got %q, %v, %q", v.Title, v.Trouble, v.Notes)
+	}
+	if want := "The next attempt is at " + next.Local().Format("15:04:05") + ". The run gives up at " + giveUp.Local().Format("Jan 2 15:04"); !strings.HasPrefix(v.Notes[1], want) {
+		t.Errorf("got %q, want %q", v.Notes[1], want)
+	}
+	if cost := v.Main[len(v.Main)-1]; !strings.HasPrefix(cost.Detail, "about 12.50 EUR at the end") {
+		t.Errorf("got %+v", cost)
+	}
+	text, _ := get(t, serve(t, func() record.Status { return status }), "")
+	if !strings.Contains(text, "The last error: HTTP 503 &lt;/td&gt;") || strings.Contains(text, "<script>alert") {
+		t.Error("the page does not show the last error, or does not escape it")
+	}
+	if v := NewRun(func() record.Status { return statusOf(record.Asking) }).View(); len(v.Notes) != 0 {
+		t.Errorf("a run that asks: %q", v.Notes)
+	}
+}
+
 func TestEventsEndWithTheRun(t *testing.T) {
 	var state atomic.Value
 	state.Store(record.Asking)
@@ -185,7 +214,7 @@ func TestHistoryIsBoundedAndKeepsTheBeginning(t *testing.T) {
 	if !h.samples[0].At.Equal(start) {
 		t.Errorf("the first sample is of %v", h.samples[0].At)
 	}
-	for _, c := range charts(&h, h.last().Counts, nil) {
+	for _, c := range charts(&h, h.last().Counts, "", nil) {
 		if c.Title != "Requests" {
 			continue
 		}

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,22 @@ func TestServiceShowsItsMetrics(t *testing.T) {
 	duration := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: durationName, Buckets: []float64{0.1, 1}}, []string{"operation"})
 	state := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: upstreamState}, []string{"state"})
 	metrics.MustRegister(requests, duration, state)
+	for _, g := range []struct {
+		name, label, value string
+		number             float64
+	}{
+		{answersName, "key", "alice", 1500}, {answersName, "key", "bob", 7}, {quotaName, "key", "alice", 500}, {keyCallsName, "key", "alice", 3}, {keyWaitName, "key", "alice", 2},
+		{cacheName, "cache", "hit", 5}, {cacheName, "cache", "join", 1}, {cacheName, "cache", "miss", 4},
+		{upstreamCost, "currency", "EUR", 8.25}, {upstreamSaved, "currency", "EUR", 2}, {upstreamRate, "", "", 50}, {upstreamWait, "", "", 5},
+	} {
+		labels := prometheus.Labels{}
+		if g.label != "" {
+			labels[g.label] = g.value
+		}
+		gauge := prometheus.NewGauge(prometheus.GaugeOpts{Name: g.name, ConstLabels: labels})
+		gauge.Set(g.number)
+		metrics.MustRegister(gauge)
+	}
 	state.WithLabelValues("out").Set(1)
 	state.WithLabelValues("up").Set(0)
 	s := NewService("bulkcat serve 127.0.0.1:8080", metrics)
@@ -27,8 +44,8 @@ func TestServiceShowsItsMetrics(t *testing.T) {
 
 	s.Sample()
 	v := s.View()
-	if v.Figures[0].Value != "47" {
-		t.Errorf("requests: %+v", v.Figures)
+	if v.Main[0].Value != "47" {
+		t.Errorf("requests: %+v", v.Main)
 	}
 	if !v.Trouble || !strings.Contains(v.State, "upstream") {
 		t.Errorf("the page does not say that the upstream is out: %q", v.State)
@@ -37,9 +54,17 @@ func TestServiceShowsItsMetrics(t *testing.T) {
 		if median := c.Lines[0].Values[0]; c.Title == "Latency" && (median < 50 || median > 200) {
 			t.Errorf("the median of 50 ms and 500 ms: %v ms", median)
 		}
-		if c.Title == "Requests" && (len(c.Lines) != 2 || c.Lines[0].Name != "200") {
+		if c.Title == "Requests" && (len(c.Lines) != 3 || c.Lines[0].Name != "200") {
 			t.Errorf("requests: %+v", c.Lines)
 		}
+	}
+	if text := fmt.Sprint(v.Tables[0].Rows, v.Tables[0].Shares); !strings.Contains(text, "{alice  false} {1,500  true} {500  true} {3 for up to 2s true}") ||
+		!strings.Contains(text, "{bob  false} {7  true} {no limit  true} {0  true}") || !strings.Contains(text, "[0.75 -1]") {
+		t.Errorf("the keys are %s", text)
+	}
+	if text := fmt.Sprint(v.Main, v.Figures, v.Notes); !strings.Contains(text, "{Not asked again 60.0%") || !strings.Contains(text, "{Cost 8.25 EUR saved: 2.00 EUR}") ||
+		!strings.Contains(text, "{Upstream out state}") || !strings.Contains(text, "{Limit 50/s") || !strings.Contains(text, "asked again in 5s") {
+		t.Errorf("the figures are %s", text)
 	}
 	state.WithLabelValues("out").Set(0)
 	state.WithLabelValues("up").Set(1)

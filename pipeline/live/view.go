@@ -8,8 +8,9 @@ import (
 
 // View is the content of the page.
 type View struct {
-	Title   string // of the page, such as the output of a run
-	State   string // what happens, in words
+	Title   string   // of the page, such as the output of a run
+	State   string   // what happens, in words
+	Notes   []string // sentences about the state
 	Since   time.Time
 	Ended   bool // nothing changes any more
 	Trouble bool // the state needs attention
@@ -29,13 +30,15 @@ type Figure struct {
 	Detail      string // such as a comparison; may be empty
 }
 
-// Table is a list with a caption. If Shares is set, each row has a bar of that share, from 0 to 1.
+// Table is a list with a caption. If Shares is set, each row has a bar of that share, from 0 to 1, below the name Share; a
+// share below 0 has none.
 type Table struct {
 	Title   string
 	Wide    bool // as wide as the page
 	Columns []Cell
 	Rows    [][]Cell
 	Shares  []float64
+	Share   string // default "share"
 	Empty   string // shown if there are no rows
 }
 

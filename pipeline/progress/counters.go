@@ -23,7 +23,8 @@ type Counters struct {
 	attempts attempts
 	reasons  reasons // of the records without an answer
 
-	Finishing atomic.Bool // no request is begun any more
+	Finishing atomic.Bool                  // no request is begun any more
+	LastError atomic.Pointer[client.Error] // of a failed attempt
 
 	FirstMisfit atomic.Pointer[Misfit] // nil if there is none
 

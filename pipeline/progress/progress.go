@@ -3,10 +3,12 @@ package progress
 import (
 	"math"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/client/money"
 	"github.com/bulkcat/bulkcat/pipeline/record"
@@ -28,6 +30,35 @@ type Progress struct {
 	Quota    int64         // requests that the API key may still make
 	Metered  bool          // Quota is known
 	Cost     *money.Cost   // nil without a price
+	AtEnd    money.Amount  // what the whole run will cost, estimated; 0 if unknown
+
+	Cause  string    // the last error, while the service holds the run up
+	Next   time.Time // when a service that holds the run up is asked next; zero if unknown
+	GiveUp time.Time // when an outage will end the run; zero for none
+}
+
+// Waits says why and until when a service with a status holds the run up, and most is the longest outage that the run waits
+// for; 0 for no bound.
+func (p *Progress) Waits(s limits.Status, cause *client.Error, most time.Duration) {
+	if !slices.Contains(record.Waits, p.State) {
+		return
+	}
+	p.Next = s.Next
+	if cause != nil {
+		p.Cause = cause.Error()
+	}
+	if p.State == record.Outage && most > 0 {
+		p.GiveUp = s.Since.Add(most)
+	}
+}
+
+// Foresee estimates what the whole run will cost.
+func (p *Progress) Foresee() {
+	if p.Cost == nil || p.Total == 0 || p.Stop != "" || p.Counts.Ended == 0 {
+		return
+	}
+	attempts := float64(p.Counts.Requests) / float64(p.Counts.Ended)
+	p.AtEnd = p.Cost.Total.Plus(p.Cost.Price.Of(int64(max(0, attempts*requestsToCome(&p.Counts, p.Total)))))
 }
 
 // waits reports whether a run in this state sends no requests but to find out whether it can go on.
@@ -58,7 +89,16 @@ func (p Progress) Status(account *record.Account, now time.Time) record.Status {
 		Records: p.Counts.Settled(), Total: p.Total, Blank: p.Counts.Blank, Unanswered: p.Counts.Unanswered(), Free: p.Counts.Free,
 		Requests: p.Counts.Requests, Retries: p.Counts.Retries, InFlight: p.Counts.InFlight, ToRetry: p.Counts.Parked,
 		Outcomes: p.Counts.Attempts, Cost: p.Cost,
-		RecordsPerSecond: tenths(p.Rate), RequestsPerSecond: tenths(p.Requests), Stop: p.Stop,
+		RecordsPerSecond: tenths(p.Rate), RequestsPerSecond: tenths(p.Requests), Stop: p.Stop, Cause: p.Cause,
+	}
+	if p.AtEnd > 0 {
+		s.CostAtEnd = &p.AtEnd
+	}
+	for at, to := range map[*time.Time]**time.Time{&p.Next: &s.Next, &p.GiveUp: &s.GiveUp} {
+		if !at.IsZero() {
+			utc := at.UTC()
+			*to = &utc
+		}
 	}
 	if !math.IsInf(p.Allowed, 1) {
 		s.Allowed = tenths(p.Allowed)

@@ -1,6 +1,8 @@
 package progress
 
 import (
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/money"
 	"math"
 	"testing"
 	"time"
@@ -195,6 +197,60 @@ func TestWhatEndsTheRequestsFirst(t *testing.T) {
 			}
 			tt.change(x)
 			wantLeft(t, x.estimate(), tt.want, tt.stop)
+		})
+	}
+}
+
+// Only a run that the service holds up says why, when the service is asked next, and when an outage ends the run.
+func TestWaits(t *testing.T) {
+	last := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	s := limits.Status{Since: last, Next: last.Add(time.Hour)}
+	cause := &client.Error{Class: client.Transient, Status: 503}
+	for _, tt := range []struct {
+		name   string
+		state  record.State
+		most   time.Duration
+		waits  bool
+		giveUp time.Time
+	}{
+		{"asking", record.Asking, time.Hour, false, time.Time{}},
+		{"limited", record.Limited, time.Hour, true, time.Time{}},
+		{"outage", record.Outage, 2 * time.Hour, true, last.Add(2 * time.Hour)},
+		{"outage without a bound", record.Outage, 0, true, time.Time{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := Progress{State: tt.state}
+			p.Waits(s, cause, tt.most)
+			status := p.Status(&record.Account{}, last)
+			if (status.Cause == cause.Error()) != tt.waits || (status.Next != nil && status.Next.Equal(s.Next)) != tt.waits {
+				t.Errorf("cause %q, next %v", status.Cause, status.Next)
+			}
+			if (status.GiveUp == nil) != tt.giveUp.IsZero() || status.GiveUp != nil && !status.GiveUp.Equal(tt.giveUp) {
+				t.Errorf("gives up at %v, want %v", status.GiveUp, tt.giveUp)
+			}
+		})
+	}
+}
+
+// The cost at the end has the attempts of the records to come, unless a limit ends the run before.
+func TestCostAtEnd(t *testing.T) {
+	price := money.Price{Request: 10, Currency: "EUR"}
+	for _, tt := range []struct {
+		name  string
+		total int64
+		stop  record.Cause
+		want  money.Amount
+	}{
+		{"half way", 200, "", price.Of(110 + 110)},
+		{"of unknown length", 0, "", 0},
+		{"a limit is before the end", 200, record.QuotaExhausted, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := Progress{Total: tt.total, Stop: tt.stop, Cost: &money.Cost{Price: price, Total: price.Of(110)}}
+			p.Counts.Requests, p.Counts.Ended, p.Counts.Needed, p.Counts.LookedUp, p.Counts.New = 110, 100, 100, 100, 1
+			if p.Foresee(); p.AtEnd != tt.want {
+				t.Errorf("got %v, want %v", p.AtEnd, tt.want)
+			}
 		})
 	}
 }

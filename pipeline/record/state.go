@@ -15,6 +15,9 @@ const (
 	Ended      State = "ended"       // only in the journal and the status
 )
 
+// Waits are the states in which the service holds up a run.
+var Waits = []State{Congested, Limited, Outage, QuotaPause}
+
 // Cause is the reason for which a run stopped early. The run can be started again.
 type Cause string
 

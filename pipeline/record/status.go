@@ -46,6 +46,12 @@ type Status struct {
 	Ends              *time.Time `json:"ends,omitempty"`               // Updated and SecondsLeft later
 	Stop              Cause      `json:"stops_because_of,omitempty"`   // see pipeline.Progress
 
+	CostAtEnd *money.Amount `json:"cost_at_end,omitempty"` // of the whole run, estimated; nil if unknown
+
+	Cause  string     `json:"cause,omitempty"`        // the last error, while the service holds the run up
+	Next   *time.Time `json:"next_attempt,omitempty"` // when the service is asked next, while it holds the run up
+	GiveUp *time.Time `json:"gives_up,omitempty"`     // when an outage ends the run, unless the service answers before
+
 	Details *Details `json:"details,omitempty"` // if the session gathers them; not in the file
 }
 

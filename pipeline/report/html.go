@@ -89,7 +89,7 @@ type section struct{ ID, Name string }
 // WriteHTML writes the report as one file that loads nothing else.
 func (r Report) WriteHTML(out io.Writer) error {
 	v := view{
-		Report: r, Title: "Report on " + short(r.Output), Headline: r.headline(), Policy: policy, Style: template.CSS(style),
+		Report: r, Title: r.title(), Headline: r.headline(), Policy: policy, Style: template.CSS(style),
 		Course: r.course(), Failures: r.failures(),
 	}
 	if r.Summary == nil {
@@ -101,6 +101,15 @@ func (r Report) WriteHTML(out io.Writer) error {
 	}
 	v.Sections = append(v.Sections, section{"look", "Worth a look"}, section{"cost", "Cost"}, section{"run", "Run"})
 	return page.Execute(out, v)
+}
+
+// title names the output and, if it is known, the service.
+func (r Report) title() string {
+	service := ""
+	if r.Run != nil {
+		service = short(r.Run.Service)
+	}
+	return "Report on " + figures.Title(short(r.Output), service)
 }
 
 // headline says in a sentence what the report is about.
@@ -185,7 +194,7 @@ func (r Report) course() *course {
 		from := x
 		x += s.To.Sub(s.From).Seconds() / total.Seconds()
 		c.Chart.X = append(c.Chart.X, from, x)
-		if slices.Contains(figures.Waits, s.State) {
+		if slices.Contains(record.Waits, s.State) {
 			c.Chart.Bands = figures.AppendBand(c.Chart.Bands, figures.Band{Class: string(s.State), From: from, To: x, Share: 1})
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/bulkcat/bulkcat/pipeline/figures"
@@ -19,11 +21,10 @@ type treemap struct {
 // tile is a rectangle of a treemap, with its text.
 type tile struct {
 	box
-	Class        string   // of the color
-	Name         string   // with the numbers
-	Lines        []string // that fit
-	TextX, TextY float64
-	Top          bool // of level 1, with a frame around those of level 2
+	Class string   // of the color
+	Name  string   // with the numbers
+	Lines []string // that fit; the tile cuts off what is wider than measured
+	Top   bool     // of level 1, with a frame around those of level 2
 }
 
 // box is a rectangle in units of the view box.
@@ -31,13 +32,12 @@ type box struct{ X, Y, Width, Height float64 }
 
 // The treemap in units of its view box, which are about pixels.
 const (
-	tileColors  = 8
-	leastArea   = 150.0 // smaller tiles are joined
-	letterWidth = 7.0
-	boldness    = 1.15 // how much wider bold letters are
-	lineHeight  = 16.0
-	padding     = 5.0
-	head        = 20.0 // the text above the tiles of level 2
+	tileColors = 8
+	leastArea  = 150.0 // smaller tiles are joined
+	boldness   = 1.15  // how much wider bold letters are
+	lineHeight = 16.0
+	padding    = 5.0
+	head       = 20.0 // the text above the tiles of level 2
 )
 
 // newTreemap lays out the categories of the levels 1 and 2. It is nil if no record has a category.
@@ -59,13 +59,13 @@ func newTreemap(categories []Category, width, height int) *treemap {
 
 // add adds a category of level 1, and those below it if there is room for their names.
 func (m *treemap) add(c Category, b box, class string) {
-	t := newTile(c, b, class)
+	t := newTile(c, b, class, boldness)
 	t.Top = true
 	if len(c.Children) == 0 || b.Width < 60 || b.Height < 3*head {
 		m.Tiles = append(m.Tiles, t)
 		return
 	}
-	if text, room := nameOf(c)+" "+figures.Percent(c.Share), b.Width/boldness-2*padding; float64(utf8.RuneCountInString(text))*letterWidth <= room {
+	if text, room := nameOf(c)+" "+figures.Percent(c.Share), b.Width/boldness-2*padding; widthOf(text) <= room {
 		t.Lines = []string{text}
 	} else {
 		t.Lines = fit(nameOf(c), room)
@@ -74,34 +74,54 @@ func (m *treemap) add(c Category, b box, class string) {
 	within := box{b.X + padding, b.Y + head, b.Width - 2*padding, b.Height - head - padding}
 	list := m.large(c.Children, c.Records, within)
 	for i, b := range squarify(areas(list), within) {
-		m.Tiles = append(m.Tiles, newTile(list[i], b, class))
+		m.Tiles = append(m.Tiles, newTile(list[i], b, class, 1))
 	}
 }
 
-func newTile(c Category, b box, class string) tile {
+// newTile makes a tile whose letters are wider by a factor.
+func newTile(c Category, b box, class string, wider float64) tile {
 	name, share := nameOf(c), figures.Percent(c.Share)
 	t := tile{box: b, Class: class, Name: fmt.Sprintf("%s: %s records (%s)", name, figures.Count(c.Records), share)}
 	if c.Title == "" {
 		name = short(c.Name) // without the path
 	}
 	if b.Height >= lineHeight+padding {
-		t.Lines = fit(name, b.Width-2*padding)
+		t.Lines = fit(name, b.Width/wider-2*padding)
 	}
-	if len(t.Lines) > 0 && b.Height >= 2*lineHeight+padding && b.Width >= 7*letterWidth {
+	if len(t.Lines) > 0 && b.Height >= 2*lineHeight+padding && widthOf(share) <= b.Width/wider-2*padding {
 		t.Lines = append(t.Lines, share)
 	}
-	t.TextX, t.TextY = b.X+padding, b.Y+padding+10
 	return t
+}
+
+// widthOf is the width of a text, rather too large than too small.
+func widthOf(text string) (width float64) {
+	for _, r := range text {
+		switch {
+		case strings.ContainsRune("fijlrtI.,:;'|!()[]/ ", r):
+			width += 4.5
+		case strings.ContainsRune("mwMW@%&…", r), r >= 0x1100: // Korean, Chinese and Japanese
+			width += 12
+		case unicode.IsUpper(r):
+			width += 8.7
+		default:
+			width += 7
+		}
+	}
+	return width
 }
 
 // fit cuts a text to a width. A text of less than four characters says nothing.
 func fit(text string, width float64) []string {
-	n := int(width / letterWidth)
-	if n < min(4, utf8.RuneCountInString(text)) || n < 1 {
-		return nil
+	runes, n := []rune(text), utf8.RuneCountInString(text)
+	for n > 0 && widthOf(string(runes[:n])) > width {
+		n--
 	}
-	if utf8.RuneCountInString(text) > n {
-		text = pad(text, n)
+	switch {
+	case n < min(4, len(runes)) || n < 1:
+		return nil
+	case n < len(runes):
+		text = string(runes[:n-1]) + "…"
 	}
 	return []string{text}
 }

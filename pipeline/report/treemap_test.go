@@ -85,7 +85,7 @@ func TestTreemap(t *testing.T) {
 			t.Errorf("%s is not within %s", tile.Name, parent.Name)
 		}
 		for _, line := range tile.Lines {
-			if n := float64(len([]rune(line))); n*letterWidth > tile.Width {
+			if widthOf(line) > tile.Width {
 				t.Errorf("%q does not fit into %+v", line, tile.box)
 			}
 		}
