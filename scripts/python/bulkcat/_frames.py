@@ -173,14 +173,20 @@ class PolarsFrame(Frame):
 
 
 class ArrowFrame(Frame):
-    """A table, a reader, a record batch or an array of pyarrow, or what gives a stream of Arrow."""
+    """A table, a reader, a record batch, an array or a dataset of pyarrow, or what gives a stream of Arrow.
+
+    The result is a table, or a record batch.
+    """
 
     def __init__(self, data: Any) -> None:
         import pyarrow as pa
 
         if isinstance(data, (pa.Array, pa.ChunkedArray)):
             data = pa.table({"input": data})
-        elif isinstance(data, pa.RecordBatch):
+        elif hasattr(data, "to_table"):  # a dataset or a scanner
+            data = data.to_table()
+        self._is_batch = isinstance(data, pa.RecordBatch)
+        if self._is_batch:
             data = pa.Table.from_batches([data])
         elif not isinstance(data, pa.Table):
             data = pa.RecordBatchReader.from_stream(data).read_all()
@@ -196,12 +202,28 @@ class ArrowFrame(Frame):
         data = self.data
         for name, values in columns.items():
             data = data.append_column(name, values)
-        return data
+        return self._made(data)
 
     def made(self, columns: Columns) -> Any:
         import pyarrow as pa
 
-        return pa.table(columns)
+        return self._made(pa.table(columns))
+
+    def _made(self, table: Any) -> Any:
+        import pyarrow as pa
+
+        if not self._is_batch:
+            return table
+        return (table.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], table.schema)])[0]
+
+
+class IbisFrame(ArrowFrame):
+    """A table of Ibis, which is read. The result is in memory, and can be joined with the tables of any engine."""
+
+    def _made(self, table: Any) -> Any:
+        import ibis
+
+        return ibis.memtable(table)
 
 
 class DuckDBFrame(ArrowFrame):
@@ -234,10 +256,10 @@ class DuckDBFrame(ArrowFrame):
         return relation.project(", ".join(f"CAST({q} AS {types[n]}) AS {q}" if n in types else q for n, q in names.items()))
 
     def extended(self, columns: Columns) -> Any:
-        return self._cast(self._relation(super().extended(columns)), self._types)
+        return self._cast(super().extended(columns), self._types)
 
-    def made(self, columns: Columns) -> Any:
-        return self._relation(super().made(columns))
+    def _made(self, table: Any) -> Any:
+        return self._relation(table)
 
     def _relation(self, _bulkcat_rows: Any) -> Any:
         """A relation of the caller's connection, whose query finds the table as the variable of its name."""
@@ -276,6 +298,9 @@ _KINDS = {
     ("pyarrow", "RecordBatch"): ArrowFrame,
     ("pyarrow", "Array"): ArrowFrame,
     ("pyarrow", "ChunkedArray"): ArrowFrame,
+    ("pyarrow", "Dataset"): ArrowFrame,
+    ("pyarrow", "Scanner"): ArrowFrame,
+    ("ibis", "Table"): IbisFrame,
     ("duckdb", "DuckDBPyRelation"): DuckDBFrame,
     ("_duckdb", "DuckDBPyRelation"): DuckDBFrame,
 }
@@ -287,9 +312,34 @@ def frame_of(data: Any) -> Frame | None:
         kind = _KINDS.get((base.__module__.split(".")[0], base.__name__))
         if kind is not None:
             return kind(data)
-    if hasattr(data, "__arrow_c_stream__") and _has_pyarrow():
-        return ArrowFrame(data)
-    return None
+    if not hasattr(data, "__arrow_c_stream__"):
+        return None
+    if not _has_pyarrow():
+        raise UsageError("streams of Arrow need pyarrow: pip install 'bulkcat[arrow]'")
+    return ArrowFrame(data)
+
+
+def reader_of(path: str, account: dict[str, Any]) -> Any:
+    """Return a reader of pyarrow for the rows of an output. Columns of CSV and JSON have the types of the account."""
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.dataset
+    import pyarrow.json
+
+    settings = account["settings"]
+    names = ["input", "status", "classification", "value", "category_id", "value_local", "title", "error", "source"]
+    names += [f"level_{i + 1}" for i in range(settings.get("levels", 0))]
+    names += [column["name"] for column in account.get("carried_columns", []) if column["type"] == "text"]
+    types = dict.fromkeys(names, pa.string()) | {"record": pa.int64(), "rank": pa.int64(), "confidence": pa.float64()}
+    form = settings["output_format"]
+    if form == "csv":
+        convert = pyarrow.csv.ConvertOptions(column_types=types, null_values=[""], strings_can_be_null=True)
+        form = pyarrow.dataset.CsvFileFormat(pyarrow.csv.ParseOptions(newlines_in_values=True), convert_options=convert)
+    elif form == "jsonl":
+        found = pyarrow.dataset.dataset(path, format="json").schema
+        schema = pa.schema([(f.name, types.get(f.name, f.type)) for f in found])
+        form = pyarrow.dataset.JsonFileFormat(parse_options=pyarrow.json.ParseOptions(explicit_schema=schema))
+    return pyarrow.dataset.dataset(path, format=form).scanner().to_reader()
 
 
 def _has_pyarrow() -> bool:

@@ -25,6 +25,22 @@ class Run:
         counts: dict[str, Any] = self.account["counts"]
         return counts
 
+    def __fspath__(self) -> str:
+        return self.path
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return the rows as a stream of Arrow, which pandas 3, Polars, pyarrow and DuckDB take. It needs pyarrow."""
+        from bulkcat._frames import reader_of
+
+        return reader_of(self.path, self.account).__arrow_c_stream__(requested_schema)
+
+    def _repr_html_(self) -> str:
+        """Return the counts as a table of a notebook."""
+        import html
+
+        rows = "".join(f"<tr><th>{s}</th><td>{self.counts[s]:,}</td></tr>" for s in (*STATUSES, "requests") if self.counts[s])
+        return f"<table><caption>{html.escape(self.path)}</caption>{rows}</table>"
+
     def __repr__(self) -> str:
         return f"Run({self.path!r}, " + ", ".join(f"{s}={self.counts[s]}" for s in STATUSES if self.counts[s]) + ")"
 

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
 from polars.testing import assert_frame_equal
@@ -209,6 +210,83 @@ def test_columns_of_several_levels(levels):
     result = bulkcat.products(frame, ("a", "x", "p")[:levels])
     pd.testing.assert_frame_equal(result.iloc[:, :3], frame)
     assert list(result["status"]) == ["ok", "ok"] and result.columns.names == frame.columns.names
+
+
+DATASETS = {
+    "a dataset": lambda folder: pyarrow.dataset.dataset(folder),
+    "a scanner": lambda folder: pyarrow.dataset.dataset(folder).scanner(),
+}
+
+
+@pytest.mark.parametrize("kind", DATASETS)
+def test_datasets(kind, tmp_path):
+    pq.write_table(pa.table({"title": ["steel drill"]}), tmp_path / "a.parquet")
+    assert bulkcat.products(DATASETS[kind](tmp_path)).column("category_id").to_pylist() == ["1217"]
+
+
+def test_record_batches_come_back():
+    batch = pa.RecordBatch.from_pydict({"title": ["steel drill", None]})
+    for data, want in ((batch, ["ok", "blank"]), (batch[:0], [])):
+        result = bulkcat.products(data)
+        assert isinstance(result, pa.RecordBatch) and result.column("status").to_pylist() == want
+
+
+@pytest.mark.filterwarnings("ignore:The .future.infer_string. option")  # which Ibis reads
+def test_ibis():
+    ibis = pytest.importorskip("ibis")
+    catalog = ibis.memtable({"title": ["steel drill", "sofa"], "price": [3, 5]})
+    result = bulkcat.products(catalog.filter(catalog.price < 5), "title")
+    assert isinstance(result, ibis.Table) and result.level_1.execute().tolist() == ["Hardware"]
+    assert catalog.join(result.select("title", "value"), "title").count().execute() == 1
+    assert bulkcat.products(catalog, "title", shape="long").record.max().execute() == 2
+
+
+def test_chdb():
+    chdb = pytest.importorskip("chdb")
+    result = bulkcat.products(chdb.query("SELECT 'steel drill' AS title", "Arrow"))
+    assert result.column("category_id").to_pylist() == ["1217"]
+
+
+READERS = {
+    "pyarrow": lambda run: pa.RecordBatchReader.from_stream(run).read_all(),
+    "Polars": lambda run: pl.DataFrame(run).to_arrow(),
+    "pandas": lambda run: pa.Table.from_pandas(pd.DataFrame.from_arrow(run)),
+    "DuckDB": lambda run: duckdb.sql("SELECT * FROM run").arrow(),
+}
+
+
+@pytest.mark.parametrize("output", ["out.parquet", "out.csv", "out.jsonl", "folder of Parquet/"])
+@pytest.mark.parametrize("library", READERS)
+def test_rows_of_a_run(library, output, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    if library == "pandas" and not hasattr(pd.DataFrame, "from_arrow"):
+        pytest.skip("pandas 2 takes no stream")
+    pd.DataFrame({"title": ["", "steel drill"], "sku": ["007", None], "note": ["a\nb", "c"]}).to_parquet("titles.parquet")
+    run = bulkcat.products("titles.parquet", "title", output=output, top=1)
+    table = READERS[library](run)
+    table = table.read_all() if hasattr(table, "read_all") else table
+    assert table.column_names == bulkcat_columns(run)
+    assert table.column("record").to_pylist() == [1, 2] and table.column("category_id").to_pylist() == [None, "1217"]
+    assert table.column("sku").to_pylist() == ["007", None] and table.column("note").to_pylist() == ["a\nb", "c"]
+    assert table.column("confidence").to_pylist()[1] > 0 and table.column("level_2").to_pylist() == [None, "Tools"]
+
+
+def bulkcat_columns(run):
+    first = ["record", "input", "status", "classification", "rank", "value", "category_id", "confidence"]
+    return [*first, *(f"level_{i}" for i in range(1, 8)), "error", *(c["name"] for c in run.account["carried_columns"])]
+
+
+def test_run_is_a_path_and_has_a_table_for_notebooks(tmp_path):
+    run = bulkcat.products(["steel drill"], output=tmp_path / "<out>.csv")
+    assert pathlib.Path(run) == tmp_path / "<out>.csv" and pd.read_csv(run)["category_id"][0] == 1217
+    assert "&lt;out&gt;.csv" in run._repr_html_() and "<tr><th>ok</th><td>1</td></tr>" in run._repr_html_()
+
+
+def test_streams_without_pyarrow(monkeypatch):
+    stream = pa.table({"title": ["steel drill"]}).to_reader()
+    monkeypatch.setattr(_frames, "_has_pyarrow", lambda: False)
+    with pytest.raises(bulkcat.UsageError, match=r"need pyarrow: pip install 'bulkcat\[arrow\]'"):
+        bulkcat.products(stream)
 
 
 def test_streams_of_arrow():

@@ -44,6 +44,8 @@ assert_type(bulkcat.products(path, output=path, overwrite=True, part_rows=1000),
 assert_type(bulkcat.websites(titles, "title", output=path, resume=False, max_age=30 * 24 * hour), bulkcat.Run)
 run = bulkcat.products(["steel drill"], output="out.csv", finish_by=datetime.datetime.now() + hour, store=path)
 assert_type(run.path, str)
+assert_type(pathlib.Path(run), pathlib.Path)
+assert_type(pl.DataFrame(run), pl.DataFrame)
 assert_type(run.counts, dict[str, Any])
 
 # A dry run is a forecast, whatever the data.
