@@ -44,6 +44,7 @@ func (r *release) archives() error {
 		if p.os == "windows" {
 			write = writeZip
 		}
+		files = append(files, file{filepath.Join(r.work, noticesName), stem + "/" + noticesName, 0o644})
 		if err := writeArchive(filepath.Join(r.out, r.archive(p)), files, r.time, write); err != nil {
 			return err
 		}

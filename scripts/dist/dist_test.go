@@ -7,7 +7,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -18,7 +20,7 @@ import (
 func TestImageFolders(t *testing.T) {
 	r := &release{work: t.TempDir()}
 	p := platform{"linux", "amd64"}
-	if err := errors.Join(os.MkdirAll(filepath.Dir(r.binary(p)), 0o777), os.WriteFile(r.binary(p), nil, 0o777)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(r.binary(p)), 0o777), os.WriteFile(r.binary(p), nil, 0o777), os.WriteFile(filepath.Join(r.work, noticesName), nil, 0o666)); err != nil {
 		t.Fatal(err)
 	}
 	files, err := r.imageFiles(p)
@@ -151,6 +153,36 @@ func TestManifests(t *testing.T) {
 		content, err := os.ReadFile(filepath.Join(r.out, name))
 		if err != nil || !strings.Contains(string(content), want) {
 			t.Errorf("%s does not have %q: %v", name, want, err)
+		}
+	}
+}
+
+// The notices have the licence of each module that a binary is linked with, and the sources of the data.
+func TestNotices(t *testing.T) {
+	all := platforms
+	platforms = []platform{{runtime.GOOS, runtime.GOARCH}}
+	defer func() { platforms = all }()
+	r := &release{root: "../..", work: t.TempDir(), version: "1.2.3"}
+	build := exec.Command("go", "build", "-o", r.binary(platforms[0]), "./cmd/bulkcat")
+	build.Dir = r.root
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if err := r.notices(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(r.work, noticesName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"CC BY 3.0, IAB Tech Lab", "\nstd go1", "github.com/parquet-go/parquet-go v", "Permission is hereby granted"} {
+		if !bytes.Contains(text, []byte(want)) {
+			t.Errorf("the notices lack %q", want)
+		}
+	}
+	for _, m := range r.linked {
+		if len(m.files) == 0 || m.path != "std" && len(m.sum) != 64 {
+			t.Errorf("%s: %d files with licences, checksum %q", m.path, len(m.files), m.sum)
 		}
 	}
 }

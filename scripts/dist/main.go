@@ -42,6 +42,7 @@ type release struct {
 	time      time.Time // of the commit; all files have it
 	work      string    // a temporary folder with binaries, completions, man pages and the README
 	sums      map[string]string
+	linked    []*module // of the binaries
 }
 
 // platform is what a binary runs on.
@@ -74,7 +75,7 @@ func (r *release) build() (err error) {
 		return err
 	}
 	for _, step := range []func() error{
-		r.notes, r.binaries, r.texts, r.readme, r.archives, r.packages, r.images, r.billOfMaterials, r.wheels, r.sum, r.manifests, r.writeSums,
+		r.notes, r.binaries, r.texts, r.readme, r.notices, r.archives, r.packages, r.images, r.billOfMaterials, r.wheels, r.sum, r.manifests, r.writeSums,
 	} {
 		if err := step(); err != nil {
 			return err
@@ -190,7 +191,7 @@ func (r *release) wheels() error {
 	if err != nil {
 		return err
 	}
-	_, err = r.run([]string{"VERSION=" + r.tag}, "python3", "scripts/python/wheel.py", out, "--all")
+	_, err = r.run([]string{"VERSION=" + r.tag, "NOTICES=" + filepath.Join(r.work, noticesName)}, "python3", "scripts/python/wheel.py", out, "--all")
 	return err
 }
 

@@ -78,6 +78,7 @@ func (r *release) packageFiles(p platform) ([]file, error) {
 		file{filepath.Join(r.work, "zsh"), "usr/share/zsh/vendor-completions/_bulkcat", 0o644},
 		file{filepath.Join(r.work, "fish"), "usr/share/fish/vendor_completions.d/bulkcat.fish", 0o644},
 		of("LICENSE", "usr/share/doc/bulkcat/copyright"),
+		file{filepath.Join(r.work, noticesName), "usr/share/doc/bulkcat/" + noticesName, 0o644},
 		of("scripts/schedulers/jobs.toml", "usr/share/doc/bulkcat/examples/jobs.toml"))
 	units, err := filepath.Glob(filepath.Join(r.root, "scripts/schedulers/bulkcat*.[st]*e*"))
 	for _, unit := range units {

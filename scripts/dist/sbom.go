@@ -1,7 +1,6 @@
 package main
 
 import (
-	"debug/buildinfo"
 	"errors"
 	"os"
 	"path/filepath"
@@ -10,22 +9,18 @@ import (
 	cyclonedx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// billOfMaterials writes the modules of the binary for Linux, as the binary itself lists them, in CycloneDX. The
-// binaries for other systems have the same modules or some less.
+// billOfMaterials writes the modules of the binaries, as these list them, with licences and checksums, in CycloneDX.
 func (r *release) billOfMaterials() error {
-	info, err := buildinfo.ReadFile(r.binary(platforms[0]))
-	if err != nil {
-		return err
-	}
-	main := component(cyclonedx.ComponentTypeApplication, info.Main.Path, r.tag)
-	main.Licenses = &cyclonedx.Licenses{{License: &cyclonedx.License{ID: "Apache-2.0"}}}
-	list := []cyclonedx.Component{component(cyclonedx.ComponentTypeLibrary, "std", info.GoVersion)}
-	refs := []string{list[0].BOMRef}
-	for _, m := range info.Deps {
-		if m.Replace != nil {
-			m = m.Replace
+	main := component(cyclonedx.ComponentTypeApplication, "github.com/bulkcat/bulkcat", r.tag, "Apache-2.0")
+	var (
+		list []cyclonedx.Component
+		refs []string
+	)
+	for _, m := range r.linked {
+		c := component(cyclonedx.ComponentTypeLibrary, m.path, m.version, m.licences...)
+		if m.sum != "" {
+			c.Hashes = &[]cyclonedx.Hash{{Algorithm: cyclonedx.HashAlgoSHA256, Value: m.sum}}
 		}
-		c := component(cyclonedx.ComponentTypeLibrary, m.Path, m.Version)
 		list, refs = append(list, c), append(refs, c.BOMRef)
 	}
 	bom := cyclonedx.NewBOM()
@@ -40,7 +35,11 @@ func (r *release) billOfMaterials() error {
 	return errors.Join(encoder.Encode(bom), f.Close())
 }
 
-func component(kind cyclonedx.ComponentType, path, version string) cyclonedx.Component {
+func component(kind cyclonedx.ComponentType, path, version string, licences ...string) cyclonedx.Component {
 	purl := "pkg:golang/" + path + "@" + version
-	return cyclonedx.Component{Type: kind, BOMRef: purl, Name: path, Version: version, PackageURL: purl}
+	var list cyclonedx.Licenses
+	for _, id := range licences {
+		list = append(list, cyclonedx.LicenseChoice{License: &cyclonedx.License{ID: id}})
+	}
+	return cyclonedx.Component{Type: kind, BOMRef: purl, Name: path, Version: version, PackageURL: purl, Licenses: &list}
 }

@@ -82,6 +82,8 @@ def write(folder: pathlib.Path, number: str, tags: str, binary: pathlib.Path) ->
     files = {f"bulkcat/{p.name}": p.read_bytes() for p in sorted((HERE / "bulkcat").iterdir()) if p.is_file()}
     files[f"{data}/scripts/{binary.name}"] = binary.read_bytes()
     files[f"{info}/licenses/LICENSE"] = (ROOT / "LICENSE").read_bytes()
+    if notices := os.environ.get("NOTICES"):  # which the release makes
+        files[f"{info}/licenses/THIRD_PARTY_NOTICES"] = pathlib.Path(notices).read_bytes()
     files[f"{info}/METADATA"] = metadata(number).encode()
     files[f"{info}/WHEEL"] = wheel(tags).encode()
     record = "".join(f"{name},sha256={digest(text)},{len(text)}\n" for name, text in files.items())
@@ -109,6 +111,7 @@ def metadata(number: str) -> str:
         "Summary: Categorize millions of websites or products: frames, Parquet or CSV",
         "License-Expression: Apache-2.0",
         "License-File: LICENSE",
+        *(["License-File: THIRD_PARTY_NOTICES"] if os.environ.get("NOTICES") else []),
         "Project-URL: Source, https://github.com/bulkcat/bulkcat",
         "Requires-Python: >=3.10",
         "Classifier: Typing :: Typed",

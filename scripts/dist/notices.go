@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bytes"
+	"debug/buildinfo"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/google/licenseclassifier/v2/assets"
+)
+
+// noticesName is the file with the licences of all that is in the binaries.
+const noticesName = "THIRD_PARTY_NOTICES"
+
+// module is a module of the binaries, with the licences of its packages there.
+type module struct {
+	path, version string
+	sum           string   // SHA-256 of its files, as go.sum has it, in hex; "" for the standard library
+	licences      []string // identifiers of SPDX
+	files         []notice
+}
+
+type notice struct {
+	name string // in the module
+	text []byte
+}
+
+var classifier = sync.OnceValues(assets.DefaultClassifier)
+
+// unclassified are licences that the classifier does not know, by module.
+var unclassified = map[string]string{
+	"github.com/ncruces/go-sqlite3-wasm/v6": "MIT-0", // and SQLite itself, which is in the public domain
+}
+
+// licenceFile is the name of a file with a licence or a notice.
+var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([.-].*)?$`)
+
+// modules lists the modules of all binaries, and the standard library first.
+func (r *release) modules() ([]*module, error) {
+	found := map[string]*module{}
+	for _, p := range platforms {
+		info, err := buildinfo.ReadFile(r.binary(p))
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range info.Deps {
+			if m.Replace != nil {
+				m = m.Replace
+			}
+			found[m.Path] = &module{path: m.Path, version: m.Version, sum: sumOf(m)}
+		}
+		found["std"] = &module{path: "std", version: info.GoVersion}
+		if err := r.findLicences(found, p); err != nil {
+			return nil, err
+		}
+	}
+	list := slices.SortedFunc(maps.Values(found), func(a, b *module) int { return strings.Compare(a.path, b.path) })
+	for _, m := range list {
+		if id := unclassified[m.path]; id != "" {
+			m.licences = append(m.licences, id)
+		}
+		if len(m.licences) == 0 {
+			return nil, fmt.Errorf("%s %s has no licence that is known: it cannot be distributed", m.path, m.version)
+		}
+	}
+	return list, nil
+}
+
+// sumOf is the checksum of a module in hex.
+func sumOf(m *debug.Module) string {
+	sum, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(m.Sum, "h1:"))
+	if err != nil {
+		return ""
+	}
+	return hex.EncodeToString(sum)
+}
+
+// findLicences reads the files with licences in the folders of the packages of a platform, and in those above, up to that of the
+// module.
+func (r *release) findLicences(modules map[string]*module, p platform) error {
+	out, err := r.run([]string{"GOOS=" + p.os, "GOARCH=" + p.arch, "CGO_ENABLED=0"}, "go", "list", "-deps", "-f", `{{with .Module}}{{.Path}}	{{.Dir}}{{else}}std	{{end}}	{{.Dir}}`, "./cmd/bulkcat")
+	if err != nil {
+		return err
+	}
+	goroot, err := r.run(nil, "go", "env", "GOROOT")
+	if err != nil {
+		return err
+	}
+	read := map[string]bool{}
+	for line := range strings.Lines(string(out)) {
+		parts := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		m, ok := modules[parts[0]]
+		if !ok {
+			continue // bulkcat itself
+		}
+		root, dir := parts[1], parts[2]
+		if m.path == "std" {
+			root = strings.TrimSpace(string(goroot))
+			dir = root
+		}
+		for ; !read[dir] && strings.HasPrefix(dir, root); dir = filepath.Dir(dir) {
+			read[dir] = true
+			if err := m.readFolder(root, dir); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (m *module) readFolder(root, dir string) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if !e.Type().IsRegular() || !licenceFile.MatchString(e.Name()) || strings.HasSuffix(e.Name(), ".go") {
+			continue
+		}
+		text, readErr := os.ReadFile(filepath.Join(dir, e.Name()))
+		name, relErr := filepath.Rel(root, filepath.Join(dir, e.Name()))
+		err = errors.Join(err, readErr, relErr)
+		if slices.ContainsFunc(m.files, func(n notice) bool { return n.name == name }) {
+			continue
+		}
+		m.files = append(m.files, notice{filepath.ToSlash(name), text})
+		classifier, classifyErr := classifier()
+		if err = errors.Join(err, classifyErr); err != nil {
+			return err
+		}
+		for _, match := range classifier.Match(text).Matches {
+			if match.MatchType == "License" && !slices.Contains(m.licences, match.Name) {
+				m.licences = append(m.licences, match.Name)
+			}
+		}
+	}
+	return err
+}
+
+// notices writes the licences of all modules, and the sources of the taxonomies.
+func (r *release) notices() error {
+	modules, err := r.modules()
+	if err != nil {
+		return err
+	}
+	r.linked = modules
+	readme, err := os.ReadFile(filepath.Join(r.root, "README.md"))
+	if err != nil {
+		return err
+	}
+	_, sources, ok := strings.Cut(string(readme), "\n## Licence and sources\n")
+	if !ok || !strings.Contains(sources, "IAB Tech Lab") {
+		return errors.New(`README.md has no section "Licence and sources" that names the IAB Tech Lab`)
+	}
+	sources, _, _ = strings.Cut(sources, "\n## ")
+	var text bytes.Buffer
+	fmt.Fprintf(&text, "bulkcat %s has data and programs of others.\n\n%s\n", r.version, strings.TrimSpace(sources))
+	for _, m := range modules {
+		slices.SortFunc(m.files, func(a, b notice) int { return strings.Compare(a.name, b.name) })
+		for _, f := range m.files {
+			fmt.Fprintf(&text, "\n%s\n%s %s: %s\n\n%s\n", strings.Repeat("=", 78), m.path, m.version, f.name, bytes.TrimSpace(f.text))
+		}
+	}
+	return os.WriteFile(filepath.Join(r.work, noticesName), text.Bytes(), 0o666)
+}
