@@ -6,129 +6,90 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"slices"
 	"time"
 )
 
-const (
-	// partSize is the size of a part of an upload in bytes, which is in memory while it is sent; S3 wants 5 MiB.
-	partSize = 8 << 20
-	// doubleEvery is the number of parts after which the part size doubles: an upload to S3 has at most 10,000 parts.
-	doubleEvery = 1000
-	// discardTimeout bounds the abort of an upload. The next run for the same output tries again.
-	discardTimeout = 5 * time.Second
-)
-
-// draft is an object that is being written. An object of less than a part is one request at its publication, others are
-// an upload in parts. Nothing is visible before: neither Discard nor the end of the process completes an upload.
+// draft is an object that is being written by Put in a goroutine of its own, which gets the data through a pipe. Neither
+// Discard nor the end of the process publishes the object.
 type draft struct {
-	ctx    context.Context // of Create, for the other calls
-	bucket Bucket
-	target Target
-	upload Upload
-	note   leftDraft // of an upload in parts
+	ctx     context.Context // of Create, for the check of Publish
+	storage Storage
+	key     string
+	token   string
+	size    int64 // bytes that were written
+	data    *io.PipeWriter
 
-	buf   []byte
-	size  int64 // bytes of all parts
-	parts int   // that were sent, or may have been
+	put  context.Context // of Put
+	stop context.CancelCauseFunc
+	done chan struct{} // closed when Put has returned err
+	err  error
 }
 
 // newDraft returns a draft that replaces the version old of an object, and no other.
-func newDraft(ctx context.Context, b Bucket, url, key string, old Info) *draft {
-	d := &draft{ctx: ctx, bucket: b}
-	d.target = Target{Key: key, Old: old, Token: rand.Text(), Begun: func(id string) (err error) {
-		d.note, err = noteDraft(url, id)
-		return err
-	}}
-	d.upload = b.Write(d.target)
+func newDraft(ctx context.Context, s Storage, key string, old Info) *draft {
+	d := &draft{ctx: ctx, storage: s, key: key, token: rand.Text(), done: make(chan struct{})}
+	d.put, d.stop = context.WithCancelCause(ctx)
+	r, w := io.Pipe()
+	d.data = w
+	context.AfterFunc(d.put, func() { r.CloseWithError(context.Cause(d.put)) })
+	go func() {
+		defer close(d.done)
+		if d.err = s.Put(d.put, key, r, old, d.token); d.err != nil && d.put.Err() != nil {
+			d.err = fmt.Errorf("%w: %w", context.Cause(d.put), d.err)
+		}
+		r.CloseWithError(cmp.Or(d.err, fs.ErrClosed))
+		d.stop(nil)
+	}()
 	return d
 }
 
-func (d *draft) Write(p []byte) (n int, err error) {
-	for len(p) > 0 && err == nil {
-		more := min(len(p), d.nextSize()-len(d.buf))
-		d.buf = append(d.buf, p[:more]...)
-		n, p = n+more, p[more:]
-		if len(d.buf) == d.nextSize() {
-			err = d.sendPart()
-		}
-	}
+// limit ends Put after a time, unless the result is called before.
+func (d *draft) limit(most time.Duration) (unlimit func() bool) {
+	return time.AfterFunc(most, func() { d.stop(context.DeadlineExceeded) }).Stop
+}
+
+func (d *draft) Write(p []byte) (int, error) {
+	defer d.limit(callTimeout)()
+	n, err := d.data.Write(p)
+	d.size += int64(n)
 	return n, err
 }
 
-// nextSize is the size of the next part.
-func (d *draft) nextSize() int { return partSize << (d.parts / doubleEvery) }
-
-func (d *draft) sendPart() error {
-	d.parts++
-	if err := d.upload.Part(d.ctx, d.buf); err != nil {
-		return err
-	}
-	d.size += int64(len(d.buf))
-	d.buf = d.buf[:0]
-	if d.parts%doubleEvery != 0 {
-		d.buf = slices.Grow(d.buf, d.nextSize())
-	}
-	return nil
-}
-
 func (d *draft) Publish(size int64) error {
-	if written := d.size + int64(len(d.buf)); written != size {
-		return fmt.Errorf("%d bytes were written, but the object has %d", size, written)
+	if d.size != size {
+		return fmt.Errorf("%d bytes were written, but the object has %d", size, d.size)
 	}
-	etag, err := d.complete()
-	if stored := d.stored(size, etag); stored != nil {
-		return cmp.Or(err, stored)
+	defer d.limit(callTimeout)()
+	_ = d.data.Close() // always nil
+	<-d.done
+	if err := d.stored(size); err != nil {
+		return cmp.Or(d.err, err)
 	}
-	d.end()
 	return nil
-}
-
-func (d *draft) complete() (etag string, err error) {
-	if d.parts == 0 {
-		return d.upload.Put(d.ctx, d.buf)
-	}
-	if len(d.buf) > 0 {
-		if err := d.sendPart(); err != nil {
-			return "", err
-		}
-	}
-	return d.upload.Complete(d.ctx)
 }
 
 // stored returns nil if the object is this draft: its publication may have succeeded although the response was lost, and
 // the next attempt then failed; or the storage may have acknowledged what it did not keep.
-func (d *draft) stored(size int64, etag string) error {
-	info, err := d.bucket.Stat(d.ctx, d.target.Key)
-	if errors.Is(err, fs.ErrNotExist) {
+func (d *draft) stored(size int64) error {
+	info, err := d.storage.Stat(d.ctx, d.key)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && (info.Token != d.token || info.Size != size):
 		return errNotStored
-	}
-	if err != nil && err != errNoVersion { // the token suffices
+	case err != nil:
 		return fmt.Errorf("the object cannot be checked after its publication: %w", err)
 	}
-	if ours := info.Token == d.target.Token || etag != "" && info.ETag == etag; !ours || info.Size != size {
-		return errNotStored
-	}
 	return nil
 }
 
-// Discard aborts the upload, with a context of its own: that of the run may be done.
+// Discard ends Put, which removes what was sent.
 func (d *draft) Discard() error {
-	if d.parts == 0 {
-		return nil
+	defer d.limit(discardTimeout)()
+	_ = d.data.CloseWithError(errDiscarded) // always nil
+	<-d.done
+	if errors.Is(d.err, errLeft) {
+		return d.err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.ctx), discardTimeout)
-	defer cancel()
-	if err := d.upload.Abort(ctx); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	d.end()
 	return nil
-}
-
-// end forgets the upload.
-func (d *draft) end() {
-	d.note.forget()
-	d.buf, d.parts = nil, 0
 }

@@ -10,35 +10,27 @@ const (
 	BlockSize  = blockSize
 	EmptyPages = emptyPages
 	Attempts   = attempts
-	DraftKey   = draftKey
+	TokenKey   = tokenKey
 
 	CallTimeout = callTimeout
 	ReadTimeout = readTimeout
 )
 
 var (
-	FirstPause   = &firstPause
-	ErrNoVersion = errNoVersion
+	MaxPause     = &maxPause
+	ErrWrong     = errWrong
 	ErrNotStored = errNotStored
 )
 
-// LeftDrafts returns the URLs of the drafts that have notes.
-func LeftDrafts() (urls []string) {
-	for _, d := range leftDrafts() {
-		urls = append(urls, d.URL)
-	}
-	return urls
-}
-
 // Source opens a version of an object of a bucket.
-func Source(ctx context.Context, b Bucket, version Info) interface {
+func Source(ctx context.Context, s Storage, version Info) interface {
 	io.Reader
 	io.ReaderAt
 } {
-	return &source{ctx: ctx, bucket: guarded{b}, key: "in.csv", info: version, keep: streamBlocks}
+	return &source{ctx: ctx, storage: s, key: "in.csv", info: version, keep: 1}
 }
 
 // OpenBucket returns the bucket and the key of a URL.
-func OpenBucket(ctx context.Context, url string) (Bucket, string, error) {
+func OpenBucket(ctx context.Context, url string) (Storage, string, error) {
 	return From(ctx).open(ctx, url)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"net/url"
 	"path"
 	"slices"
@@ -21,13 +22,13 @@ import (
 // name may be at two places. It implements the storages of packages reader and writer.
 type Objects struct {
 	mu         sync.Mutex
-	parameters map[string]url.Values // by "scheme://bucket"
-	buckets    map[string]*opening   // the same
+	parameters map[string]url.Values              // by "scheme://bucket"
+	buckets    map[string]func() (Storage, error) // the same; opens the bucket once
 }
 
 // New returns an Objects without parameters.
 func New() *Objects {
-	return &Objects{parameters: make(map[string]url.Values), buckets: make(map[string]*opening)}
+	return &Objects{parameters: make(map[string]url.Values), buckets: make(map[string]func() (Storage, error))}
 }
 
 // key is that of the Objects in a context.
@@ -55,65 +56,52 @@ func Own(ctx context.Context) *Objects {
 	return New()
 }
 
-// opening is a bucket that is being opened, or is open.
-type opening struct {
-	done   chan struct{} // closed when bucket and err are set
-	bucket Bucket
-	err    error
-}
-
 // open returns the bucket and the key of a URL without parameters. To open a bucket may take a while; other buckets do not
 // wait.
-func (o *Objects) open(ctx context.Context, path string) (Bucket, string, error) {
+func (o *Objects) open(ctx context.Context, path string) (Storage, string, error) {
 	name, key, err := parse(path)
 	if err != nil {
 		return nil, "", err
 	}
-	scheme, bucket, _ := strings.Cut(name, "://")
-	opener := schemes[scheme]
-	if opener == nil {
-		return nil, "", unknownScheme(path, scheme)
-	}
 	o.mu.Lock()
-	b, parameters := o.buckets[name], o.parameters[name]
-	if b == nil {
-		b = &opening{done: make(chan struct{})}
-		o.buckets[name] = b
-		o.mu.Unlock()
-		opened, err := opener(ctx, bucket, parameters)
-		if b.bucket = (guarded{opened}); err != nil {
-			b.err = fmt.Errorf("open %s: %w", name, err)
-			o.forget(name, b)
-		}
-		close(b.done)
-	} else {
-		o.mu.Unlock()
+	open := o.buckets[name]
+	if open == nil {
+		parameters := o.parameters[name]
+		open = sync.OnceValues(func() (Storage, error) {
+			scheme, bucket, _ := strings.Cut(name, "://")
+			opener := schemes[scheme]
+			if opener == nil {
+				return nil, unknownScheme(path, scheme)
+			}
+			ctx, cancel := context.WithTimeout(ctx, callTimeout)
+			defer cancel()
+			opened, err := opener(ctx, bucket, parameters)
+			if err != nil {
+				o.forget(name) // the next caller opens the bucket again
+				return nil, fmt.Errorf("open %s: %w", name, err)
+			}
+			return limited{opened}, nil
+		})
+		o.buckets[name] = open
 	}
-	select {
-	case <-b.done: // also if the context has ended
-		return b.bucket, key, b.err
-	default:
-	}
-	select {
-	case <-b.done:
-		return b.bucket, key, b.err
-	case <-ctx.Done():
-		return nil, "", context.Cause(ctx)
-	}
+	o.mu.Unlock()
+	s, err := open()
+	return s, key, err
 }
 
-// forget lets the next caller open the bucket again.
-func (o *Objects) forget(name string, b *opening) {
+func (o *Objects) forget(name string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.buckets[name] == b {
-		delete(o.buckets, name)
-	}
+	delete(o.buckets, name)
 }
 
 // Open opens the present version of an object for reading.
 func (o *Objects) Open(ctx context.Context, url string) (reader.Source, error) {
-	s, err := o.openSource(ctx, url)
+	bucket, key, err := o.open(ctx, url)
+	if err != nil {
+		return nil, failed("open", url, err)
+	}
+	s, err := openSource(ctx, bucket, key)
 	if err != nil {
 		return nil, failed("open", url, err)
 	}
@@ -131,75 +119,55 @@ func (o *Objects) Stat(ctx context.Context, url string) (fs.FileInfo, error) {
 }
 
 // IsFolder reports whether objects have names below a URL.
-func (o *Objects) IsFolder(ctx context.Context, url string) (found bool, err error) {
-	bucket, key, err := o.open(ctx, strings.TrimRight(url, "/")+"/")
-	if err != nil {
-		return false, err
-	}
-	err = list(ctx, bucket, key, func(string) error { found = true; return errEnough })
-	return found, failed("list", url, err)
+func (o *Objects) IsFolder(ctx context.Context, url string) (bool, error) {
+	found, err := o.list(ctx, strings.TrimRight(url, "/")+"/", 1)
+	return len(found) > 0, err
 }
 
 // List returns the URLs that begin with prefix, in lexical order. Keys that end in "/", which some tools make for
 // folders, are left out.
 func (o *Objects) List(ctx context.Context, prefix string) ([]string, error) {
-	bucket, key, err := o.open(ctx, prefix)
-	if err != nil {
-		return nil, err
-	}
-	root, found := strings.TrimSuffix(prefix, key), make(map[string]bool)
-	err = list(ctx, bucket, key, func(key string) error {
-		if found[root+key] {
-			return &ListError{fmt.Sprintf("the key %q twice", key)}
-		}
-		found[root+key] = true
-		return nil
-	})
-	if err != nil {
-		return nil, failed("list", prefix, err)
-	}
+	found, err := o.list(ctx, prefix, math.MaxInt)
 	maps.DeleteFunc(found, func(url string, _ bool) bool { return strings.HasSuffix(url, "/") })
-	return slices.Sorted(maps.Keys(found)), nil
+	return slices.Sorted(maps.Keys(found)), err
 }
 
 // emptyPages of a list may follow each other. Servers that skip removed objects send some.
 const emptyPages = 100
 
-// errEnough ends a list before its end.
-var errEnough = errors.New("the list is read far enough")
-
-// list calls add for the keys that begin with prefix until add returns an error. The error is a *ListError for keys that
-// were not asked for, and for a list without an end.
-func list(ctx context.Context, bucket Bucket, prefix string, add func(key string) error) error {
-	tokens, empty := make(map[string]bool), 0
+// list returns the URLs that begin with prefix, and ends when there are enough. A list that repeats a key or a token, or has
+// keys that were not asked for, is an error: it would have no end, or name the wrong inputs.
+func (o *Objects) list(ctx context.Context, prefix string, enough int) (map[string]bool, error) {
+	bucket, start, err := o.open(ctx, prefix)
+	if err != nil {
+		return nil, err
+	}
+	root, found, empty := strings.TrimSuffix(prefix, start), make(map[string]bool), 0
 	for token := ""; ; {
-		page, err := bucket.List(ctx, prefix, token)
-		if err != nil {
-			return err
-		}
-		for _, key := range page.Keys {
-			err := add(key)
-			if !strings.HasPrefix(key, prefix) {
-				err = &ListError{fmt.Sprintf("the key %q, which does not begin with %q", key, prefix)}
-			}
-			if err == errEnough {
-				return nil
-			}
-			if err != nil {
-				return err
+		keys, next, err := bucket.List(ctx, start, token)
+		for _, key := range keys {
+			switch url := root + key; {
+			case !strings.HasPrefix(key, start):
+				err = fmt.Errorf("%w: the list has the key %q, which does not begin with %q", errWrong, key, start)
+			case found[url]:
+				err = fmt.Errorf("%w: the list has the key %q twice", errWrong, key)
+			default:
+				found[url] = true
 			}
 		}
-		if empty++; len(page.Keys) > 0 {
+		if empty++; len(keys) > 0 {
 			empty = 0
 		}
-		token = page.Next
-		if token == "" {
-			return nil
+		if empty > emptyPages || next != "" && next == token {
+			err = fmt.Errorf("%w: the list has pages without an end", errWrong)
 		}
-		if tokens[token] || empty > emptyPages {
-			return &ListError{"pages without an end"}
+		if err != nil {
+			return nil, failed("list", prefix, err)
 		}
-		tokens[token] = true
+		if next == "" || len(found) >= enough {
+			return found, nil
+		}
+		token = next
 	}
 }
 
@@ -234,7 +202,7 @@ func (o *Objects) Create(ctx context.Context, url string) (writer.Draft, error) 
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, failed("create", url, err)
 	}
-	return newDraft(ctx, bucket, url, key, old), nil
+	return newDraft(ctx, bucket, key, old), nil
 }
 
 // CreateFile creates an object unless there is one. Of several programs on several machines, one does.
@@ -243,7 +211,7 @@ func (o *Objects) CreateFile(ctx context.Context, url string, data []byte) (crea
 	if err != nil {
 		return false, err
 	}
-	d := newDraft(ctx, bucket, url, key, Info{})
+	d := newDraft(ctx, bucket, key, Info{})
 	if _, err = d.Write(data); err == nil {
 		err = d.Publish(int64(len(data)))
 	}
@@ -268,18 +236,5 @@ func (o *Objects) Remove(ctx context.Context, url string) error {
 	return failed("remove", url, err)
 }
 
-// RemoveDrafts removes the drafts that processes of this machine have left.
-func (o *Objects) RemoveDrafts(ctx context.Context, dir string, match func(name string) bool) {
-	for _, d := range leftDrafts() {
-		if folder, name := path.Split(d.URL); strings.TrimRight(folder, "/") != strings.TrimRight(dir, "/") || !match(name) {
-			continue
-		}
-		bucket, key, err := o.open(ctx, d.URL)
-		if err == nil {
-			err = bucket.Abort(ctx, key, d.ID)
-		}
-		if err == nil || errors.Is(err, fs.ErrNotExist) {
-			d.forget()
-		}
-	}
-}
+// RemoveDrafts does nothing: the storage removes the uploads of killed processes, by a rule of the bucket.
+func (o *Objects) RemoveDrafts(context.Context, string, func(string) bool) {}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -23,24 +24,31 @@ import (
 )
 
 const (
+	// attempts of a request: with the pauses in between, a minute or more of 503 SlowDown.
+	attempts = 10
 	// headerTimeout bounds the wait for the beginning of a response. Completing a large upload takes minutes.
 	headerTimeout = 3 * time.Minute
-	// draftKey is the metadata with the token of a Target.
-	draftKey = "bulkcat-draft"
+	// partSize is the size of a part of an upload in bytes, which is in memory while it is sent; S3 wants 5 MiB.
+	partSize = 8 << 20
+	// doubleEvery is the number of parts after which the part size doubles: an upload has at most 10,000 parts.
+	doubleEvery = 1000
+	// tokenKey is the metadata with the token of Put. Azure allows no hyphen in a name.
+	tokenKey = "bulkcatdraft"
 )
 
+// maxPause is the longest pause between two attempts. Tests shorten it.
+var maxPause = 20 * time.Second
+
 // s3Bucket is a bucket of Amazon S3, or of a server with the interface of S3. It uses the client of S3 itself, and not
-// the bucket of gocloud.dev, which does not tell the names of its uploads, so that those of killed processes could not be
-// removed, and with which the program is 3 MB larger.
+// the bucket of gocloud.dev, with which the program is 3 MB larger.
 type s3Bucket struct {
 	name   string
 	client *s3.Client
 }
 
-func openS3(ctx context.Context, name string, parameters url.Values) (Bucket, error) {
+func openS3(ctx context.Context, name string, parameters url.Values) (Storage, error) {
 	options := []func(*config.LoadOptions) error{
 		config.WithLogger(logging.Nop{}), // errors say what went wrong
-		// The services of credentials are asked as often as S3 is. S3 itself is asked again by repeat, for all requests alike.
 		config.WithRetryer(func() aws.Retryer {
 			return retry.NewStandard(func(o *retry.StandardOptions) {
 				o.MaxAttempts, o.MaxBackoff, o.RateLimiter = attempts, maxPause, ratelimit.None
@@ -68,7 +76,6 @@ func openS3(ctx context.Context, name string, parameters url.Values) (Bucket, er
 	}
 	client := s3.NewFromConfig(c, func(o *s3.Options) {
 		o.DisableLogOutputChecksumValidationSkipped = true
-		o.Retryer = aws.NopRetryer{}
 		// Other servers seldom have a name for each bucket.
 		o.UsePathStyle = o.BaseEndpoint != nil && parameters.Get("use_path_style") != "false"
 	})
@@ -77,19 +84,19 @@ func openS3(ctx context.Context, name string, parameters url.Values) (Bucket, er
 
 func (b *s3Bucket) Stat(ctx context.Context, key string) (Info, error) {
 	out, err := b.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &b.name, Key: &key})
-	if err != nil {
+	switch {
+	case err != nil:
 		return Info{}, s3Error(err)
+	case out.ContentLength == nil, out.ETag == nil && out.LastModified == nil:
+		return Info{}, fmt.Errorf("%w: HEAD names no size or no version of the object (no Content-Length, or neither ETag nor Last-Modified)", errWrong)
 	}
-	info := Info{-1, aws.ToString(out.ETag), aws.ToTime(out.LastModified), out.Metadata[draftKey]}
-	if out.ContentLength != nil {
-		info.Size = *out.ContentLength
-	}
-	return info, nil
+	return Info{*out.ContentLength, aws.ToString(out.ETag), aws.ToTime(out.LastModified), out.Metadata[tokenKey]}, nil
 }
 
-// Read does not use If-Unmodified-Since if there is no ETag. Servers over a folder, such as versitygw, have no ETag of
-// files that others have put there, but versitygw compares fractions of a second, which the header does not have.
-func (b *s3Bucket) Read(ctx context.Context, key string, version Info, offset, length int64) (*Body, error) {
+// Read compares the version and the range of the response with what was asked for: servers and the proxies before them
+// ignore headers. It does not use If-Unmodified-Since if there is no ETag. Servers over a folder, such as versitygw, have no
+// ETag of files that others have put there, but versitygw compares fractions of a second, which the header does not have.
+func (b *s3Bucket) Read(ctx context.Context, key string, version Info, offset, length int64) (io.ReadCloser, error) {
 	in := &s3.GetObjectInput{Bucket: &b.name, Key: &key}
 	if version.ETag != "" {
 		in.IfMatch = &version.ETag
@@ -101,142 +108,118 @@ func (b *s3Bucket) Read(ctx context.Context, key string, version Info, offset, l
 	if err != nil {
 		return nil, s3Error(err)
 	}
-	body := &Body{out.Body, aws.ToString(out.ETag), aws.ToTime(out.LastModified), aws.ToString(out.ContentRange)}
-	if body.Range == "" && out.ContentLength != nil {
-		body.Range = wholeRange(*out.ContentLength)
+	asked, got := rangeOf(offset, length, version.Size), aws.ToString(out.ContentRange)
+	if got == "" && out.ContentLength != nil {
+		got = rangeOf(0, *out.ContentLength, *out.ContentLength)
 	}
-	return body, nil
+	switch {
+	case aws.ToString(out.ETag) != version.ETag, version.ETag == "" && !aws.ToTime(out.LastModified).Equal(version.Modified):
+		err = ErrChanged
+	case got != asked:
+		err = fmt.Errorf("%w: asked for %s, but the response has %q; it ignores the header Range, or names wrong sizes", errWrong, asked, got)
+	default:
+		return out.Body, nil
+	}
+	return nil, errors.Join(err, out.Body.Close())
 }
 
-func (b *s3Bucket) List(ctx context.Context, prefix, token string) (page Page, err error) {
+func (b *s3Bucket) List(ctx context.Context, prefix, token string) (keys []string, next string, err error) {
 	in := &s3.ListObjectsV2Input{Bucket: &b.name, Prefix: &prefix}
 	if token != "" {
 		in.ContinuationToken = &token
 	}
 	out, err := b.client.ListObjectsV2(ctx, in)
 	if err != nil {
-		return page, s3Error(err)
+		return nil, "", s3Error(err)
 	}
 	for _, object := range out.Contents {
-		page.Keys = append(page.Keys, aws.ToString(object.Key))
+		keys = append(keys, aws.ToString(object.Key))
 	}
-	page.Next = aws.ToString(out.NextContinuationToken)
-	switch {
-	case out.IsTruncated == nil:
-		return page, &ListError{"a page that does not say whether it is the last"}
-	case *out.IsTruncated != (page.Next != ""):
-		return page, &ListError{"a page whose IsTruncated and NextContinuationToken contradict each other"}
+	next = aws.ToString(out.NextContinuationToken)
+	if out.IsTruncated == nil || *out.IsTruncated != (next != "") {
+		err = fmt.Errorf("%w: the list does not say whether it goes on, or contradicts itself (IsTruncated, NextContinuationToken)", errWrong)
 	}
-	return page, nil
+	return keys, next, err
 }
 
-// s3Condition returns the headers by which an object is replaced only if it is what it was.
-func s3Condition(old Info) (ifMatch, ifNoneMatch *string) {
+// Put writes an object of less than a part with one request, and others with an upload in parts.
+func (b *s3Bucket) Put(ctx context.Context, key string, data io.Reader, old Info, token string) error {
+	ifMatch, ifNoneMatch := &old.ETag, (*string)(nil)
 	if old.ETag == "" {
-		return nil, aws.String("*")
+		ifMatch, ifNoneMatch = nil, aws.String("*")
 	}
-	return &old.ETag, nil
+	metadata := map[string]string{tokenKey: token}
+	var part bytes.Buffer
+	_, err := io.CopyN(&part, data, partSize)
+	if err == io.EOF {
+		_, err = b.client.PutObject(ctx, &s3.PutObjectInput{
+			Bucket: &b.name, Key: &key, Body: bytes.NewReader(part.Bytes()), Metadata: metadata, IfMatch: ifMatch, IfNoneMatch: ifNoneMatch,
+		})
+		return s3Error(err)
+	}
+	if err != nil {
+		return err
+	}
+	upload, err := b.client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{
+		Bucket: &b.name, Key: &key, Metadata: metadata, ChecksumAlgorithm: types.ChecksumAlgorithmCrc32,
+	})
+	if err != nil {
+		return s3Error(err)
+	}
+	parts, err := b.putParts(ctx, key, upload.UploadId, &part, data)
+	if err == nil {
+		_, err = b.client.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{
+			Bucket: &b.name, Key: &key, UploadId: upload.UploadId, IfMatch: ifMatch, IfNoneMatch: ifNoneMatch,
+			MultipartUpload: &types.CompletedMultipartUpload{Parts: parts},
+		})
+	}
+	if err == nil {
+		info, err := b.Stat(ctx, key)
+		if err == nil && info.Token == token {
+			return nil
+		}
+	}
+	return errors.Join(s3Error(err), b.abort(ctx, key, upload.UploadId)) // a storage that does not have the object may keep the parts
 }
 
-func (b *s3Bucket) Write(t Target) Upload { return &s3Upload{bucket: b, target: t} }
+// putParts sends the first part and the others, which it reads from data.
+func (b *s3Bucket) putParts(ctx context.Context, key string, upload *string, part *bytes.Buffer, data io.Reader) (parts []types.CompletedPart, err error) {
+	for part.Len() > 0 {
+		number := aws.Int32(int32(len(parts) + 1))
+		out, err := b.client.UploadPart(ctx, &s3.UploadPartInput{
+			Bucket: &b.name, Key: &key, UploadId: upload, PartNumber: number,
+			Body: bytes.NewReader(part.Bytes()), ChecksumAlgorithm: types.ChecksumAlgorithmCrc32,
+		})
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, types.CompletedPart{PartNumber: number, ETag: out.ETag, ChecksumCRC32: out.ChecksumCRC32})
+		part.Reset()
+		if _, err := io.CopyN(part, data, partSize<<(len(parts)/doubleEvery)); err != nil && err != io.EOF {
+			return nil, err
+		}
+	}
+	return parts, nil
+}
+
+// abort removes the parts of an upload, with a context of its own: that of the run may be done.
+func (b *s3Bucket) abort(ctx context.Context, key string, upload *string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardTimeout)
+	defer cancel()
+	_, err := b.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &b.name, Key: &key, UploadId: upload})
+	if err = s3Error(err); err == nil || err == errNoUpload {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", errLeft, err)
+}
 
 func (b *s3Bucket) Remove(ctx context.Context, key string) error {
 	_, err := b.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.name, Key: &key})
 	return s3Error(err)
 }
 
-func (b *s3Bucket) Abort(ctx context.Context, key, id string) error {
-	_, err := b.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &b.name, Key: &key, UploadId: &id})
-	return s3Error(err)
-}
-
-// s3Upload is an object that is being written.
-type s3Upload struct {
-	bucket *s3Bucket
-	target Target
-	id     string // of the multipart upload; "" before the first part
-	parts  []types.CompletedPart
-}
-
-func (u *s3Upload) Put(ctx context.Context, data []byte) (string, error) {
-	in := &s3.PutObjectInput{Bucket: &u.bucket.name, Key: &u.target.Key, Body: bytes.NewReader(data), Metadata: map[string]string{draftKey: u.target.Token}}
-	in.IfMatch, in.IfNoneMatch = s3Condition(u.target.Old)
-	out, err := u.bucket.client.PutObject(ctx, in)
-	if err != nil {
-		return "", s3Error(err)
-	}
-	return aws.ToString(out.ETag), nil
-}
-
-func (u *s3Upload) begin(ctx context.Context) error {
-	out, err := u.bucket.client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{
-		Bucket: &u.bucket.name, Key: &u.target.Key, Metadata: map[string]string{draftKey: u.target.Token}, ChecksumAlgorithm: types.ChecksumAlgorithmCrc32,
-	})
-	if err != nil {
-		return s3Error(err)
-	}
-	u.id = aws.ToString(out.UploadId)
-	return u.target.Begun(u.id)
-}
-
-func (u *s3Upload) Part(ctx context.Context, data []byte) error {
-	if u.id == "" {
-		if err := u.begin(ctx); err != nil {
-			return err
-		}
-	}
-	number := aws.Int32(int32(len(u.parts) + 1))
-	out, err := u.bucket.client.UploadPart(ctx, &s3.UploadPartInput{
-		Bucket: &u.bucket.name, Key: &u.target.Key, UploadId: &u.id, PartNumber: number,
-		Body: bytes.NewReader(data), ChecksumAlgorithm: types.ChecksumAlgorithmCrc32,
-	})
-	if err != nil {
-		return s3Error(err)
-	}
-	u.parts = append(u.parts, types.CompletedPart{PartNumber: number, ETag: out.ETag, ChecksumCRC32: out.ChecksumCRC32})
-	return nil
-}
-
-func (u *s3Upload) Complete(ctx context.Context) (string, error) {
-	in := &s3.CompleteMultipartUploadInput{
-		Bucket: &u.bucket.name, Key: &u.target.Key, UploadId: &u.id,
-		MultipartUpload: &types.CompletedMultipartUpload{Parts: u.parts},
-	}
-	in.IfMatch, in.IfNoneMatch = s3Condition(u.target.Old)
-	out, err := u.bucket.client.CompleteMultipartUpload(ctx, in)
-	if err = s3Error(err); errors.Is(err, fs.ErrNotExist) {
-		return "", errors.New("the upload was aborted by another program")
-	}
-	if err != nil {
-		return "", err
-	}
-	return aws.ToString(out.ETag), nil
-}
-
-func (u *s3Upload) Abort(ctx context.Context) error {
-	if u.id == "" {
-		return nil
-	}
-	return u.bucket.Abort(ctx, u.target.Key, u.id)
-}
-
-// passes reports whether the same request may succeed later.
-var passes = retry.IsErrorRetryables(retry.DefaultRetryables)
-
-// s3Error returns the error of a request, as Bucket describes it.
+// s3Error returns the code and the message of an error of S3, without the names of the SDK.
 func s3Error(err error) error {
-	text := s3Text(err)
-	if passes.IsErrorRetryable(err) == aws.TrueTernary {
-		return &TransientError{text}
-	}
-	return text
-}
-
-// s3Text returns the code and the message of an error of S3, without the names of the SDK.
-func s3Text(err error) error {
-	if err == nil {
-		return nil
-	}
 	var response *smithyhttp.ResponseError
 	status := 0
 	if errors.As(err, &response) {
@@ -246,6 +229,8 @@ func s3Text(err error) error {
 	switch {
 	case status == http.StatusNotFound && named && api.ErrorCode() == "NoSuchBucket":
 		return errors.New("the bucket does not exist")
+	case status == http.StatusNotFound && named && api.ErrorCode() == "NoSuchUpload":
+		return errNoUpload
 	case status == http.StatusNotFound:
 		return fs.ErrNotExist
 	case status == http.StatusPreconditionFailed, status == http.StatusConflict && named && api.ErrorCode() == "ConditionalRequestConflict":

@@ -90,7 +90,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 		s.list(w, query.Get("prefix"))
 	case r.Method == http.MethodPost && query.Has("uploads"):
 		id := strconv.Itoa(len(s.uploads) + 1)
-		s.uploads[id] = &upload{key, r.Header.Get("X-Amz-Meta-" + storage.DraftKey), map[int]string{}}
+		s.uploads[id] = &upload{key, r.Header.Get("X-Amz-Meta-" + storage.TokenKey), map[int]string{}}
 		fmt.Fprintf(w, "<InitiateMultipartUploadResult><UploadId>%s</UploadId></InitiateMultipartUploadResult>", id)
 	case id != "" && s.uploads[id] == nil:
 		refuse(w, http.StatusNotFound, "NoSuchUpload")
@@ -106,7 +106,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 			refuse(w, http.StatusPreconditionFailed, "PreconditionFailed")
 			return
 		}
-		data, token := string(body), r.Header.Get("X-Amz-Meta-"+storage.DraftKey)
+		data, token := string(body), r.Header.Get("X-Amz-Meta-"+storage.TokenKey)
 		if r.Method == http.MethodPost {
 			data, token = s.joined(body, s.uploads[id]), s.uploads[id].token
 			delete(s.uploads, id)
@@ -124,7 +124,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		w.Header().Set("ETag", old.etag)
-		w.Header().Set("X-Amz-Meta-"+storage.DraftKey, old.token)
+		w.Header().Set("X-Amz-Meta-"+storage.TokenKey, old.token)
 		var first, last int
 		if n, _ := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &first, &last); n == 2 {
 			last = min(last, len(old.data)-1)

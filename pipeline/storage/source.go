@@ -17,9 +17,8 @@ import (
 const (
 	// blockSize is the size of a ranged read in bytes. It is large enough that the latency of a request costs little.
 	blockSize = 2 << 20
-	// streamBlocks are kept of an object that is read from its beginning to its end.
-	streamBlocks = 1
-	// seekBlocks are kept of an object that is read by offset: each column of a Parquet file is read in another block.
+	// seekBlocks are kept of an object that is read by offset, and one of others: each column of a Parquet file is read in
+	// another block.
 	seekBlocks = 16
 	// maxCuts is the number of reads in a row that may end without a byte.
 	maxCuts = 10
@@ -28,10 +27,10 @@ const (
 // source is a version of an object that is open for reading. It implements reader.Source. As with a file, several
 // goroutines may call ReadAt.
 type source struct {
-	ctx    context.Context // of opening, for the reads
-	bucket Bucket
-	key    string
-	info   Info
+	ctx     context.Context // of opening, for the reads
+	storage Storage
+	key     string
+	info    Info
 
 	mu     sync.Mutex
 	offset int64 // of Read
@@ -45,20 +44,15 @@ type block struct {
 	data   []byte
 }
 
-func (o *Objects) openSource(ctx context.Context, url string) (*source, error) {
-	bucket, key, err := o.open(ctx, url)
-	if err != nil {
-		return nil, err
+func openSource(ctx context.Context, s Storage, key string) (*source, error) {
+	info, err := s.Stat(ctx, key)
+	if err == nil && info.Size == 0 {
+		var body io.ReadCloser
+		if body, err = s.Read(ctx, key, info, 0, 0); err == nil { // some proxies answer HEAD with a length of 0
+			err = body.Close()
+		}
 	}
-	s := &source{ctx: ctx, bucket: bucket, key: key, keep: streamBlocks}
-	if s.info, err = bucket.Stat(ctx, key); err != nil || s.info.Size > 0 {
-		return s, err
-	}
-	body, err := bucket.Read(ctx, key, s.info, 0, 0) // some proxies answer HEAD with a length of 0
-	if err != nil {
-		return nil, err
-	}
-	return s, body.Close()
+	return &source{ctx: ctx, storage: s, key: key, info: info, keep: 1}, err
 }
 
 func (s *source) Read(p []byte) (int, error) {
@@ -104,62 +98,65 @@ func (s *source) readSome(p []byte, offset int64) (int, error) {
 
 // block returns a block from memory, or reads the block in place of the one that was not used for the longest time.
 func (s *source) block(number int64) ([]byte, error) {
-	at := slices.IndexFunc(s.blocks, func(b block) bool { return b.number == number })
-	if at >= 0 {
-		b := s.blocks[at]
-		s.blocks = append(slices.Delete(s.blocks, at, at+1), b)
-		return b.data, nil
+	var b block
+	if at := slices.IndexFunc(s.blocks, func(b block) bool { return b.number == number }); at >= 0 {
+		b = s.blocks[at]
+		s.blocks = slices.Delete(s.blocks, at, at+1)
+	} else {
+		if len(s.blocks) >= s.keep {
+			b.data = s.blocks[0].data[:0]
+			s.blocks = slices.Delete(s.blocks, 0, 1)
+		}
+		offset := number * blockSize
+		b = block{number, slices.Grow(b.data, blockSize)[:min(blockSize, s.info.Size-offset)]}
+		if err := s.fetch(b.data, offset); err != nil {
+			return nil, err
+		}
 	}
-	var data []byte
-	if len(s.blocks) >= s.keep {
-		data = s.blocks[0].data[:0]
-		s.blocks = slices.Delete(s.blocks, 0, 1)
-	}
-	offset := number * blockSize
-	data = slices.Grow(data, blockSize)[:min(blockSize, s.info.Size-offset)]
-	if err := s.fetch(data, offset); err != nil {
-		return nil, err
-	}
-	s.blocks = append(s.blocks, block{number, data})
-	return data, nil
+	s.blocks = append(s.blocks, b)
+	return b.data, nil
 }
 
-// fetch fills p from an offset. A connection that is cut continues at its offset.
+// fetch fills p from an offset. A connection that is cut continues at its offset. The error of a request, which the storage
+// has repeated, is final; the error of a body is not.
 func (s *source) fetch(p []byte, offset int64) error {
-	for cuts := 0; len(p) > 0; {
+	for cuts := 0; ; {
 		n, final, err := s.fetchOnce(p, offset)
 		p, offset, cuts = p[n:], offset+int64(n), cuts+1
 		if n > 0 {
 			cuts = 0
 		}
-		if len(p) > 0 && s.ctx.Err() != nil {
+		switch {
+		case len(p) == 0:
+			return nil
+		case s.ctx.Err() != nil:
 			return fmt.Errorf("%w: %w", reader.ErrInterrupted, context.Cause(s.ctx))
-		}
-		if len(p) > 0 && final {
+		case final:
 			return err
-		}
-		if len(p) > 0 && cuts == maxCuts {
-			return &CutError{offset, err}
-		}
-		if n == 0 && len(p) > 0 {
-			_ = pause(s.ctx, min(100*time.Millisecond<<cuts, 10*time.Second)) // the next read returns the error
+		case cuts == maxCuts:
+			return fmt.Errorf("the connection to the storage was cut at byte %d in each of %d attempts: %w", offset, maxCuts, err)
+		case n == 0:
+			select {
+			case <-s.ctx.Done(): // the next read returns the error
+			case <-time.After(min(100*time.Millisecond<<cuts, 10*time.Second)):
+			}
 		}
 	}
-	return nil
 }
 
-// fetchOnce makes one request. The error of the request, which the bucket has repeated, is final; the error of a body is
-// not.
 func (s *source) fetchOnce(p []byte, offset int64) (n int, final bool, err error) {
-	body, err := s.bucket.Read(s.ctx, s.key, s.info, offset, int64(len(p)))
+	ctx, cancel := context.WithTimeout(s.ctx, callTimeout)
+	defer cancel()
+	body, err := s.storage.Read(ctx, s.key, s.info, offset, int64(len(p)))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = ErrChanged
+	}
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			err = ErrChanged
-		}
 		return 0, true, noEnd(err)
 	}
+	defer body.Close() // only read from
+	defer time.AfterFunc(readTimeout, cancel).Stop()
 	n, err = io.ReadFull(body, p)
-	_ = body.Close() // only read from
 	return n, false, noEnd(err)
 }
 

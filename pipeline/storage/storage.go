@@ -3,103 +3,98 @@ package storage
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
-	"os"
-	"strings"
-
-	"github.com/bulkcat/bulkcat/reader"
-	"github.com/bulkcat/bulkcat/writer"
-	"github.com/bulkcat/bulkcat/writer/disk"
-	"github.com/bulkcat/bulkcat/writer/regular"
+	"net/url"
+	"time"
 )
 
-// Of returns where a path is written: the file system of the machine, or the object storage of the context. The file system
-// does not wait for a context: the account of an interrupted run is written after the end of its context.
-func Of(ctx context.Context, path string) writer.Storage {
-	if IsURL(path) {
-		return From(ctx)
-	}
-	return writer.Local
+// Storage is a bucket of an object storage. Each method makes the requests of one operation, and repeats those that failed for
+// a reason that passes. The error of a missing object is fs.ErrNotExist, and that of an object with another version than
+// expected ErrChanged. No error has a secret.
+type Storage interface {
+	// Stat describes the present version of an object.
+	Stat(ctx context.Context, key string) (Info, error)
+	// Read returns a range of a version of an object. A length of 0, of an empty object, asks whether the object is empty.
+	Read(ctx context.Context, key string, version Info, offset, length int64) (io.ReadCloser, error)
+	// List returns a page of the keys that begin with prefix, and the token of the next page, which is "" for none.
+	List(ctx context.Context, prefix, token string) (keys []string, next string, err error)
+	// Put writes an object whole: nothing is visible before the end of the data, and nothing stays after an error of the data.
+	// It replaces the version old of the object, and no other; the zero Info stands for no object. The token is stored with
+	// the object.
+	Put(ctx context.Context, key string, data io.Reader, old Info, token string) error
+	// Remove removes an object.
+	Remove(ctx context.Context, key string) error
 }
 
-// Open opens a regular file, or the present version of an object. The context also ends the reads.
-func Open(ctx context.Context, path string) (reader.Source, error) {
-	if IsURL(path) {
-		return From(ctx).Open(ctx, path)
-	}
-	return regular.Open(path)
+// Info describes a version of an object.
+type Info struct {
+	Size     int64 // bytes
+	ETag     string
+	Modified time.Time
+	Token    string // of the Put that wrote the object
 }
 
-// Stat describes a file. The error is fs.ErrNotExist if there is none.
-func Stat(ctx context.Context, path string) (fs.FileInfo, error) {
-	if IsURL(path) {
-		return From(ctx).Stat(ctx, path)
-	}
-	return os.Stat(path)
+// Opener opens a bucket. The parameters are those of the URL.
+type Opener func(ctx context.Context, name string, parameters url.Values) (Storage, error)
+
+// schemes are the object storages of the program, each of which registers itself.
+var schemes = map[string]Opener{"s3": openS3}
+
+// Register adds an object storage for URLs with the scheme. An init calls it.
+func Register(scheme string, open Opener) { schemes[scheme] = open }
+
+// ErrChanged says that an object has another version than expected.
+var ErrChanged = errors.New("the object has changed meanwhile: another program has written it")
+
+var (
+	errWrong     = errors.New("the storage, or a proxy before it, answers wrongly")
+	errNotStored = errors.New("the storage has acknowledged the object, but does not have it as it was sent")
+	errNoUpload  = errors.New("the upload was aborted by another program")
+	errLeft      = errors.New("parts of an unfinished upload stay in the bucket")
+	errDiscarded = errors.New("the draft is discarded")
+)
+
+const (
+	// callTimeout bounds an operation with its repetitions. Completing a large upload takes minutes.
+	callTimeout = 5 * time.Minute
+	// readTimeout bounds the time in which a body is read. What was read until then counts.
+	readTimeout = time.Minute
+	// discardTimeout bounds the removal of an unfinished upload.
+	discardTimeout = 5 * time.Second
+)
+
+// limited is a storage with time limits. Sources and drafts limit reading and writing.
+type limited struct{ Storage }
+
+func (l limited) Stat(ctx context.Context, key string) (Info, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return l.Storage.Stat(ctx, key)
 }
 
-// Exists reports whether there is a file, a folder or an object at path.
-func Exists(ctx context.Context, path string) (bool, error) {
-	if IsURL(path) && strings.HasSuffix(path, "/") {
-		return From(ctx).IsFolder(ctx, path)
-	}
-	if !IsURL(path) {
-		_, err := os.Lstat(path)
-		return err == nil, nil
-	}
-	_, err := Stat(ctx, path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, err
+func (l limited) List(ctx context.Context, prefix, token string) ([]string, string, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return l.Storage.List(ctx, prefix, token)
 }
 
-// IsFolder reports whether a path is a folder, or objects have names below it.
-func IsFolder(ctx context.Context, path string) (bool, error) {
-	if IsURL(path) {
-		return From(ctx).IsFolder(ctx, path)
+func (l limited) Remove(ctx context.Context, key string) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return l.Storage.Remove(ctx, key)
+}
+
+// rangeOf returns a range as in the header Content-Range.
+func rangeOf(offset, length, size int64) string {
+	return fmt.Sprintf("bytes %d-%d/%d", offset, offset+length-1, size)
+}
+
+// failed names the object of an error, as package os names the file.
+func failed(op, url string, err error) error {
+	if err == nil {
+		return nil
 	}
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir(), err
-}
-
-// ReadDir returns the names of the files and the folders in a folder, in lexical order.
-func ReadDir(ctx context.Context, path string) ([]string, error) {
-	return Of(ctx, path).ReadDir(ctx, path)
-}
-
-// mostBytes bounds what ReadFile reads. The largest files of this program are the manifests of folders with a hundred
-// thousand parts, which have some hundred bytes for each part.
-const mostBytes = 256 << 20
-
-// ReadFile reads a file of this program, which has 256 MiB at most.
-func ReadFile(ctx context.Context, path string) ([]byte, error) {
-	f, err := Open(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() // only read from
-	return regular.ReadAll(f, path, mostBytes)
-}
-
-// Publish writes data to a path whole or not at all: see writer.PublishFile.
-func Publish(ctx context.Context, path string, data []byte) error {
-	return writer.PublishIn(ctx, Of(ctx, path), path, data)
-}
-
-// CreateFile writes data to a path whole or not at all, unless a file or an object is there. Of several programs, one creates
-// the file.
-func CreateFile(ctx context.Context, path string, data []byte) (created bool, err error) {
-	if IsURL(path) {
-		return From(ctx).CreateFile(ctx, path, data)
-	}
-	return disk.CreateFile(path, data)
-}
-
-// Remove removes a file or an object durably, if there is one.
-func Remove(ctx context.Context, path string) error {
-	if err := Of(ctx, path).Remove(ctx, path); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return &fs.PathError{Op: op, Path: url, Err: err}
 }

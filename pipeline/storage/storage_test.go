@@ -16,23 +16,6 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest/s3faults"
 )
 
-// A killed process leaves its upload, which the next start for the same output removes, and no other.
-func TestLeftDrafts(t *testing.T) {
-	s, bucket := newServer(t)
-	for _, name := range []string{"out.csv", "other.csv"} {
-		write(t, create(t, bucket+"/dir/"+name), large)
-	}
-	storage.From(t.Context()).RemoveDrafts(t.Context(), bucket+"/dir", func(name string) bool { return name == "out.csv" })
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.uploads) != 1 || s.uploads["2"] == nil || s.uploads["2"].key != "dir/other.csv" {
-		t.Errorf("the uploads are %v", s.uploads)
-	}
-	if left := storage.LeftDrafts(); len(left) != 1 || left[0] != bucket+"/dir/other.csv" {
-		t.Errorf("the notes are %v", left)
-	}
-}
-
 // The response to a publication is lost: the draft recognizes its object.
 func TestLostResponse(t *testing.T) {
 	for _, data := range []string{"small", large} {
@@ -109,6 +92,44 @@ func TestCutReads(t *testing.T) {
 	}
 	if want := len(large)/storage.BlockSize + 1; len(asked) != want {
 		t.Errorf("%d requests for the beginning of a block, want %d: none is asked for twice", len(asked), want)
+	}
+}
+
+// A request is repeated if its error passes, and no other. No error has the secret of the requests.
+func TestRepetitions(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		failures int // of the first requests
+		status   int
+		code     string
+		want     string // of the error; "" for none
+		requests int
+	}{
+		{"none", 0, 0, "", "", 1},
+		{"all but the last", storage.Attempts - 1, http.StatusServiceUnavailable, "SlowDown", "", storage.Attempts},
+		{"too many", storage.Attempts, http.StatusServiceUnavailable, "SlowDown", "SlowDown (503)", storage.Attempts},
+		{"an error that stays", 1, http.StatusForbidden, "AccessDenied", "access is denied", 1},
+		{"a wrong request", 1, http.StatusBadRequest, "InvalidRequest", "InvalidRequest (400)", 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, bucket := newServer(t)
+			s.put("in/a.csv", "a")
+			requests := 0
+			s.disturb(func(w http.ResponseWriter, _ *http.Request, _ func(http.ResponseWriter)) bool {
+				if requests++; requests > c.failures {
+					return false
+				}
+				refuse(w, c.status, c.code)
+				return true
+			})
+			_, err := storage.ReadDir(t.Context(), bucket+"/in")
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) || requests != c.requests {
+				t.Errorf("got %v after %d requests, want %q after %d", err, requests, c.want, c.requests)
+			}
+			if err != nil && strings.Contains(err.Error(), "secret-in-the-environment") {
+				t.Errorf("the error has the secret: %v", err)
+			}
+		})
 	}
 }
 
@@ -232,14 +253,16 @@ func TestLocal(t *testing.T) {
 	}
 }
 
-// A bucket that takes its time to be opened, or that cannot be opened, keeps no other bucket waiting, and no caller beyond
-// its context. A check of a path changes nothing.
+// A bucket that takes its time to be opened, or that cannot be opened, keeps no other bucket waiting. A check of a path
+// changes nothing.
 func TestOpeningOneBucketHoldsUpNoOther(t *testing.T) {
-	entered, opens := make(chan struct{}), make(chan struct{})
-	storage.Register("slowly", func(ctx context.Context, name string, parameters url.Values) (storage.Bucket, error) {
+	entered, opens, refused := make(chan struct{}), make(chan struct{}), 0
+	storage.Register("slowly", func(ctx context.Context, name string, parameters url.Values) (storage.Storage, error) {
 		if name == "slow" {
 			close(entered)
 			<-opens
+		} else {
+			refused++
 		}
 		return nil, fmt.Errorf("%s is closed, region %q", name, parameters.Get("region"))
 	})
@@ -252,13 +275,13 @@ func TestOpeningOneBucketHoldsUpNoOther(t *testing.T) {
 		first <- err
 	}()
 	<-entered
-	if _, err := storage.Exists(t.Context(), "slowly://fast/x"); err == nil || !strings.Contains(err.Error(), `fast is closed, region ""`) {
-		t.Errorf("the other bucket: %v", err)
+	for range 2 {
+		if _, err := storage.Exists(t.Context(), "slowly://fast/x"); err == nil || !strings.Contains(err.Error(), `fast is closed, region ""`) {
+			t.Errorf("the other bucket: %v", err)
+		}
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := storage.Exists(ctx, "slowly://slow/y"); !errors.Is(err, context.Canceled) {
-		t.Errorf("a caller whose context has ended: %v", err)
+	if refused != 2 {
+		t.Errorf("a bucket that could not be opened was opened %d times, want 2", refused)
 	}
 	close(opens)
 	if err := <-first; err == nil || !strings.Contains(err.Error(), "slow is closed") {

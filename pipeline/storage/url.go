@@ -1,22 +1,12 @@
 package storage
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"net/url"
 	"slices"
 	"strings"
 )
-
-// Opener opens a bucket. The parameters are those of the URL.
-type Opener func(ctx context.Context, name string, parameters url.Values) (Bucket, error)
-
-// schemes are the object storages of the program, each of which registers itself.
-var schemes = map[string]Opener{"s3": openS3}
-
-// Register adds an object storage for URLs with the scheme. An init calls it.
-func Register(scheme string, open Opener) { schemes[scheme] = open }
 
 // IsURL reports whether a path is the URL of an object.
 func IsURL(path string) bool {

@@ -3,7 +3,6 @@
 package storagetest
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -29,14 +28,15 @@ type Bucket struct {
 
 // Version is the present version of an object.
 type Version struct {
-	Text string
-	etag string
+	Text  string
+	etag  string
+	token string // of Put
 }
 
 var buckets sync.Map // by name and endpoint
 
 func init() {
-	storage.Register("mem", func(_ context.Context, name string, parameters url.Values) (storage.Bucket, error) {
+	storage.Register("mem", func(_ context.Context, name string, parameters url.Values) (storage.Storage, error) {
 		return At(name, parameters.Get("endpoint")), nil
 	})
 }
@@ -92,7 +92,7 @@ func (b *Bucket) Names() (names []string) {
 // Set makes a version of an object.
 func (b *Bucket) Set(key, text string) {
 	b.next++
-	b.Objects[key] = Version{text, fmt.Sprint(b.next)}
+	b.Objects[key] = Version{Text: text, etag: fmt.Sprint(b.next)}
 }
 
 func (b *Bucket) Stat(ctx context.Context, key string) (storage.Info, error) {
@@ -105,10 +105,10 @@ func (b *Bucket) Stat(ctx context.Context, key string) (storage.Info, error) {
 	if !ok {
 		return storage.Info{}, fs.ErrNotExist
 	}
-	return storage.Info{Size: int64(len(v.Text)), ETag: v.etag}, nil
+	return storage.Info{Size: int64(len(v.Text)), ETag: v.etag, Token: v.token}, nil
 }
 
-func (b *Bucket) Read(ctx context.Context, key string, version storage.Info, offset, length int64) (*storage.Body, error) {
+func (b *Bucket) Read(ctx context.Context, key string, version storage.Info, offset, length int64) (io.ReadCloser, error) {
 	if err := b.fail(ctx, "read", key); err != nil {
 		return nil, err
 	}
@@ -118,29 +118,41 @@ func (b *Bucket) Read(ctx context.Context, key string, version storage.Info, off
 	if v.etag != version.ETag {
 		return nil, storage.ErrChanged
 	}
-	end := min(offset+length, int64(len(v.Text)))
-	return &storage.Body{
-		ReadCloser: io.NopCloser(strings.NewReader(v.Text[offset:end])),
-		ETag:       v.etag, Range: fmt.Sprintf("bytes %d-%d/%d", offset, end-1, len(v.Text)),
-	}, nil
+	return io.NopCloser(strings.NewReader(v.Text[offset:min(offset+length, int64(len(v.Text)))])), nil
 }
 
 // List has one key a page.
-func (b *Bucket) List(ctx context.Context, prefix, token string) (storage.Page, error) {
+func (b *Bucket) List(ctx context.Context, prefix, token string) (keys []string, next string, err error) {
 	if err := b.fail(ctx, "list", prefix); err != nil {
-		return storage.Page{}, err
+		return nil, "", err
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, key := range slices.Sorted(maps.Keys(b.Objects)) {
 		if strings.HasPrefix(key, prefix) && key > token {
-			return storage.Page{Keys: []string{key}, Next: key}, nil
+			return []string{key}, key, nil
 		}
 	}
-	return storage.Page{}, nil
+	return nil, "", nil
 }
 
-func (b *Bucket) Write(t storage.Target) storage.Upload { return &upload{bucket: b, target: t} }
+func (b *Bucket) Put(ctx context.Context, key string, data io.Reader, old storage.Info, token string) error {
+	text, err := io.ReadAll(data)
+	if err == nil {
+		err = b.fail(ctx, "publish", key)
+	}
+	if err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.Objects[key].etag != old.ETag {
+		return storage.ErrChanged
+	}
+	b.Set(key, string(text))
+	b.Objects[key] = Version{string(text), b.Objects[key].etag, token}
+	return nil
+}
 
 func (b *Bucket) Remove(ctx context.Context, key string) error {
 	if err := b.fail(ctx, "remove", key); err != nil {
@@ -151,37 +163,3 @@ func (b *Bucket) Remove(ctx context.Context, key string) error {
 	delete(b.Objects, key)
 	return nil
 }
-
-func (*Bucket) Abort(context.Context, string, string) error { return nil }
-
-// upload is an object that is being written.
-type upload struct {
-	bucket *Bucket
-	target storage.Target
-	parts  bytes.Buffer
-}
-
-func (u *upload) Put(ctx context.Context, data []byte) (etag string, err error) {
-	b := u.bucket
-	if err := b.fail(ctx, "publish", u.target.Key); err != nil {
-		return "", err
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.Objects[u.target.Key].etag != u.target.Old.ETag {
-		return "", storage.ErrChanged
-	}
-	b.Set(u.target.Key, string(data))
-	return b.Objects[u.target.Key].etag, nil
-}
-
-func (u *upload) Part(_ context.Context, data []byte) error {
-	u.parts.Write(data)
-	return nil
-}
-
-func (u *upload) Complete(ctx context.Context) (etag string, err error) {
-	return u.Put(ctx, u.parts.Bytes())
-}
-
-func (*upload) Abort(context.Context) error { return nil }

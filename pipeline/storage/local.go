@@ -1,8 +1,6 @@
 package storage
 
 import (
-	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,9 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-
-	"github.com/bulkcat/bulkcat/writer/disk"
-	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
 // stateFolder returns the folder of the machine for the files of runs whose outputs are objects: $XDG_STATE_HOME/bulkcat, or
@@ -73,50 +68,6 @@ func MakeFolder(path string) error {
 		return err
 	}
 	return nil
-}
-
-// leftDraft is the note of a draft that exists in the object storage: without the note, the drafts of killed processes
-// of this machine could not be distinguished from those of others.
-type leftDraft struct {
-	URL  string `json:"url"`
-	ID   string `json:"upload"`
-	note string // the file
-}
-
-// noteDraft writes the note of a draft. The note is removed when the draft is published or discarded.
-func noteDraft(url, id string) (leftDraft, error) {
-	folder, err := stateFolder()
-	d := leftDraft{URL: url, ID: id, note: filepath.Join(folder, "uploads", rand.Text())}
-	if err != nil {
-		return d, err
-	}
-	text, err := json.Marshal(d)
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(d.note), 0o777)
-	}
-	if err == nil {
-		_, err = disk.CreateFile(d.note, text)
-	}
-	return d, err
-}
-
-func (d leftDraft) forget() { _ = os.Remove(d.note) } // a leftover note is removed at the next start
-
-// leftDrafts returns the drafts of all notes.
-func leftDrafts() []leftDraft {
-	folder, err := stateFolder()
-	if err != nil {
-		return nil
-	}
-	notes, _ := filepath.Glob(filepath.Join(folder, "uploads", "*"))
-	var left []leftDraft
-	for _, note := range notes {
-		d := leftDraft{note: note}
-		if text, err := regular.Read(note, mostBytes); err == nil && json.Unmarshal(text, &d) == nil {
-			left = append(left, d)
-		}
-	}
-	return left
 }
 
 // Resolved is the absolute path of a file, with the symbolic links of its folder resolved if the folder

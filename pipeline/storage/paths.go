@@ -1,0 +1,105 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
+	"github.com/bulkcat/bulkcat/writer/regular"
+)
+
+// Of returns where a path is written: the file system of the machine, or the object storage of the context. The file system
+// does not wait for a context: the account of an interrupted run is written after the end of its context.
+func Of(ctx context.Context, path string) writer.Storage {
+	if IsURL(path) {
+		return From(ctx)
+	}
+	return writer.Local
+}
+
+// Open opens a regular file, or the present version of an object. The context also ends the reads.
+func Open(ctx context.Context, path string) (reader.Source, error) {
+	if IsURL(path) {
+		return From(ctx).Open(ctx, path)
+	}
+	return regular.Open(path)
+}
+
+// Stat describes a file. The error is fs.ErrNotExist if there is none.
+func Stat(ctx context.Context, path string) (fs.FileInfo, error) {
+	if IsURL(path) {
+		return From(ctx).Stat(ctx, path)
+	}
+	return os.Stat(path)
+}
+
+// Exists reports whether there is a file, a folder or an object at path.
+func Exists(ctx context.Context, path string) (bool, error) {
+	if IsURL(path) && strings.HasSuffix(path, "/") {
+		return From(ctx).IsFolder(ctx, path)
+	}
+	if !IsURL(path) {
+		_, err := os.Lstat(path)
+		return err == nil, nil
+	}
+	_, err := Stat(ctx, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// IsFolder reports whether a path is a folder, or objects have names below it.
+func IsFolder(ctx context.Context, path string) (bool, error) {
+	if IsURL(path) {
+		return From(ctx).IsFolder(ctx, path)
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir(), err
+}
+
+// ReadDir returns the names of the files and the folders in a folder, in lexical order.
+func ReadDir(ctx context.Context, path string) ([]string, error) {
+	return Of(ctx, path).ReadDir(ctx, path)
+}
+
+// mostBytes bounds what ReadFile reads. The largest files of this program are the manifests of folders with a hundred
+// thousand parts, which have some hundred bytes for each part.
+const mostBytes = 256 << 20
+
+// ReadFile reads a file of this program, which has 256 MiB at most.
+func ReadFile(ctx context.Context, path string) ([]byte, error) {
+	f, err := Open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // only read from
+	return regular.ReadAll(f, path, mostBytes)
+}
+
+// Publish writes data to a path whole or not at all: see writer.PublishFile.
+func Publish(ctx context.Context, path string, data []byte) error {
+	return writer.PublishIn(ctx, Of(ctx, path), path, data)
+}
+
+// CreateFile writes data to a path whole or not at all, unless a file or an object is there. Of several programs, one creates
+// the file.
+func CreateFile(ctx context.Context, path string, data []byte) (created bool, err error) {
+	if IsURL(path) {
+		return From(ctx).CreateFile(ctx, path, data)
+	}
+	return disk.CreateFile(path, data)
+}
+
+// Remove removes a file or an object durably, if there is one.
+func Remove(ctx context.Context, path string) error {
+	if err := Of(ctx, path).Remove(ctx, path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
