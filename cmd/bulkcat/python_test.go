@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -36,12 +35,11 @@ func pythonModule() string {
 		cmd, _ := newRunCommand(streams{}, kind)
 		options[i] = pythonOptionsOf(cmd, "output", "column", "dry-run") // which are parameters of the functions
 	}
-	typed := func(o pythonOption) pythonOption { return pythonOption{name: o.name, kind: o.kind} }
 	var types, tables strings.Builder
 	types.WriteString("\n    class RunOptions(TypedDict, total=False):\n        \"\"\"The options for websites and products.\"\"\"\n\n")
-	tables.WriteString("\n# name: (type, meaning)\n_RUN = {\n")
+	tables.WriteString("\n# name: (type, group)\n_RUN = {\n")
 	for _, o := range options[0] {
-		if slices.ContainsFunc(options[1], func(other pythonOption) bool { return typed(o) == typed(other) }) {
+		if slices.ContainsFunc(options[1], func(other pythonOption) bool { return o == other }) {
 			types.WriteString(o.typed())
 		}
 		if slices.Contains(options[1], o) {
@@ -54,7 +52,7 @@ func pythonModule() string {
 		fmt.Fprintf(&types, "\n    class %sOptions(RunOptions, total=False):\n        \"\"\"The options for %ss.\"\"\"\n\n", title, kind)
 		fmt.Fprintf(&tables, "\n%s = {\n    **_RUN,\n", strings.ToUpper(string(kind)))
 		for _, o := range options[i] {
-			if !slices.ContainsFunc(options[1-i], func(other pythonOption) bool { return typed(o) == typed(other) }) {
+			if !slices.ContainsFunc(options[1-i], func(other pythonOption) bool { return o == other }) {
 				types.WriteString(o.typed())
 			}
 			if !slices.Contains(options[1-i], o) {
@@ -79,12 +77,12 @@ func pythonModule() string {
 }
 
 // pythonOption is an option of a function.
-type pythonOption struct{ name, kind, meaning string }
+type pythonOption struct{ name, kind, group string }
 
 func (o pythonOption) typed() string { return fmt.Sprintf("        %s: %s\n", o.name, o.kind) }
 
 func (o pythonOption) entry() string {
-	return fmt.Sprintf("    %q: (%q, %s),\n", o.name, o.kind, strconv.QuoteToASCII(o.meaning))
+	return fmt.Sprintf("    %q: (%q, %q),\n", o.name, o.kind, o.group)
 }
 
 // pythonOptionsOf are the flags of a command, except for some and those of the log, which the package reads, and the key if the
@@ -94,10 +92,10 @@ func pythonOptionsOf(cmd *cobra.Command, except ...string) (options []pythonOpti
 	for _, g := range groups(cmd) {
 		g.flags.VisitAll(func(f *pflag.Flag) {
 			if f.Name == "api-key-file" {
-				options = append(options, pythonOption{"api_key", "str", "the key of the hosted service (default: BULKCAT_API_KEY)"})
+				options = append(options, pythonOption{"api_key", "str", g.title})
 			}
 			if !slices.Contains(except, f.Name) {
-				options = append(options, pythonOption{strings.ReplaceAll(f.Name, "-", "_"), pythonType(f), pythonHelp(f)})
+				options = append(options, pythonOption{strings.ReplaceAll(f.Name, "-", "_"), pythonType(f), g.title})
 			}
 		})
 	}
@@ -131,7 +129,7 @@ func pythonType(f *pflag.Flag) string {
 		return "timedelta | str"
 	case "TIME":
 		return "datetime | timedelta | str"
-	case "RATE":
+	case "RATE", "X", "SHARE":
 		return "float | str"
 	case "stringArray":
 		return "str | list[str]"
@@ -143,13 +141,4 @@ func pythonType(f *pflag.Flag) string {
 		return "str | PathLike[str]"
 	}
 	return "str"
-}
-
-// pythonHelp is the meaning of a flag, with its default.
-func pythonHelp(f *pflag.Flag) string {
-	_, meaning := pflag.UnquoteUsage(f)
-	if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "[]" && !strings.Contains(meaning, "(default") {
-		meaning += " (default " + f.DefValue + ")"
-	}
-	return meaning
 }

@@ -16,6 +16,7 @@ import zipfile
 
 HERE = pathlib.Path(__file__).parent.resolve()
 ROOT = HERE.parent.parent
+SOURCE = "https://github.com/bulkcat/bulkcat"
 
 # Go 1.26 needs Linux 3.2 and macOS 12. The static binary uses no C library: the lowest tags that pip knows fit.
 PLATFORMS = {
@@ -112,15 +113,26 @@ def metadata(number: str) -> str:
         "License-Expression: Apache-2.0",
         "License-File: LICENSE",
         *(["License-File: THIRD_PARTY_NOTICES"] if os.environ.get("NOTICES") else []),
-        "Project-URL: Source, https://github.com/bulkcat/bulkcat",
+        f"Project-URL: Source, {SOURCE}",
         "Requires-Python: >=3.10",
         "Classifier: Typing :: Typed",
     ]
     for extra, requirements in EXTRAS.items():
         lines.append(f"Provides-Extra: {extra}")
         lines += [f'Requires-Dist: {r}; extra == "{extra}"' for r in requirements]
-    lines += ["Description-Content-Type: text/markdown", "", (HERE / "README.md").read_text(encoding="utf-8")]
+    lines += ["Description-Content-Type: text/markdown", "", description()]
     return "\n".join(lines)
+
+
+def description() -> str:
+    """The README with absolute links, since PyPI has none of the other files."""
+
+    def absolute(link: re.Match[str]) -> str:
+        path, *place = link[1].split("#")
+        target = (HERE / path).resolve().relative_to(ROOT).as_posix()
+        return f"]({SOURCE}/{'tree' if (ROOT / target).is_dir() else 'blob'}/HEAD/{'#'.join([target, *place])})"
+
+    return re.sub(r"\]\((?!https?:)([^)]+)\)", absolute, (HERE / "README.md").read_text(encoding="utf-8"))
 
 
 def wheel(tags: str) -> str:

@@ -117,29 +117,31 @@ def products(
     categorical: bool = False,
     **options: Any,
 ) -> Any:
-    """Categorize products: titles or URLs.
+    """Categorize products, titles or URLs: the rows come back with new columns.
 
-    data is a frame or a Series of pandas or Polars, a table or an array of pyarrow, a relation of DuckDB, or an iterable of
-    texts. A text or a path alone is the path of a file, a folder or a pattern, and needs an output.
+    data         a frame or Series of pandas or Polars; a table, an array or a
+                 dataset of pyarrow; a relation of DuckDB; texts, which give
+                 Answers; or a path or a pattern of files, with an output
+    column       of the inputs, or a list of columns whose values are joined
+    output       a file or folder for the rows: the result is a Run, which the
+                 same call continues, unless resume is False
+    dry_run      ask nothing, and return a Forecast
+    prefix       of the new columns: value, category_id, confidence, level_1 ...
+    categorical  make categories of their texts
+    progress     show a bar; the log "bulkcat" has warnings, and lines elsewhere
 
-    column names the column of the inputs, or is a list of columns whose values are joined. It may be left out if there is
-    only one.
+    Often used:
+      shape           "top" (the first category), "nested" (a list of all) or
+                      "long" (a row for each, with the number of the record)
+      top, min_confidence        the best categories alone
+      classification             of the categories, or a list of several
+      base_url, api_key          the hosted service; default: the embedded one
+      rate                       requests a second, or "600/m"
+      max_requests, finish_by    stop after so many, or in time for a datetime
+      expect                     "ok >= 95%" or more, else Broken is raised
 
-    Returns the same rows with new columns: value, category_id, confidence, level_1 ... and status. shape="nested" adds a
-    list of all categories instead; shape="long" returns a frame with a row for each category, whose column record is the
-    number of the row from 1. The result for texts is a list of Answers. prefix comes before the names of new columns.
-    categorical=True makes categories of their texts, which need less memory.
-
-    With an output nothing is loaded: the result is a Run. An output that the same call has begun is continued, unless
-    resume is False. dry_run=True asks nothing, and returns a Forecast.
-
-    progress shows a bar, of tqdm if it is installed; by default in terminals, and with tqdm in notebooks. Elsewhere a line goes to
-    the log "bulkcat" each minute, as do warnings and notices.
-
-    Ctrl-C and the stop button of a notebook end the requests in flight and return what is there: the
-    other rows have the status "pending". With an output they raise Stopped, and no output is written.
-
-    Raises Stopped, Misconfigured, UsageError or Error. Rows without an answer are no error: see their status.
+    Raises Stopped, Broken, Misconfigured, UsageError or Error. Rows without an
+    answer have a status that says why. Ctrl-C returns the rows so far.
     """
     call = _Call("product", column, output, prefix, dry_run, progress, resume, categorical, _flags.seal(options), _control())
     return _prepared(data, call)()
@@ -203,10 +205,26 @@ def product(text: str | None, **options: Unpack[_options.ProductOptions]) -> Ans
     return _ask("product", text, _flags.seal(options))
 
 
-for _function in (websites, products, website, product):
-    _table = _flags.TABLES[_function.__name__.rstrip("s")]
-    if _function.__doc__:  # not with python -OO
-        _function.__doc__ += "\n\n    Options:\n" + "".join(f"        {n} ({t}): {text}\n" for n, (t, text) in _table.items())
+def _document(function: Callable[..., Any], without: frozenset[str]) -> None:
+    """Add the options of a function to its help, by their groups."""
+    import textwrap
+
+    if not function.__doc__:  # with python -OO
+        return
+    kind, groups = function.__name__.rstrip("s"), dict[str, list[str]]()
+    for name, (_, group) in _flags.TABLES[kind].items():
+        if name not in without:
+            groups.setdefault(group, []).append(name)
+    function.__doc__ = function.__doc__.rstrip() + f"\n\n    All options; `python -m bulkcat {kind} --help` explains them:\n"
+    for group, names in groups.items():
+        text = f"{group + ':':16} {', '.join(names)}"
+        function.__doc__ += textwrap.fill(text, 80, initial_indent=" " * 6, subsequent_indent=" " * 23) + "\n"
+
+
+_document(websites, _OF_FILES)
+_document(products, _OF_FILES)
+_document(website, _OF_ONE)
+_document(product, _OF_ONE)
 
 
 def _ask(kind: str, text: str | None, options: Any) -> Answer:
@@ -377,7 +395,8 @@ def _columns(frame: _frames.Frame, call: _Call) -> list[Any]:
     for name in wanted:
         if names.count(name) != 1:
             number = "several columns" if name in names else "no column"
-            raise UsageError(f"there is {number} {name!r}; the columns are: {', '.join(map(str, names))}")
+            near = "" if name in names else _flags.near(name, [n for n in names if isinstance(n, str)])
+            raise UsageError(f"there is {number} {name!r}{near or '; the columns are: ' + ', '.join(map(str, names))}")
     return wanted
 
 

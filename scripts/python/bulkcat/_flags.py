@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -50,12 +50,18 @@ def check(command: str, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _nearest(name: str, command: str, known: Mapping[str, object]) -> str:
+    if nearest := near(name.replace("-", "_"), known):
+        return nearest
+    return "; help(bulkcat.products) lists them" if command in ("website", "product") else f"; there are: {', '.join(known) or 'none'}"
+
+
+def near(name: Any, known: Iterable[str]) -> str:
+    """Return a question with the name that is spelt most like another one, or "" if there is none."""
     import difflib
 
-    near = difflib.get_close_matches(name.replace("-", "_"), known, 1, 0.5)
-    if near:
-        return f": did you mean {near[0]!r}?"
-    return "; help(bulkcat) lists all" if command in ("website", "product") else f"; there are: {', '.join(known) or 'none'}"
+    names = {n.lower(): n for n in known}
+    found = difflib.get_close_matches(str(name).lower(), names, 1, 0.5)
+    return f": did you mean {names[found[0]]!r}?" if found else ""
 
 
 def passable(what: str, text: Any, is_path: bool = True) -> Any:
@@ -107,7 +113,7 @@ def _text(name: str, value: object) -> str:
     if isinstance(value, (int, float)):
         from decimal import Decimal
 
-        unit = "s" if kind.startswith("timedelta | float") else "/s" if kind == "float | str" and value else ""
+        unit = "s" if kind.startswith("timedelta | float") else "/s" if name.endswith("rate") and value else ""
         return f"{Decimal(str(value)):f}{unit}"  # without an exponent
     if isinstance(value, (str, os.PathLike)):
         return os.fspath(value) if isinstance(value, os.PathLike) else str(value)

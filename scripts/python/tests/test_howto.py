@@ -1,8 +1,10 @@
 """The snippets of the page "How do I …"."""
 
+import inspect
 import pathlib
 
 import duckdb
+import pytest
 
 import bulkcat
 
@@ -12,6 +14,14 @@ PAGE = pathlib.Path(__file__).parents[3] / "cmd" / "bulkcat" / "HOWTO.md"
 def snippet(topic, language):
     section = PAGE.read_text("utf-8").split(f"\n## {topic}: ")[1].split("\n## ")[0]
     return section.split(f"```{language}\n")[1].split("```")[0]
+
+
+@pytest.mark.parametrize("function", [bulkcat.products, bulkcat.websites, bulkcat.product, bulkcat.website])
+def test_help_fits_two_screens(function):
+    lines = inspect.getdoc(function).splitlines()
+    assert len(lines) + len(["title", "", "signature"]) <= 2 * 24 and max(map(len, lines)) + 4 <= 80
+    assert all(name in "\n".join(lines) for name in ("max_requests", "classification", "wait_for_quota", "notify_on"))
+    assert "sheet" not in "\n".join(lines) and "part_rows" not in "\n".join(lines)
 
 
 def test_python(capsys):

@@ -83,6 +83,16 @@ def test_sessions_of_the_readme(tmp_path):
     subprocess.run([sys.executable, "-W", "error", "-c", "\n".join([*sessions, CHECKS])], cwd=tmp_path, env=environment, check=True)
 
 
+def test_links_of_the_description_are_absolute():
+    links = re.findall(r"\]\(([^)]*)\)", wheel.description())
+    place = re.compile(re.escape(wheel.SOURCE) + "/(tree|blob)/HEAD/([^#]+)")
+    targets = [place.match(link) for link in links]
+    assert len(links) > 10 and all(targets)
+    for target in targets:
+        path = wheel.ROOT / target[2]
+        assert path.is_dir() if target[1] == "tree" else path.is_file(), target[0]
+
+
 def test_record_lists_all_files(wheel_path):
     with zipfile.ZipFile(wheel_path) as archive:
         names = archive.namelist()
