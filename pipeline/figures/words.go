@@ -6,6 +6,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // Title names an output and the service that has answered, if it is known.
@@ -17,6 +21,51 @@ func Title(output, service string) string {
 		service = "the embedded service"
 	}
 	return output + " from " + service
+}
+
+// longest is the most characters of a text of the input or the service on a page.
+const longest = 200
+
+// Short is text without control and format characters, which could reorder the line, cut to its first characters.
+func Short(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+			return utf8.RuneError
+		}
+		return r
+	}, text)
+	n := 0
+	for i := range text {
+		if n++; n > longest {
+			return text[:i] + "…"
+		}
+	}
+	return text
+}
+
+// Settings are the names and the values of the settings of a run, without secrets.
+func Settings(s record.Settings, service string) (list [][2]string) {
+	add := func(name string, has bool, value any) {
+		if has {
+			list = append(list, [2]string{name, Short(fmt.Sprint(value))})
+		}
+	}
+	add("Input", len(s.Inputs) > 0, strings.Join(s.Inputs, ", "))
+	add("Output", true, s.Output)
+	add("Kind", true, s.Kind)
+	add("Classification", true, strings.Join(s.Classifications(), ", "))
+	add("Service", true, service)
+	add("Format", s.OutputFormat != "", s.OutputFormat)
+	add("Column", len(s.Columns) > 0, strings.Join(s.Columns, ", "))
+	add("Shape", s.Shape != "", s.Shape)
+	add("Categories of a record", s.Top > 0, s.Top)
+	add("Least confidence", s.MinConfidence != 0, s.MinConfidence)
+	add("Formulas", s.EscapeFormulas, "escaped")
+	add("Placeholders", s.AskPlaceholders, "asked")
+	add("Dedupe", s.Dedupe != "", s.Dedupe)
+	add("Limit", s.Limit > 0, s.Limit)
+	add("Sample", s.Sample > 0, s.Sample)
+	return list
 }
 
 // Count is a number with commas between thousands.

@@ -1,7 +1,6 @@
 package live
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -263,92 +262,56 @@ func tables(s record.Status) []Table {
 	return list
 }
 
-// settings are the members of the settings as JSON names them.
+// settings are those of the run, and its process.
 func settings(s record.Status) [][2]string {
-	list := [][2]string{{"service", s.Details.Service}, {"started", s.Started.Local().Format("Jan 2 15:04:05")}, {"process", fmt.Sprint(s.PID)}}
-	text, err := json.Marshal(s.Details.Settings)
-	var members map[string]any
-	if err == nil {
-		err = json.Unmarshal(text, &members)
-	}
-	if err != nil {
-		panic(err) // a struct of strings and numbers
-	}
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		list = append(list, [2]string{strings.ReplaceAll(name, "_", " "), fmt.Sprint(members[name])})
-	}
-	return list
+	return append(figures.Settings(s.Details.Settings, s.Details.Service),
+		[2]string{"Started", s.Started.Local().Format("Jan 2 15:04:05")}, [2]string{"Process", fmt.Sprint(s.PID)})
 }
 
-// The metrics of a run.
-var (
-	recordsDesc    = desc("records", "Records with a status.")
-	totalDesc      = desc("records_expected", "Records of the input, estimated.")
-	unansweredDesc = desc("unanswered", "Records without an answer, each once for each classification.")
-	blankDesc      = desc("blank", "Records without an input, each once for each classification.")
-	requestsDesc   = desc("requests_total", "Requests made.")
-	costDesc       = desc("cost_total", "What the requests of this start cost, in units of the currency.", "currency")
-	retriesDesc    = desc("retries_total", "Requests that followed a failed request.")
-	outcomesDesc   = desc("outcomes_total", "Requests by how they ended.", "outcome")
-	inFlightDesc   = desc("requests_in_flight", "Requests in flight.")
-	toRetryDesc    = desc("requests_to_retry", "Requests that wait for a retry.")
-	allowedDesc    = desc("allowed_requests_per_second", "The rate that the run may use at present.")
-	quotaDesc      = desc("quota_left", "Requests that the API key may still make.")
-	leftDesc       = desc("seconds_left", "Estimated seconds until the last request has an outcome.")
-	stateDesc      = desc("state", "1 for the present state.", "state")
-	latencyDesc    = desc("request_duration_seconds", "Time until a request ended.")
-)
-
-func desc(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc("bulkcat_run_"+name, help, labels, nil)
-}
-
-// Describe lists the metrics.
-func (r *Run) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{
-		recordsDesc, totalDesc, unansweredDesc, blankDesc, requestsDesc, costDesc, retriesDesc, outcomesDesc, inFlightDesc, toRetryDesc, allowedDesc,
-		quotaDesc, leftDesc, stateDesc, latencyDesc,
-	} {
-		to <- d
-	}
-}
+// Describe lists nothing: which metrics there are depends on the run.
+func (r *Run) Describe(chan<- *prometheus.Desc) {}
 
 // Collect reads the status.
 func (r *Run) Collect(to chan<- prometheus.Metric) {
 	s := r.status()
-	send := func(d *prometheus.Desc, kind prometheus.ValueType, v float64, labels ...string) {
-		to <- prometheus.MustNewConstMetric(d, kind, v, labels...)
+	send := func(kind prometheus.ValueType, name, help string, v float64, label ...string) {
+		labels := prometheus.Labels{}
+		if len(label) == 2 {
+			labels[label[0]] = label[1]
+		}
+		to <- prometheus.MustNewConstMetric(prometheus.NewDesc("bulkcat_run_"+name, help, nil, labels), kind, v)
 	}
 	gauge, counter := prometheus.GaugeValue, prometheus.CounterValue
-	send(recordsDesc, gauge, float64(s.Records))
-	send(totalDesc, gauge, float64(s.Total))
-	send(unansweredDesc, gauge, float64(s.Unanswered))
-	send(blankDesc, gauge, float64(s.Blank))
-	send(requestsDesc, counter, float64(s.Requests))
+	send(gauge, "records", "Records with a status.", float64(s.Records))
+	send(gauge, "records_expected", "Records of the input, estimated.", float64(s.Total))
+	send(gauge, "unanswered", "Records without an answer, each once for each classification.", float64(s.Unanswered))
+	send(gauge, "blank", "Records without an input, each once for each classification.", float64(s.Blank))
+	send(counter, "requests_total", "Requests made.", float64(s.Requests))
 	if c := s.Cost; c != nil {
-		send(costDesc, counter, c.Spent.Units(), c.Price.Currency)
+		send(counter, "cost_total", "What the requests of this start cost, in units of the currency.", c.Spent.Units(), "currency", c.Price.Currency)
 	}
-	send(retriesDesc, counter, float64(s.Retries))
+	send(counter, "retries_total", "Requests that followed a failed request.", float64(s.Retries))
 	for name, n := range s.Outcomes {
-		send(outcomesDesc, counter, float64(n), name)
+		send(counter, "outcomes_total", "Requests by how they ended.", float64(n), "outcome", name)
 	}
-	send(inFlightDesc, gauge, float64(s.InFlight))
-	send(toRetryDesc, gauge, float64(s.ToRetry))
+	send(gauge, "requests_in_flight", "Requests in flight.", float64(s.InFlight))
+	send(gauge, "requests_to_retry", "Requests that wait for a retry.", float64(s.ToRetry))
 	if s.Allowed > 0 {
-		send(allowedDesc, gauge, s.Allowed)
+		send(gauge, "allowed_requests_per_second", "The rate that the run may use at present.", s.Allowed)
 	}
 	if s.Quota != nil {
-		send(quotaDesc, gauge, float64(*s.Quota))
+		send(gauge, "quota_left", "Requests that the API key may still make.", float64(*s.Quota))
 	}
 	if s.SecondsLeft > 0 {
-		send(leftDesc, gauge, s.SecondsLeft)
+		send(gauge, "seconds_left", "Estimated seconds until the last request has an outcome.", s.SecondsLeft)
 	}
-	send(stateDesc, gauge, 1, string(s.State))
+	send(gauge, "state", "1 for the present state.", 1, "state", string(s.State))
 	l := s.Details.Attempts
 	buckets, seen := make(map[float64]uint64), uint64(0)
 	for i, bound := range l.Bounds {
 		seen += uint64(l.Counts[i])
 		buckets[bound] = seen
 	}
-	to <- prometheus.MustNewConstHistogram(latencyDesc, seen+uint64(l.Counts[len(l.Bounds)]), l.Seconds, buckets)
+	latency := prometheus.NewDesc("bulkcat_run_request_duration_seconds", "Time until a request ended.", nil, nil)
+	to <- prometheus.MustNewConstHistogram(latency, seen+uint64(l.Counts[len(l.Bounds)]), l.Seconds, buckets)
 }

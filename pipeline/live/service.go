@@ -182,7 +182,7 @@ func (s *Service) View() View {
 	r := s.read()
 	counts := r.counts()
 	v := View{
-		Title: s.title, State: "serving", Since: s.started, Settings: [][2]string{{"started", s.started.Format(time.DateTime)}},
+		Title: s.title, State: "serving", Since: s.started, Settings: [][2]string{{"Started", s.started.Format(time.DateTime)}},
 		Main: []Figure{{"Requests", figures.Count(sum(counts)), figures.Number(r.value(inFlightName)) + " in flight"}},
 	}
 	if words := upstreamWords[r.upstreamState()]; words != "" {

@@ -52,7 +52,7 @@ var page = template.Must(figures.Templates().New("report").Funcs(template.FuncMa
 	"outcomes":       outcomes,
 	"rest":           func(list []Example) []Example { return list[min(len(list), shownExamples):] },
 	"settings":       settings,
-	"short":          short,
+	"short":          figures.Short,
 	"stack":          stack,
 	"thousandths":    thousandths,
 	"took":           took,
@@ -107,9 +107,9 @@ func (r Report) WriteHTML(out io.Writer) error {
 func (r Report) title() string {
 	service := ""
 	if r.Run != nil {
-		service = short(r.Run.Service)
+		service = figures.Short(r.Run.Service)
 	}
-	return "Report on " + figures.Title(short(r.Output), service)
+	return "Report on " + figures.Title(figures.Short(r.Output), service)
 }
 
 // headline says in a sentence what the report is about.

@@ -28,7 +28,7 @@ var special = strings.NewReplacer(
 	"<", "&lt;", ">", "&gt;", "&", "&amp;", "://", ":\u200b//", // no mention and no link
 )
 
-func escape(text string) string { return special.Replace(short(text)) }
+func escape(text string) string { return special.Replace(figures.Short(text)) }
 
 func (m *markdown) line(format string, args ...any) { fmt.Fprintf(m, format+"\n", args...) }
 
@@ -81,7 +81,7 @@ func (m *markdown) run(r *Run) {
 	m.row("time", took(r))
 	m.row("service", escape(r.Service))
 	for _, s := range models(r) {
-		m.row(strings.ToLower(s.Name), escape(s.Value))
+		m.row(strings.ToLower(s[0]), escape(s[1]))
 	}
 	m.row("requests", fmt.Sprintf("%s made, of these %s retries; %s saved",
 		figures.Count(r.Cost.Made), figures.Count(r.Cost.Retries), figures.Count(r.Cost.Saved)))

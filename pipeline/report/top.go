@@ -136,9 +136,9 @@ func thousandths(x *float64) string {
 // nameOf is the path of a category, or the code with its title.
 func nameOf(c Category) string {
 	if c.Title != "" {
-		return short(c.Path + " " + c.Title)
+		return figures.Short(c.Path + " " + c.Title)
 	}
-	return short(c.Path)
+	return figures.Short(c.Path)
 }
 
 // pad fills or cuts text to n characters.

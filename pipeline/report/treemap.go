@@ -83,7 +83,7 @@ func newTile(c Category, b box, class string, wider float64) tile {
 	name, share := nameOf(c), figures.Percent(c.Share)
 	t := tile{box: b, Class: class, Name: fmt.Sprintf("%s: %s records (%s)", name, figures.Count(c.Records), share)}
 	if c.Title == "" {
-		name = short(c.Name) // without the path
+		name = figures.Short(c.Name) // without the path
 	}
 	if b.Height >= lineHeight+padding {
 		t.Lines = fit(name, b.Width/wider-2*padding)
