@@ -12,6 +12,6 @@ $venv/bin/pip install --quiet --disable-pip-version-check --no-index --no-deps -
 $venv/bin/ruff check --quiet
 $venv/bin/ruff format --quiet --check
 $venv/bin/mypy
-$venv/bin/mypy --config-file= --strict --warn-unused-ignores --no-error-summary --cache-dir ../../bin/mypy-uses tests/uses.py
+(cd tests && ../$venv/bin/mypy --config-file= --strict --warn-unused-ignores --no-error-summary --cache-dir ../../../bin/mypy-uses uses.py) # of the installed package
 $venv/bin/basedpyright --pythonpath $venv/bin/python --level error
 HYPOTHESIS_STORAGE_DIRECTORY=$(realpath ../../bin)/hypothesis BULKCAT_WHEEL=$wheel $venv/bin/pytest -q "$@"
