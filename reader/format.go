@@ -17,7 +17,7 @@ type inputFormat struct {
 	name        string   // of Options.Format
 	extensions  []string // of file names, in lower case
 	plain       bool     // its text has no control characters: data with many are binary, and refused
-	content     string   // for the README
+	content     string   // for the guide
 	moreColumns bool     // later records may have columns that the first do not have
 
 	// A format of text has fit and examine. fit is asked about the beginning of a text whose name has no known

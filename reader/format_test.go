@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-// A format describes itself: the README has the table of all formats.
+// A format describes itself: the guide has the table of all formats.
 func TestFormatsAreDescribed(t *testing.T) {
-	readme, err := os.ReadFile("README.md")
+	guide, err := os.ReadFile("../cmd/bulkcat/guide/lists.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,8 +27,8 @@ func TestFormatsAreDescribed(t *testing.T) {
 			t.Errorf("%s is neither a format of text nor one that is read by offset", f.name)
 		}
 	}
-	if !strings.Contains(string(readme), table) {
-		t.Errorf("README.md does not have the table\n%s", table)
+	if !strings.Contains(string(guide), table) {
+		t.Errorf("the guide does not have the table\n%s", table)
 	}
 	slices.Sort(extensions)
 	if unique := slices.Compact(slices.Clone(extensions)); len(unique) != len(extensions) {

@@ -32,7 +32,7 @@ const (
 )
 
 // definition is what all parts of bulkcat know about a column: the schema, the encoders, the readers of outputs, and
-// the table in the README. A new column is an identifier above, an entry here, and a member of Row.
+// the table in cmd/bulkcat/guide/tables.md. A new column is an identifier above, an entry here, and a member of Row.
 type definition struct {
 	id         ColumnID
 	name       string // of a numbered column, before the number
@@ -43,7 +43,7 @@ type definition struct {
 	unbounded  bool               // Parquet has no bounds of pages: every page has nearly all values
 	option     *option            // on which the column depends; nil for none
 	also       func(*Schema) bool // has the column without its option; nil for never, and OwnColumns takes it for a carried column
-	about      string             // for the README
+	about      string             // for the guide
 
 	// One of these returns the value in a row, and so says the type. Zero is null if the column is not required.
 	text  func(*Row) *string

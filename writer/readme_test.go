@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// The table of the columns in the README is that of the definitions.
+// The table of the columns in the guide is that of the definitions.
 func TestReadmeColumns(t *testing.T) {
-	const page = "../README.md"
+	const page = "../cmd/bulkcat/guide/tables.md"
 	read, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
@@ -18,14 +18,14 @@ func TestReadmeColumns(t *testing.T) {
 	text := strings.ReplaceAll(string(read), "\r\n", "\n")
 	table := regexp.MustCompile(`(?s)(\| column \| type \| content \|\n\|---\|---\|---\|\n).*?(\| columns of the input )`)
 	if !table.MatchString(text) {
-		t.Fatal("the README has no table of columns")
+		t.Fatal("the page has no table of columns")
 	}
 	want := table.ReplaceAllString(text, "${1}"+strings.ReplaceAll(columnTable(), "$", "$$")+"${2}")
 	if text == want {
 		return
 	}
 	if !*update {
-		t.Fatal("README.md differs from the code: run go test ./writer -run TestReadme -update")
+		t.Fatal(page + " differs from the code: run go test ./writer -run TestReadme -update")
 	}
 	if err := os.WriteFile(page, []byte(want), 0o666); err != nil {
 		t.Fatal(err)

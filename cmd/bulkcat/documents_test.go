@@ -51,7 +51,7 @@ func documents(t *testing.T) []string {
 
 // TestDocuments holds the links, the flags and the make targets that documents name against the repository.
 func TestDocuments(t *testing.T) {
-	link := regexp.MustCompile(`\]\(([^):#]+)(?:#[^)]*)?\)`)
+	link := regexp.MustCompile(`\]\(([^):#]*)(#[^)]*)?\)`)
 	option := regexp.MustCompile(`--[a-z][a-z-]+`)
 	target := regexp.MustCompile("(?m)(?:`|^)make ([a-z0-9-]+)")
 	targets := read(t, filepath.Join(repository, "Makefile"))
@@ -65,8 +65,14 @@ func TestDocuments(t *testing.T) {
 	for _, document := range documents(t) {
 		text := read(t, filepath.Join(repository, document))
 		for _, m := range link.FindAllStringSubmatch(text, -1) {
-			if _, err := os.Stat(filepath.Join(repository, filepath.Dir(document), m[1])); err != nil {
+			page := filepath.Join(repository, filepath.Dir(document), m[1])
+			if m[1] == "" {
+				page = filepath.Join(repository, document)
+			}
+			if _, err := os.Stat(page); err != nil {
 				t.Errorf("%s links to %s: %v", document, m[1], err)
+			} else if m[2] != "" && !slices.Contains(anchors(read(t, page)), m[2]) {
+				t.Errorf("%s links to %s%s, which is no heading", document, m[1], m[2])
 			}
 		}
 		for _, name := range option.FindAllString(text, -1) {
@@ -83,6 +89,15 @@ func TestDocuments(t *testing.T) {
 			t.Errorf("%s has nothing below %q", document, heading)
 		}
 	}
+}
+
+// anchors are the links to the headings of a document, as GitHub makes them.
+func anchors(text string) (list []string) {
+	for _, m := range regexp.MustCompile("(?m)^#+ (.*)$").FindAllStringSubmatch(text, -1) {
+		name := regexp.MustCompile(`[^\p{L}\p{N} _-]`).ReplaceAllString(strings.ToLower(m[1]), "")
+		list = append(list, "#"+strings.ReplaceAll(name, " ", "-"))
+	}
+	return list
 }
 
 // emptySection is the first heading that has neither text nor smaller headings below it, or "".

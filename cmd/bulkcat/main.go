@@ -70,7 +70,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return exitStatus(err, signalOf(ctx))
 }
 
-// The exit statuses, which the help and the README list.
+// The exit statuses, which the help and the guide list.
 const (
 	exitComplete    = 0
 	exitFailed      = 1

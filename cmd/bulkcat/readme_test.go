@@ -17,8 +17,9 @@ import (
 var update = flag.Bool("update", false, "write what is generated instead of comparing it")
 
 const (
-	readme    = "../../README.md"
-	flagsPage = "README.md" // beside this file
+	answersPage = "guide/answers.md"
+	nightsPage  = "guide/nights.md"
+	flagsPage   = "README.md" // beside this file
 )
 
 // TestReadmeFlags keeps the page of commands and flags equal to the code.
@@ -89,18 +90,18 @@ func flagRow(b *strings.Builder, f *pflag.Flag) {
 }
 
 // TestReadmeExitStatuses wants the exit statuses of the code, with equal meanings, in the help and in
-// the README.
+// the guide.
 func TestReadmeExitStatuses(t *testing.T) {
 	help := make(map[string]string)
 	for _, m := range regexp.MustCompile(`(?m)^  (\d+) +(.*(?:\n {5,}.*)*)$`).FindAllStringSubmatch(exitStatuses, -1) {
 		help[m[1]] = strings.Join(strings.Fields(m[2]), " ")
 	}
 	table := make(map[string]string)
-	for _, m := range regexp.MustCompile(`(?m)^\| (\d+) \| (.*) \|$`).FindAllStringSubmatch(read(t, readme), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^\| (\d+) \| (.*) \|$`).FindAllStringSubmatch(read(t, nightsPage), -1) {
 		table[m[1]] = strings.ReplaceAll(m[2], "`", "")
 	}
 	if !maps.Equal(help, table) {
-		t.Errorf("the help says\n%v\nand the README says\n%v", help, table)
+		t.Errorf("the help says\n%v\nand the guide says\n%v", help, table)
 	}
 	for _, status := range statuses {
 		if help[fmt.Sprint(status)] == "" {

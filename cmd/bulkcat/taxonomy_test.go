@@ -15,9 +15,9 @@ func TestMissingTaxonomy(t *testing.T) {
 	}
 }
 
-// The README lists the editions of the code.
+// The guide lists the editions of the code.
 func TestEditions(t *testing.T) {
-	text, err := os.ReadFile(readme)
+	text, err := os.ReadFile(answersPage)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func TestEditions(t *testing.T) {
 			named = named || strings.HasPrefix(line, "| `"+e.Name+"` |") && strings.Contains(line, e.Published)
 		}
 		if !named {
-			t.Errorf("no row of %s in the README names its edition %s", e.Name, e.Published)
+			t.Errorf("no row of %s in the guide names its edition %s", e.Name, e.Published)
 		}
 	}
 }
