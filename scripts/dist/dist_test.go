@@ -49,14 +49,19 @@ func TestImageFolders(t *testing.T) {
 }
 
 func TestChanges(t *testing.T) {
-	const text = "# Changelog\n\n## Unreleased\n\n- next\n\n## 0.2.0 - 2026-12-01\n\n### Added\n\n- two\n\n## [0.1.0]\n\n- one\n"
-	for version, want := range map[string]string{"0.2.0": "### Added\n\n- two\n", "0.1.0": "- one\n"} {
-		if got, err := changes(text, version); err != nil || got != want {
-			t.Errorf("%s: %q, %v", version, got, err)
+	const older = "## 0.2.0 - 2026-12-01\n\n### Added\n\n- two\n\n## [0.1.0]\n\n- one\n"
+	for text, want := range map[string]string{
+		"# Changelog\n\n" + older:                            "### Added\n\n- two\n",
+		"# Changelog\n\n## Unreleased\n\n" + older:           "### Added\n\n- two\n",
+		"# Changelog\n\n## Unreleased\n\n- next\n\n" + older: "", // older than the tree
+		"# Changelog\n\n## 0.3.0\n\n- three\n\n" + older:     "",
+		"# Changelog\n\n## [0.1.0]\n\n- one\n":               "",
+		"# Changelog\n\n## [0.2.0]\n\n- two\n\n## 0.1.0\n":   "- two\n",
+		"# Changelog\n\nAll changes.\n\n## 0.2.0\n\n- two\n": "- two\n",
+	} {
+		if got, err := changes(text, "0.2.0"); got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v", text, got, err)
 		}
-	}
-	if got, err := changes(text, "0.3.0"); err == nil {
-		t.Errorf("a section of no version: %q", got)
 	}
 }
 

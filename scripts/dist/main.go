@@ -125,12 +125,18 @@ func (r *release) notes() error {
 	return os.WriteFile(filepath.Join(r.out, "NOTES.md"), []byte(section), 0o666)
 }
 
-// changes returns the section of a version in a changelog.
+// changes returns the section of a version in a changelog, which must be the first: what stands above it is in the tree, and
+// not in the section.
 func changes(text, version string) (string, error) {
-	for section := range strings.SplitSeq("\n"+text, "\n## ") {
+	for i, section := range strings.Split("\n"+text, "\n## ") {
 		heading, rest, _ := strings.Cut(section, "\n")
-		if name, _, _ := strings.Cut(heading, " "); strings.Trim(name, "[]") == version {
+		name, _, _ := strings.Cut(heading, " ")
+		switch {
+		case i == 0: // the title
+		case strings.Trim(name, "[]") == version:
 			return strings.TrimSpace(rest) + "\n", nil
+		case strings.TrimSpace(rest) != "":
+			return "", fmt.Errorf("CHANGELOG.md has the changes of %q before a section \"## %s\": move them there", heading, version)
 		}
 	}
 	return "", fmt.Errorf("CHANGELOG.md has no section \"## %s\"", version)

@@ -1,9 +1,14 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/goreleaser/nfpm/v2"
 	"github.com/goreleaser/nfpm/v2/deb"
@@ -12,8 +17,11 @@ import (
 )
 
 const (
-	homepage   = "https://github.com/bulkcat/bulkcat"
-	summary    = "Categorize millions of websites or products into a table"
+	homepage    = "https://github.com/bulkcat/bulkcat"
+	summary     = "Categorize millions of websites or products into a table"
+	description = "It asks a metered service, or the embedded one on this machine, stores\n" +
+		"each answer, and writes one flat row per category to Parquet, CSV or JSONL.\n" +
+		"It goes on where it was stopped."
 	maintainer = "The bulkcat authors <bulkcat@users.noreply.github.com>"
 )
 
@@ -25,7 +33,7 @@ func (r *release) packages() error {
 			continue
 		}
 		for name, packager := range map[string]nfpm.Packager{"deb": deb.Default, "rpm": rpm.DefaultRPM} {
-			info, err := r.packageInfo(p)
+			info, err := r.packageInfo(p, name)
 			if err != nil {
 				return err
 			}
@@ -44,20 +52,31 @@ func (r *release) packages() error {
 	return nil
 }
 
-func (r *release) packageInfo(p platform) (*nfpm.Info, error) {
-	list, err := r.packageFiles(p)
+func (r *release) packageInfo(p platform, packager string) (*nfpm.Info, error) {
+	list, err := r.packageFiles(p, packager)
 	if err != nil {
 		return nil, err
 	}
 	info := &nfpm.Info{
 		Name: "bulkcat", Arch: p.arch, Platform: p.os, Version: r.version, Section: "utils", Priority: "optional",
-		Maintainer: maintainer, Description: summary, Homepage: homepage, License: "Apache-2.0", MTime: r.time, DisableGlobbing: true,
+		Maintainer: maintainer, Description: summary + "\n" + description, Homepage: homepage, License: "Apache-2.0", MTime: r.time, DisableGlobbing: true,
+	}
+	if packager == "rpm" {
+		info.Changelog = filepath.Join(r.work, "changelog.yaml")
+		text := fmt.Sprintf("- semver: %s\n  date: %s\n  packager: %q\n  changes:\n    - note: See changelog.gz in the documentation.\n", r.version, r.time.Format(time.RFC3339), maintainer)
+		if err := os.WriteFile(info.Changelog, []byte(text), 0o666); err != nil {
+			return nil, err
+		}
 	}
 	info.Recommends = []string{"ca-certificates"}
-	info.RPM = nfpm.RPM{Summary: summary, BuildHost: "bulkcat", Compression: "zstd"}
+	info.RPM = nfpm.RPM{Summary: summary, Group: "Applications/Text", BuildHost: "bulkcat", Compression: "zstd"}
 	for _, f := range list {
+		kind := files.TypeFile
+		if packager == "rpm" && (strings.HasPrefix(f.path, "usr/share/doc/") || strings.HasPrefix(f.path, "usr/share/man/")) {
+			kind = files.TypeRPMDoc
+		}
 		info.Contents = append(info.Contents, &files.Content{
-			Source: f.source, Destination: "/" + f.path, FileInfo: &files.ContentFileInfo{Mode: f.mode, MTime: r.time},
+			Source: f.source, Destination: "/" + f.path, Type: kind, FileInfo: &files.ContentFileInfo{Mode: f.mode, MTime: r.time},
 		})
 	}
 	info.Contents = append(info.Contents, &files.Content{
@@ -66,8 +85,45 @@ func (r *release) packageInfo(p platform) (*nfpm.Info, error) {
 	return nfpm.WithDefaults(info), nil
 }
 
-func (r *release) packageFiles(p platform) ([]file, error) {
+// copyright is the file that Debian wants in place of a licence that is in every system.
+const copyright = `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: bulkcat
+Source: ` + homepage + `
+Comment: The licences of the modules in the program are in THIRD_PARTY_NOTICES.
+
+Files: *
+Copyright: The bulkcat authors
+License: Apache-2.0
+
+License: Apache-2.0
+ On Debian systems, the text of this licence is in /usr/share/common-licenses/Apache-2.0.
+`
+
+// packageFiles lists the files of a package. Man pages and the changelog are compressed, as distributions want them.
+func (r *release) packageFiles(p platform, packager string) ([]file, error) {
 	list, err := r.manPages("usr/share/man/man1")
+	if err != nil {
+		return nil, err
+	}
+	list = append(list, file{filepath.Join(r.root, "CHANGELOG.md"), "usr/share/doc/bulkcat/changelog", 0o644})
+	for i := range list {
+		if list[i], err = r.compressed(list[i]); err != nil {
+			return nil, err
+		}
+	}
+	write := func(path, text string) {
+		source := filepath.Join(r.work, filepath.Base(path)+"."+packager)
+		err = errors.Join(err, os.WriteFile(source, []byte(text), 0o666))
+		list = append(list, file{source, path, 0o644})
+	}
+	zsh := "usr/share/zsh/site-functions/_bulkcat"
+	if packager == "deb" {
+		zsh = "usr/share/zsh/vendor-completions/_bulkcat"
+		write("usr/share/doc/bulkcat/copyright", copyright)
+		write("usr/share/lintian/overrides/bulkcat", "# One binary serves all versions of all systems.\nbulkcat: statically-linked-binary [usr/bin/bulkcat]\n")
+	} else {
+		list = append(list, file{filepath.Join(r.root, "LICENSE"), "usr/share/licenses/bulkcat/LICENSE", 0o644})
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -75,9 +131,8 @@ func (r *release) packageFiles(p platform) ([]file, error) {
 	list = append(list,
 		file{r.binary(p), "usr/bin/bulkcat", 0o755},
 		file{filepath.Join(r.work, "bash"), "usr/share/bash-completion/completions/bulkcat", 0o644},
-		file{filepath.Join(r.work, "zsh"), "usr/share/zsh/vendor-completions/_bulkcat", 0o644},
+		file{filepath.Join(r.work, "zsh"), zsh, 0o644},
 		file{filepath.Join(r.work, "fish"), "usr/share/fish/vendor_completions.d/bulkcat.fish", 0o644},
-		of("LICENSE", "usr/share/doc/bulkcat/copyright"),
 		file{filepath.Join(r.work, noticesName), "usr/share/doc/bulkcat/" + noticesName, 0o644},
 		of("scripts/schedulers/jobs.toml", "usr/share/doc/bulkcat/examples/jobs.toml"))
 	units, err := filepath.Glob(filepath.Join(r.root, "scripts/schedulers/bulkcat*.[st]*e*"))
@@ -85,4 +140,20 @@ func (r *release) packageFiles(p platform) ([]file, error) {
 		list = append(list, file{unit, "usr/lib/systemd/system/" + filepath.Base(unit), 0o644})
 	}
 	return list, err
+}
+
+// compressed is a file in gzip. The bytes depend on the content alone.
+func (r *release) compressed(f file) (file, error) {
+	text, err := os.ReadFile(f.source)
+	if err != nil {
+		return f, err
+	}
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return f, err
+	}
+	_, err = z.Write(text)
+	f.source, f.path = filepath.Join(r.work, filepath.Base(f.path)+".gz"), f.path+".gz"
+	return f, errors.Join(err, z.Close(), os.WriteFile(f.source, b.Bytes(), 0o666))
 }
