@@ -8,7 +8,6 @@ import (
 	"maps"
 	"math"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -108,22 +107,6 @@ func (o *Objects) Open(ctx context.Context, url string) (reader.Source, error) {
 	return s, nil
 }
 
-// Stat describes the present version of an object.
-func (o *Objects) Stat(ctx context.Context, url string) (fs.FileInfo, error) {
-	bucket, key, err := o.open(ctx, url)
-	if err != nil {
-		return nil, err
-	}
-	info, err := bucket.Stat(ctx, key)
-	return fileInfo{path.Base(key), info}, failed("stat", url, err)
-}
-
-// IsFolder reports whether objects have names below a URL.
-func (o *Objects) IsFolder(ctx context.Context, url string) (bool, error) {
-	found, err := o.list(ctx, strings.TrimRight(url, "/")+"/", 1)
-	return len(found) > 0, err
-}
-
 // List returns the URLs that begin with prefix, in lexical order. Keys that end in "/", which some tools make for
 // folders, are left out.
 func (o *Objects) List(ctx context.Context, prefix string) ([]string, error) {
@@ -186,7 +169,7 @@ func (o *Objects) ReadDir(ctx context.Context, dir string) ([]string, error) {
 
 // Prepare checks that the bucket can be reached. Folders need not be created.
 func (o *Objects) Prepare(ctx context.Context, url string, _ bool) error {
-	if _, err := o.Stat(ctx, url); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := o.Open(ctx, url); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -203,25 +186,6 @@ func (o *Objects) Create(ctx context.Context, url string) (writer.Draft, error) 
 		return nil, failed("create", url, err)
 	}
 	return newDraft(ctx, bucket, key, old), nil
-}
-
-// CreateFile creates an object unless there is one. Of several programs on several machines, one does.
-func (o *Objects) CreateFile(ctx context.Context, url string, data []byte) (created bool, err error) {
-	bucket, key, err := o.open(ctx, url)
-	if err != nil {
-		return false, err
-	}
-	d := newDraft(ctx, bucket, key, Info{})
-	if _, err = d.Write(data); err == nil {
-		err = d.Publish(int64(len(data)))
-	}
-	if err != nil {
-		err = errors.Join(err, d.Discard())
-	}
-	if errors.Is(err, ErrChanged) {
-		return false, nil
-	}
-	return err == nil, failed("create", url, err)
 }
 
 // Remove removes an object. The error of a missing object is nil.

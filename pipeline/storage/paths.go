@@ -32,20 +32,24 @@ func Open(ctx context.Context, path string) (reader.Source, error) {
 
 // Stat describes a file. The error is fs.ErrNotExist if there is none.
 func Stat(ctx context.Context, path string) (fs.FileInfo, error) {
-	if IsURL(path) {
-		return From(ctx).Stat(ctx, path)
+	if !IsURL(path) {
+		return os.Stat(path)
 	}
-	return os.Stat(path)
+	object, err := From(ctx).Open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return object.Stat()
 }
 
 // Exists reports whether there is a file, a folder or an object at path.
 func Exists(ctx context.Context, path string) (bool, error) {
-	if IsURL(path) && strings.HasSuffix(path, "/") {
-		return From(ctx).IsFolder(ctx, path)
-	}
 	if !IsURL(path) {
 		_, err := os.Lstat(path)
 		return err == nil, nil
+	}
+	if strings.HasSuffix(path, "/") {
+		return IsFolder(ctx, path)
 	}
 	_, err := Stat(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -57,7 +61,8 @@ func Exists(ctx context.Context, path string) (bool, error) {
 // IsFolder reports whether a path is a folder, or objects have names below it.
 func IsFolder(ctx context.Context, path string) (bool, error) {
 	if IsURL(path) {
-		return From(ctx).IsFolder(ctx, path)
+		found, err := From(ctx).list(ctx, strings.TrimRight(path, "/")+"/", 1)
+		return len(found) > 0, err
 	}
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir(), err
@@ -90,10 +95,24 @@ func Publish(ctx context.Context, path string, data []byte) error {
 // CreateFile writes data to a path whole or not at all, unless a file or an object is there. Of several programs, one creates
 // the file.
 func CreateFile(ctx context.Context, path string, data []byte) (created bool, err error) {
-	if IsURL(path) {
-		return From(ctx).CreateFile(ctx, path, data)
+	if !IsURL(path) {
+		return disk.CreateFile(path, data)
 	}
-	return disk.CreateFile(path, data)
+	bucket, key, err := From(ctx).open(ctx, path)
+	if err != nil {
+		return false, err
+	}
+	d := newDraft(ctx, bucket, key, Info{})
+	if _, err = d.Write(data); err == nil {
+		err = d.Publish(int64(len(data)))
+	}
+	if err != nil {
+		err = errors.Join(err, d.Discard())
+	}
+	if errors.Is(err, ErrChanged) {
+		return false, nil
+	}
+	return err == nil, failed("create", path, err)
 }
 
 // Remove removes a file or an object durably, if there is one.
