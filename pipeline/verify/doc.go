@@ -12,9 +12,7 @@
 //
 // # How
 //
-// A first pass writes the run again into hashes. Only where the hash of a file is another one, a second pass writes the
-// file to a temporary one, and compares the rows of both, record by record, up to the first that differs. If all hashes are
-// those of the run, its counts are those of the output; else the output is read for its counts.
-//
-// Memory does not grow with the output, but for a byte for each record of files that differ.
+// A first pass writes the run again into hashes. Only where the hash of a file is another one, a second pass compares the rows of
+// the run with those of the file, record by record, up to the first that differs. If all hashes are those of the run, its counts
+// are those of the output; else the output is read for its counts. Memory does not grow with the output.
 package verify

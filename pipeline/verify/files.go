@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -24,6 +23,8 @@ type part struct {
 	bytes  int64
 	sha256 string
 	again  writer.File // the file that the run writes; zero if the run was not written again
+
+	compared bool // row by row
 }
 
 // isSame reports whether the file is the one that the run writes.
@@ -133,27 +134,6 @@ func (r withContext) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// files is a storage for the run that is written again. Files are only hashed, by the sink, unless temp is set: then those
-// that differ from the file that is there are temporary files, which are compared row by row when they are whole.
-type files struct {
-	*comparison
-	temp string // a folder; "" in the first pass
-}
-
-func (*files) Prepare(context.Context, string, bool) error             { return nil }
-func (*files) RemoveDrafts(context.Context, string, func(string) bool) {}
-func (*files) ReadDir(context.Context, string) ([]string, error)       { return nil, nil }
-func (*files) Remove(context.Context, string) error                    { return nil }
-
-func (f *files) Create(_ context.Context, path string) (writer.Draft, error) {
-	p := f.partAt(path)
-	if f.temp == "" || p == nil || p.isSame() {
-		return hashed{io.Discard}, nil
-	}
-	temp, err := os.CreateTemp(f.temp, "*")
-	return &draft{temp, f, p}, err
-}
-
 // partAt is the file that the run writes to a path; nil if there is none. The output may have another name by now.
 func (v *verification) partAt(path string) *part {
 	for _, p := range v.parts {
@@ -164,69 +144,55 @@ func (v *verification) partAt(path string) *part {
 	return nil
 }
 
-// hashed is a draft that is written nowhere.
-type hashed struct{ io.Writer }
-
-func (hashed) Publish(int64) error { return nil }
-func (hashed) Discard() error      { return nil }
-
-// draft is a temporary file.
-type draft struct {
-	*os.File
-	files *files
-	part  *part
+// hashing is a storage and a sink for the run that is written again: its files are only hashed.
+type hashing struct {
+	writer.Sink
+	*verification
 }
 
-func (d *draft) Publish(int64) error {
-	if err := d.files.compare(d.part, d.Name()); err != nil {
-		return err
-	}
-	return d.Discard()
+func (*hashing) Prepare(context.Context, string, bool) error             { return nil }
+func (*hashing) RemoveDrafts(context.Context, string, func(string) bool) {}
+func (*hashing) ReadDir(context.Context, string) ([]string, error)       { return nil, nil }
+func (*hashing) Remove(context.Context, string) error                    { return nil }
+func (*hashing) Create(context.Context, string) (writer.Draft, error) {
+	return nowhere{io.Discard}, nil
 }
 
-func (d *draft) Discard() error { _ = d.Close(); return os.Remove(d.Name()) }
+// nowhere is a draft that is written nowhere.
+type nowhere struct{ io.Writer }
 
-// open opens the sink of the run that is written again. The parts of a folder end where those of the account do.
-func (f *files) open(ctx context.Context, schema writer.Schema) (writer.Sink, error) {
-	a := f.account
+func (nowhere) Publish(int64) error { return nil }
+func (nowhere) Discard() error      { return nil }
+
+// hash opens the sink that hashes. The parts of a folder end where those of the account do.
+func (v *verification) hash(ctx context.Context, schema writer.Schema) (_ writer.Sink, err error) {
+	a, h := v.account, &hashing{verification: v}
 	o := writer.Options{
-		Context: ctx, Storage: f, Path: f.path, Format: writer.Format(a.Settings.OutputFormat), Schema: schema,
-		Folder: f.folder, PartRows: math.MaxInt64, Metadata: a.Settings.Metadata(),
+		Context: ctx, Storage: h, Path: v.path, Format: writer.Format(a.Settings.OutputFormat), Schema: schema,
+		Folder: v.folder, PartRows: math.MaxInt64, Metadata: a.Settings.Metadata(),
 	}
-	if len(a.Outputs) > 0 && !f.folder {
+	if len(a.Outputs) > 0 && !v.folder {
 		o.Path = a.Outputs[0].Name // whose extension may say how it is compressed
 	}
 	for _, out := range a.Outputs {
 		o.Ends = append(o.Ends, out.LastRecord)
 	}
-	sink, err := writer.Open(o)
-	return &sinkOfFiles{sink, f}, err
+	h.Sink, err = writer.Open(o)
+	return h, err
 }
 
-// sinkOfFiles also notes the files that the run writes, and which answers may be others than those of the run.
-type sinkOfFiles struct {
-	writer.Sink
-	files *files
-}
-
-func (s *sinkOfFiles) Write(rows []writer.Row) error {
-	if s.files.temp != "" {
-		s.files.note(rows)
-	}
-	return s.Sink.Write(rows)
-}
-
-func (s *sinkOfFiles) Close() (writer.Published, error) {
-	published, err := s.Sink.Close()
+// Close notes the files that the run writes.
+func (h *hashing) Close() (writer.Published, error) {
+	published, err := h.Sink.Close()
 	for _, file := range published.Files {
-		p := s.files.partAt(file.Path)
-		if p == nil || s.files.temp != "" {
+		p := h.partAt(file.Path)
+		if p == nil {
 			continue
 		}
 		if p.again = file; p.isSame() {
-			expect(&s.files.report, p.Path, "rows, by the account", p.want.Rows, file.Rows)
-			expect(&s.files.report, p.Path, "first record, by the account", p.want.FirstRecord, file.FirstRecord)
-			expect(&s.files.report, p.Path, "last record, by the account", p.want.LastRecord, file.LastRecord)
+			expect(&h.report, p.Path, "rows, by the account", p.want.Rows, file.Rows)
+			expect(&h.report, p.Path, "first record, by the account", p.want.FirstRecord, file.FirstRecord)
+			expect(&h.report, p.Path, "last record, by the account", p.want.LastRecord, file.LastRecord)
 		}
 	}
 	return published, err

@@ -3,12 +3,9 @@ package verify
 import (
 	"fmt"
 	"io"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/pipeline/cascade"
-	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -109,24 +106,6 @@ func show(v any) string {
 		return fmt.Sprintf("%.*q...", longest, text)
 	}
 	return fmt.Sprintf("%q", text)
-}
-
-// showRow is a row as a line of CSV, with empty text in quotes where the format has nulls; "nothing" for none.
-func showRow(r *reader.Record) string {
-	if r == nil {
-		return "nothing"
-	}
-	cells := slices.Clone(r.Fields)
-	for i, cell := range cells {
-		if strings.ContainsAny(cell, ",\"\r\n\t") || cell == "" && r.Nulls != nil && !r.Nulls[i] {
-			cells[i] = strconv.Quote(cell)
-		}
-	}
-	text := strings.Join(cells, ",")
-	if len(text) > longest {
-		text = strings.ToValidUTF8(text[:longest], "") + "..."
-	}
-	return text
 }
 
 // WriteText writes the findings and the figures as lines of text.

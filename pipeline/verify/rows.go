@@ -3,22 +3,31 @@ package verify
 import (
 	"context"
 	"fmt"
-	"io"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/pipeline/readback"
-	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// comparison compares files with those that the run writes, and finds the first record of each that differs.
+// comparison is a sink that compares the rows of the run with those of the files that differ, and finds the first record of
+// each file that does.
 type comparison struct {
 	*verification
 	ctx     context.Context
-	excuses []excuse // of the records in their order, in each classification; those of a shard leave gaps
+	names   []string        // of the columns
+	columns []writer.Column // of the row of a category
+
+	first   writer.Row // of the present group
+	group   []row
+	present *file // nil before the first
 }
+
+// row has the values of a row: see writer.Values.
+type row []string
 
 // excuse says why the row of a record may differ from that of the run.
 type excuse byte
@@ -29,35 +38,103 @@ const (
 	late           // if the run got no answer, an equal input did later
 )
 
-// note counts records that are written again, and notes their excuses.
-func (c *comparison) note(rows []writer.Row) {
-	for i := range rows {
-		r := &rows[i]
-		if i > 0 && r.Record == rows[i-1].Record && r.Classification == rows[i-1].Classification {
-			continue
-		}
-		switch at := c.placeOf(r.Record, r.Classification); {
-		case r.Status == writer.StatusPending:
-			c.report.NotCompared++
-		case r.Status.HasInput():
-			c.report.Answers++
-			fallthrough
-		default:
-			c.excuses = append(c.excuses, make([]excuse, max(0, at+1-len(c.excuses)))...)
-			c.excuses[at] = c.excuse(r)
-		}
+// compare opens the sink that compares.
+func (v *verification) compare(ctx context.Context, schema writer.Schema) (writer.Sink, error) {
+	c := &comparison{verification: v, ctx: ctx}
+	for _, column := range schema.Columns() {
+		c.names = append(c.names, column.Name)
 	}
+	schema.Shape = writer.ShapeLong
+	c.columns = schema.Columns()
+	return c, nil
 }
 
-// placeOf is the place of a record in a classification among the excuses.
-func (c *comparison) placeOf(record int64, classification string) int {
-	n := len(c.report.Classifications)
-	return int(record-1)*n + max(0, slices.Index(c.report.Classifications, classification))
+// Write gathers the rows of each record in a classification.
+func (c *comparison) Write(rows []writer.Row) error {
+	for i := range rows {
+		r := &rows[i]
+		if len(c.group) > 0 && (r.Record != c.first.Record || r.Classification != c.first.Classification) {
+			c.end()
+		}
+		if len(c.group) == 0 {
+			c.first = *r
+		}
+		c.group = c.append(c.group, r)
+	}
+	return context.Cause(c.ctx)
+}
+
+func (c *comparison) Close() (writer.Published, error) {
+	if len(c.group) > 0 {
+		c.end()
+	}
+	for _, p := range c.parts {
+		c.open(p)
+	}
+	c.open(nil)
+	return writer.Published{}, context.Cause(c.ctx)
+}
+
+func (c *comparison) Abort() error {
+	if c.present != nil {
+		c.present.stop()
+	}
+	return nil
+}
+
+// append appends the values of a row: those of its categories, if it has a list of them.
+func (c *comparison) append(list []row, r *writer.Row) []row {
+	format := writer.Format(c.account.Settings.OutputFormat)
+	for i := range r.Categories {
+		list = append(list, writer.Values(c.columns, &r.Categories[i], format))
+	}
+	if len(r.Categories) == 0 {
+		list = append(list, writer.Values(c.columns, r, format))
+	}
+	return list
+}
+
+// end counts a record in a classification, and compares its rows.
+func (c *comparison) end() {
+	rows, r := c.group, &c.first
+	c.group = nil
+	if r.Status == writer.StatusPending {
+		c.report.NotCompared++
+	} else if r.Status.HasInput() {
+		c.report.Answers++
+	}
+	f := c.open(c.partOf(r.Record))
+	if f == nil || f.found {
+		return
+	}
+	f.last = r.Record
+	var found []row
+	if g := f.next; g != nil && g.Rows[0].Record == r.Record && g.Rows[0].Classification == r.Classification {
+		found = f.take(c)
+	}
+	if slices.EqualFunc(rows, found, slices.Equal[row]) {
+		return
+	}
+	if len(found) == 0 || !c.mayDiffer(r, rows[0], f.taken, found) {
+		what, expected, got := c.difference(rows, found, f.head(c))
+		if got == nil && f.err != nil {
+			f.find(c, r.Record, "content", expected.String(), f.err.Error())
+		} else {
+			f.find(c, r.Record, what, expected.String(), got.String())
+		}
+		return
+	}
+	if f.excused = true; r.Status != writer.StatusPending {
+		c.report.Answers--
+		c.report.NotCompared++
+	}
 }
 
 func (c *comparison) excuse(r *writer.Row) excuse {
 	a, at := c.account, r.AnsweredAt
 	switch {
+	case r.Status == writer.StatusPending:
+		return another
 	case !at.After(a.Started):
 		return none
 	case c.embedded && a.Counts.Bytes+a.Counts.FromStore == 0 && len(a.Earlier) == 0: // only answers of pages have bodies
@@ -68,107 +145,31 @@ func (c *comparison) excuse(r *writer.Row) excuse {
 	return late
 }
 
-// compare compares a file with the one that the run writes.
-func (c *comparison) compare(p *part, again string) error {
-	want := openFile(c.ctx, readback.Part{Path: again, Format: p.Format})
-	defer want.close()
-	got := openFile(c.ctx, p.Part)
-	defer got.close()
-	find := func(record int64, what, expected, found string) error {
-		c.report.add(Finding{File: p.Path, Record: record, What: what, Expected: expected, Got: found})
-		return want.err
-	}
-	names := got.names
-	if strings.HasPrefix(string(p.Format), string(writer.JSONL)) && len(names) > len(want.names) {
-		names = names[:len(want.names)] // a record with a further one differs
-	}
-	if names != nil && want.names != nil && !slices.Equal(names, want.names) {
-		return find(p.want.FirstRecord, "columns", strings.Join(want.names, ","), strings.Join(names, ","))
-	}
-	l, excused, last := c.layoutOf(want.names), false, p.want.FirstRecord
-	for want.row != nil {
-		rows := want.group(l, want.row)
-		found := got.group(l, rows[0])
-		if last = numberOf(rows[0].Fields[l.record]); slices.EqualFunc(rows, found, equal) {
-			continue
-		}
-		if len(found) == 0 || !c.mayDiffer(l, rows[0], found) {
-			what, expected, row := l.difference(rows, found, got.row)
-			if row == nil && got.err != nil {
-				return find(last, "content", showRow(expected), got.err.Error())
-			}
-			return find(last, what, showRow(expected), showRow(row))
-		}
-		if excused = true; rows[0].Fields[l.status] != string(writer.StatusPending) {
-			c.report.Answers--
-			c.report.NotCompared++
-		}
-	}
-	switch row := got.row; {
-	case row != nil && want.names != nil:
-		return find(numberOf(row.Fields[l.record]), "row", "nothing", showRow(row))
-	case row != nil || got.err != nil:
-		return find(last, "content", "a whole file", fmt.Sprint(showRow(row), got.err))
-	case excused:
-		return want.err
-	}
-	if version := c.account.Bulkcat; version != c.Run.Program && p.want.SHA256 == p.sha256 { // which may write other bytes
-		c.uncheck("the bytes of %s: bulkcat %s has written them, and this is %s; the rows are the same", p.Path, version, c.Run.Program)
-		return want.err
-	}
-	return find(p.want.FirstRecord, "bytes", "those that the run writes", fmt.Sprintf("others, but the rows that are read back are the same, to record %d", last))
-}
-
-// equal reports whether two rows have the same values. A row with further columns differs where these are not null.
-func equal(want, got *reader.Record) bool {
-	n := len(want.Fields)
-	return slices.Equal(want.Fields, got.Fields[:n]) && slices.Equal(want.Nulls, got.Nulls[:min(n, len(got.Nulls))]) && !slices.Contains(got.Nulls[min(n, len(got.Nulls)):], false)
-}
-
-// mayDiffer reports whether a record may have other rows than the run writes again: its answer is another one, and the input
-// and the carried columns are the same.
-func (c *comparison) mayDiffer(l layout, want *reader.Record, rows []*reader.Record) bool {
-	excuse := another
-	if want.Fields[l.status] != string(writer.StatusPending) {
-		excuse = c.excuses[c.placeOf(numberOf(want.Fields[l.record]), want.Fields[l.classification])]
-	}
-	if !excuse.covers(writer.Status(rows[0].Fields[l.status])) {
-		return false
-	}
-	return !slices.ContainsFunc(rows, func(r *reader.Record) bool {
-		return r.Fields[l.input] != want.Fields[l.input] || !slices.Equal(r.Fields[l.carried:], want.Fields[l.carried:])
-	})
-}
-
 // covers reports whether a record with this status may differ.
 func (e excuse) covers(status writer.Status) bool {
 	return e == another || e == late && (status == writer.StatusFailed || status == writer.StatusPending)
 }
 
-// layout has the places of some columns.
-type layout struct {
-	names                                 []string
-	record, classification, status, input int
-	carried                               int // the first carried column
-}
-
-func (v *verification) layoutOf(names []string) layout {
-	l := layout{names: names, carried: len(v.account.Settings.Schema().Columns())}
-	l.record, l.classification = slices.Index(names, "record"), slices.Index(names, "classification")
-	l.status, l.input = slices.Index(names, "status"), slices.Index(names, "input")
-	return l
-}
-
-// numberOf is the number of a cell; 0 for other text.
-func numberOf(cell string) int64 {
-	n, _ := strconv.ParseInt(cell, 10, 64)
-	return n
+// mayDiffer reports whether a record may have other rows than the run writes again: its answer is another one, and the input
+// and the carried columns are the same.
+func (c *comparison) mayDiffer(r *writer.Row, want row, status writer.Status, rows []row) bool {
+	if !c.excuse(r).covers(status) {
+		return false
+	}
+	return !slices.ContainsFunc(rows, func(got row) bool {
+		for i, column := range c.columns {
+			if (column.ID == writer.ColumnInput || column.ID == writer.ColumnCarried) && got[i] != want[i] {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // difference is the first difference between the rows of a record and those that are there; next is the row after them.
-func (l *layout) difference(want, got []*reader.Record, next *reader.Record) (what string, expected, found *reader.Record) {
+func (c *comparison) difference(want, got []row, next row) (what string, expected, found row) {
 	i := 0
-	for i < len(want) && i < len(got) && equal(want[i], got[i]) {
+	for i < len(want) && i < len(got) && slices.Equal(want[i], got[i]) {
 		i++
 	}
 	if i < len(want) {
@@ -177,60 +178,145 @@ func (l *layout) difference(want, got []*reader.Record, next *reader.Record) (wh
 	if i >= len(got) || expected == nil {
 		return "row", expected, append(got[min(i, len(got)):], next)[0]
 	}
-	for column, name := range l.names {
-		if got[i].Fields[column] != expected.Fields[column] || got[i].Nulls != nil && got[i].Nulls[column] != expected.Nulls[column] {
-			return name, expected, got[i]
-		}
+	column := 0
+	for got[i][column] == expected[column] {
+		column++
 	}
-	return "columns", expected, got[i]
+	return c.columns[column].Name, expected, got[i]
 }
 
-// file is an open file of an output, read row by row.
+// partOf is the part that has the rows of a record; nil if it is not there.
+func (c *comparison) partOf(number int64) *part {
+	outputs := c.account.Outputs
+	i := slices.IndexFunc(outputs, func(o record.Output) bool { return number <= o.LastRecord })
+	if i < 0 {
+		i = len(outputs) - 1
+	}
+	if i < 0 {
+		return nil
+	}
+	return c.partAt(outputs[i].Name)
+}
+
+// file is a file that differs, read record by record.
 type file struct {
-	names []string
-	in    *reader.Reader // nil if it cannot be opened
-	row   *reader.Record // the next one; nil at the end, and where the file cannot be read
-	err   error          // of opening and reading
+	*part
+	pull func() (*readback.Group, error, bool)
+	stop func()
+	next *readback.Group // nil at the end, and where the file cannot be read
+	err  error           // of opening and reading
+
+	taken   writer.Status // of the last group
+	last    int64         // the last record that is compared
+	found   bool          // there is a finding
+	excused bool          // a record may differ
 }
 
-func openFile(ctx context.Context, p readback.Part) *file {
-	f := new(file)
-	if f.in, f.err = readback.Open(ctx, p); f.err == nil {
-		if f.names = f.in.Columns(); len(f.names) == 0 {
-			f.names = nil // of JSONL without rows
-		}
+// open returns the file of a part, to which the rows come in order; nil if the part need not be compared. It ends the comparison
+// of the file before.
+func (c *comparison) open(p *part) *file {
+	f := c.present
+	if f != nil && f.part == p {
+		return f
+	}
+	if f != nil {
+		f.close(c)
+	}
+	if c.present = nil; p == nil || p.want == nil || p.isSame() || p.compared {
+		return nil
+	}
+	p.compared = true
+	f = &file{part: p, last: p.want.FirstRecord}
+	c.present = f
+	if names := f.names(c); f.err == nil && names != nil && !slices.Equal(names, c.names) {
+		f.find(c, f.last, "columns", strings.Join(c.names, ","), strings.Join(names, ","))
+	}
+	f.pull, f.stop = iter.Pull2(readback.Groups(c.ctx, []readback.Part{p.Part}))
+	if f.err == nil {
 		f.advance()
 	}
 	return f
 }
 
-func (f *file) close() {
-	if f.in != nil {
-		f.in.Close() // only read from
-	}
-}
-
-func (f *file) advance() {
-	r, err := f.in.Read()
-	if err == nil {
-		err = r.Err
-	}
-	f.row = nil
-	if err == nil {
-		f.row = &r
-	} else if err != io.EOF {
+// names are the names of the columns; nil for JSONL without rows.
+func (f *file) names(c *comparison) (names []string) {
+	in, err := readback.Open(c.ctx, f.Part)
+	if err != nil {
 		f.err = err
+		return nil
+	}
+	defer in.Close() // only read from
+	for _, name := range in.Columns() {
+		if f.Escaped {
+			name = writer.UnescapeFormula(name)
+		}
+		names = append(names, name)
+	}
+	if strings.HasPrefix(string(f.Format), string(writer.JSONL)) && len(names) > len(c.names) {
+		names = names[:len(c.names)] // a record that lacks one of them differs
+	}
+	return names
+}
+
+func (f *file) advance() { f.next, f.err, _ = f.pull() }
+
+// head is the next row; nil if there is none.
+func (f *file) head(c *comparison) row {
+	if f.next == nil {
+		return nil
+	}
+	return c.append(nil, &f.next.Rows[0])[0]
+}
+
+// take takes the rows of the next group.
+func (f *file) take(c *comparison) (rows []row) {
+	f.taken = f.next.Rows[0].Status
+	for i := range f.next.Rows {
+		rows = c.append(rows, &f.next.Rows[i])
+	}
+	f.advance()
+	return rows
+}
+
+func (f *file) find(c *comparison, number int64, what, expected, got string) {
+	f.found = true
+	c.report.add(Finding{File: f.Path, Record: number, What: what, Expected: expected, Got: got})
+}
+
+// close ends the comparison after the last row of the run.
+func (f *file) close(c *comparison) {
+	f.stop()
+	switch version := c.account.Bulkcat; {
+	case f.found:
+	case f.next != nil:
+		f.find(c, f.next.Rows[0].Record, "row", "nothing", f.head(c).String())
+	case f.err != nil:
+		f.find(c, f.last, "content", "a whole file", f.err.Error())
+	case f.excused:
+	case version != c.Run.Program && f.want.SHA256 == f.sha256: // which may write other bytes
+		c.uncheck("the bytes of %s: bulkcat %s has written them, and this is %s; the rows are the same", f.Path, version, c.Run.Program)
+	default:
+		f.find(c, f.want.FirstRecord, "bytes", "those that the run writes", fmt.Sprintf("others, but the rows that are read back are the same, to record %d", f.last))
 	}
 }
 
-// mostRows is more than the rows of any record.
-const mostRows = 1 << 16
-
-// group takes the next rows that have the record and the classification of a row.
-func (f *file) group(l layout, of *reader.Record) (rows []*reader.Record) {
-	for r := f.row; r != nil && r.Fields[l.record] == of.Fields[l.record] && r.Fields[l.classification] == of.Fields[l.classification] && len(rows) < mostRows; r = f.row {
-		rows = append(rows, r)
-		f.advance()
+// String is the row as a line of CSV, with empty text in quotes if it is not null; "nothing" for none.
+func (r row) String() string {
+	if r == nil {
+		return "nothing"
 	}
-	return rows
+	cells := slices.Clone(r)
+	for i, cell := range cells {
+		switch {
+		case cell == writer.Null:
+			cells[i] = ""
+		case cell == "" || strings.ContainsAny(cell, ",\"\r\n\t"):
+			cells[i] = strconv.Quote(cell)
+		}
+	}
+	text := strings.Join(cells, ",")
+	if len(text) > longest {
+		text = strings.ToValidUTF8(text[:longest], "") + "..."
+	}
+	return text
 }

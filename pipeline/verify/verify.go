@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -135,8 +134,7 @@ func (v *verification) writeAgain(ctx context.Context) (err error) {
 		v.store = opened
 		defer func() { err = errors.Join(err, opened.Close()) }()
 	}
-	f := &files{comparison: &comparison{verification: v, ctx: ctx}}
-	if err := v.rewrite(f); err != nil {
+	if err := v.rewrite(ctx, v.hash); err != nil {
 		return err
 	}
 	v.report.Inputs = v.again.Counts.Read
@@ -144,17 +142,14 @@ func (v *verification) writeAgain(ctx context.Context) (err error) {
 	if !slices.ContainsFunc(v.parts, func(p *part) bool { return p.want != nil && !p.isSame() }) {
 		return nil
 	}
-	if f.temp, err = os.MkdirTemp("", "bulkcat-verify-*"); err != nil {
-		return err
-	}
-	defer os.RemoveAll(f.temp)
-	return v.rewrite(f)
+	return v.rewrite(ctx, v.compare)
 }
 
-func (v *verification) rewrite(f *files) (err error) {
-	v.again, err = pipeline.Rewrite(f.ctx, v.Run, pipeline.Rewriting{
+// rewrite writes the run again to a sink.
+func (v *verification) rewrite(ctx context.Context, open func(context.Context, writer.Schema) (writer.Sink, error)) (err error) {
+	v.again, err = pipeline.Rewrite(ctx, v.Run, pipeline.Rewriting{
 		Account: v.account, Output: v.path, Store: v.store,
-		Open: func(schema writer.Schema) (writer.Sink, error) { return f.open(f.ctx, schema) },
+		Open: func(schema writer.Schema) (writer.Sink, error) { return open(ctx, schema) },
 	})
 	v.isAgain = err == nil
 	return err

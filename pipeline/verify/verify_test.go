@@ -113,6 +113,14 @@ func TestTypedColumnsAreBalanced(t *testing.T) {
 					if r := f.verify(); r.Balanced {
 						t.Errorf("damaged: %+v", r)
 					}
+					rows, schema := f.rows()
+					last := &rows[len(rows)-1] // the rows before are the same, with their types
+					last.Error = "another"
+					f.rewrite(rows, schema, true)
+					r := f.verify()
+					if at := slices.IndexFunc(r.Findings, func(f Finding) bool { return f.Record > 0 }); at < 0 || r.Findings[at].Record != last.Record || r.Findings[at].What != "error" {
+						t.Errorf("the last row of %d: %v", len(rows), r.Findings)
+					}
 				})
 			}
 		}
