@@ -69,7 +69,7 @@ func TestImportsOfPipelineAreATree(t *testing.T) {
 	order := []string{
 		"storage", "storage/storagetest", "storage/storagetest/s3faults", "places", "stores", "refresh", "spill", "cascade", "attempts", "jobs", "notify", // know nothing of a run
 		"record", "figures", "live", "progress", "output", "flow", // of a run
-		"outputs", "report", "diff", "expect", // read outputs back
+		"readback", "report", "diff", "expect", // read outputs back
 	}
 	for i, path := range order {
 		order[i] = "pipeline/" + path
