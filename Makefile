@@ -17,7 +17,7 @@ MILLIONS ?= 1,2,5,10
 ROWS     ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help build man dist test-dist install test servers limiters crash cuts test-duckdb test-pyarrow test-fixtures test-suites test-browser test-airflow test-spark test-recipes test-notebook test-python bench-python wheel wheels test-slurm test-kubernetes lint cross fuzz bench bench-growth demo taxonomy clean nights gateway test-s3 test-clouds eval
+.PHONY: help build man dist test-dist install test servers limiters crash cuts test-duckdb test-pyarrow test-fixtures test-suites test-browser test-airflow test-spark test-recipes test-notebook test-python test-pythons bench-python wheel wheels test-slurm test-kubernetes lint cross fuzz bench bench-growth demo taxonomy clean nights gateway test-s3 test-clouds eval
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -170,6 +170,13 @@ wheels: ## make the wheels for Linux, macOS and Windows on amd64 and arm64 in bi
 
 test-python: wheel ## install the wheel, and test the Python package with pandas, Polars, pyarrow and DuckDB, also with PYTHON=python3.13 (needs python3 3.10 or later, and PyPI)
 	scripts/python/test.sh bin/wheels/*.whl
+
+test-pythons: wheel ## the same with each Python from 3.10 to 3.13 that there is, and with the oldest libraries (needs PyPI)
+	for version in 3.10 3.11 3.12 3.13; do \
+	  python$$version -c '' 2>/dev/null || { echo "skipped: python$$version is not installed"; continue; }; \
+	  [ -n "$$first" ] || first=python$$version; \
+	  PYTHON=python$$version scripts/python/test.sh bin/wheels/*.whl || exit 1; \
+	done; PYTHON=$$first OLDEST=1 scripts/python/test.sh bin/wheels/*.whl
 
 bench-python: wheel ## measure the marks of the Python package with pandas: time against the command line, and memory (needs Linux, python3, PyPI)
 	scripts/python/test.sh bin/wheels/*.whl --collect-only -q >/dev/null

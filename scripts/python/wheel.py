@@ -135,6 +135,12 @@ def description() -> str:
     return re.sub(r"\]\((?!https?:)([^)]+)\)", absolute, (HERE / "README.md").read_text(encoding="utf-8"))
 
 
+def oldest() -> list[str]:
+    """The oldest libraries of frames that the package declares, for pip."""
+    extras = ("pandas", "polars", "arrow", "duckdb", "progress")
+    return sorted({requirement.replace(">=", "==") for extra in extras for requirement in EXTRAS[extra]})
+
+
 def wheel(tags: str) -> str:
     lines = ["Wheel-Version: 1.0", "Generator: scripts/python/wheel.py", "Root-Is-Purelib: false"]
     return "\n".join(lines + [f"Tag: py3-none-{tag}" for tag in tags.split(".")]) + "\n"
