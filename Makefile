@@ -17,7 +17,7 @@ MILLIONS ?= 1,2,5,10
 ROWS     ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help build man dist test-dist install test servers limiters crash cuts test-duckdb test-pyarrow test-fixtures test-suites test-browser test-airflow test-spark test-recipes test-notebook test-python test-pythons bench-python wheel wheels test-slurm test-kubernetes lint cross fuzz bench bench-growth demo taxonomy clean nights gateway test-s3 test-clouds eval
+.PHONY: help build man dist test-dist install test servers limiters crash cuts test-duckdb test-pyarrow test-fixtures test-suites test-browser test-airflow test-spark test-recipes test-notebook test-python test-pythons bench-python wheel wheels test-slurm test-kubernetes lint cross fuzz bench bench-growth demo taxonomy clean nights gateway test-s3 test-clouds eval test-openapi
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -151,6 +151,9 @@ test-spark: wheel ## categorize ROWS (100000) in Spark, kill an executor and a P
 test-recipes: wheel ## run the recipes for Dagster, dbt and Prefect in these (needs python3 3.10 or later, and PyPI)
 	scripts/python/engine.sh recipes
 	cd scripts/python && ../../bin/recipes/bin/pytest -q -W default tests/engines/test_recipes.py
+
+test-openapi: build ## compare what a service answers with its description, by Schemathesis (needs python3, and PyPI)
+	scripts/process/openapi.sh $(BIN)
 
 test-notebook: wheel ## execute the notebook of a first use, and write bin/first-use.html (needs python3 3.10 or later, and PyPI)
 	scripts/python/engine.sh notebook pandas
