@@ -87,11 +87,6 @@ func (f *faults) hasRisen() bool {
 	return share > risen && share > f.usual.share() && f.recent.good >= 1 && f.recent.ratio(share, f.usual.share()) > evidence
 }
 
-// rises reports whether the rate must not grow because of failures.
-func (f *faults) rises() bool {
-	return f.test.stage != noTest || f.recent.share() > max(risen, 1.5*f.usual.share())
-}
-
 // row is the number of attempts in a row that chance does not explain, if a share of them fails.
 func row(share float64, least int) int {
 	const unlikely = -9.2 // the log of 1 in 10,000
@@ -171,7 +166,7 @@ func (c *Controller) decideTest(now time.Time) {
 			f.limits = true
 			served := max(t.rate*(1-share), c.served.perSecond(now, 5*time.Second))
 			c.endTest(now)
-			c.pace.lower(now, c.pace.present(now), served, 0)
+			c.pace.lower(now, c.present(now), served, 0)
 			c.pressure.begin(now)
 		case t.tested >= mostTested: // they had passed by chance
 			c.endTest(now)

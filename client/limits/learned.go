@@ -9,6 +9,7 @@ import (
 // Learned is what a run has learned of a service, for the next run. Fields are 0 if nothing is known.
 type Learned struct {
 	Rate    float64       // requests a second that the service has served for a while
+	Refused float64       // requests a second at the last cut
 	Number  int           // of requests in a window
 	Window  time.Duration // the length of the window
 	Silence time.Duration // after which a service that had refused everything answered again
@@ -32,7 +33,7 @@ func (l Learned) String() string {
 // IsValid reports whether a run can have learned l; what was stored may be damaged.
 func (l Learned) IsValid() bool {
 	const longest = 31 * 24 * time.Hour // of windows and blocks
-	return l.Rate >= 0 && l.Rate < mostRate && l.Number >= 0 && (l.Number == 0) == (l.Window == 0) &&
+	return l.Rate >= 0 && l.Rate < mostRate && l.Refused >= 0 && l.Number >= 0 && (l.Number == 0) == (l.Window == 0) &&
 		l.Window >= 0 && l.Window <= longest && l.Silence >= 0 && l.Silence <= longest
 }
 
@@ -40,7 +41,7 @@ func (l Learned) IsValid() bool {
 func (c *Controller) Learned() Learned {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	l := Learned{Rate: c.pace.served, Silence: c.trip.silence}
+	l := Learned{Rate: c.pace.served, Refused: c.pace.refused, Silence: c.trip.silence}
 	if l.Rate == 0 {
 		l.Rate = c.options.Learned.Rate
 	}

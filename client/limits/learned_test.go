@@ -43,9 +43,18 @@ func TestNextRun(t *testing.T) {
 	}
 }
 
+// A run that was stopped before it kept a rate for long has learned a low rate. The next run does not stay at it.
+func TestLearnedRateFarBelowTheRefusedOne(t *testing.T) {
+	c, now := newController(Options{Learned: Learned{Rate: 15, Refused: 100, Silence: 10 * time.Second}})
+	sends(c, now, 2*minute, 0)
+	if rate := c.Rate(); rate < 80 || rate > 100 {
+		t.Errorf("%.0f/s after two minutes", rate)
+	}
+}
+
 // What is known is described for people.
 func TestLearnedInWords(t *testing.T) {
-	all := Learned{Rate: 9.5, Number: 600, Window: minute, Silence: 62 * time.Second}
+	all := Learned{Rate: 9.5, Refused: 10, Number: 600, Window: minute, Silence: 62 * time.Second}
 	for want, l := range map[string]Learned{
 		"nothing": {},
 		"9.5 requests/s, 600 requests in 1m0s, 1m2s of silence after a block": all,

@@ -83,7 +83,6 @@ type Permit struct {
 	serial   int64   // of the requests of the run
 	full     bool    // the number in flight is at its bound
 	accepted bool    // counted as a success until it fails: the service is slow
-	mixed    bool    // a retry while first attempts wait, which say more about the service
 	rate     float64 // at which requests were sent
 }
 
@@ -148,6 +147,7 @@ type Controller struct {
 	budget   budget
 	admitted counter // requests that were sent and, as far as is known, not refused
 	served   counter // answers
+	begun    counter // all requests
 	sent     int64   // requests
 	lasted   bool    // an Effect has said that the service refuses everything for long
 	unbroken unbroken
@@ -176,8 +176,10 @@ const (
 	// work to go on, and enough for a service that fails every third request.
 	retryShare = 0.5
 	// retryCredit is the most retries in a row while first attempts wait.
-	retryCredit = 8 // the most retries in a row while first attempts wait: as many as attempts of a record
-	mostAhead   = 6
+	retryCredit = 8 // as many as attempts of a record
+	// mostAhead is how many times the rate of the admitted requests the rate may be after a cut: the rest is not tried while
+	// the number in flight holds requests back, and would be used all at once when that grows.
+	mostAhead = 6
 )
 
 // Next says what to do now. If the decision is to send, the attempt counts as in flight until
@@ -195,7 +197,6 @@ func (c *Controller) Next(now time.Time, q Queue) Decision {
 		}
 	case SendRetry:
 		d.Permit = c.begin(now, false)
-		d.Permit.mixed = q.First
 		if !q.First && c.faults.test.stage != noTest { // no first attempt will decide it
 			c.endTest(now)
 		}
@@ -236,12 +237,13 @@ func (c *Controller) decide(now time.Time, q Queue) (d Decision, paced bool) {
 // is under way.
 func (c *Controller) grow(now time.Time) {
 	latency := c.flight.latency()
-	if c.faults.rises() || c.pace.refused > 0 && c.pace.rate > mostAhead*c.admitted.perSecond(now, time.Second)+2 {
-		c.pace.grown = now // the number in flight holds requests back, and not the rate
+	isAhead := c.pace.refused > 0 && c.pace.rate > mostAhead*c.admitted.perSecond(now, time.Second)+2
+	if isAhead || c.faults.test.stage != noTest {
+		c.pace.grown = now
 		return
 	}
 	if now.Sub(c.health.lastOK) < max(200*time.Millisecond, 4*latency) || c.isSlow(now) {
-		c.pace.grow(now, c.span().unit, latency)
+		c.pace.grow(now, c.unit(), latency)
 	}
 }
 
@@ -266,17 +268,26 @@ func (c *Controller) begin(now time.Time, first bool) Permit {
 	c.budget.begin()
 	c.pace.begin(now)
 	c.sent++
+	c.begun.add(now, 1)
 	c.admitted.add(now, 1)
-	p := Permit{first: first, sent: now, serial: c.sent, inFlight: c.inFlight, full: c.inFlight >= c.flight.most, rate: c.pace.present(now)}
+	p := Permit{first: first, sent: now, serial: c.sent, inFlight: c.inFlight, full: c.inFlight >= c.flight.most, rate: c.present(now)}
 	if c.isSlow(now) {
 		p.accepted = true
-		c.accept(now, p, c.span())
+		c.accept(now, p)
 	}
 	if c.health.state != Up {
 		p.probe = true
 		c.health.probing, c.health.probed = true, p
 	}
 	return p
+}
+
+// present is the rate at which requests are sent: below the allowed rate if something else holds requests back.
+func (c *Controller) present(now time.Time) float64 {
+	if c.pace.binds(now) {
+		return c.pace.rate
+	}
+	return min(c.pace.rate, c.begun.perSecond(now, time.Second))
 }
 
 // Suspect puts the service in doubt although it responds: it rejects one input after another.
@@ -291,18 +302,14 @@ func (c *Controller) Suspect(now time.Time) {
 	c.health.suspect = true
 }
 
-// span is how long attempts count: unit for recent ones, moment for the latest ones. Both span at
-// least 30 attempts. Growth is measured in units.
-type span struct{ unit, moment time.Duration }
-
-func (c *Controller) span() span {
+// unit is how long an attempt counts: as long as at least 30 attempts take. Growth is measured in units.
+func (c *Controller) unit() time.Duration {
 	const attempts = 30
 	var least time.Duration
 	if c.pace.rate < mostRate {
 		least = min(seconds(attempts/c.pace.rate), time.Hour)
 	}
-	unit := max(time.Second, 3*c.pressure.took, least)
-	return span{unit: unit, moment: max(unit/8, least)}
+	return max(time.Second, 3*c.pressure.took, least)
 }
 
 // MostInFlight is the upper bound of the number of attempts in flight.

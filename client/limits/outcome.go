@@ -62,14 +62,13 @@ func (c *Controller) answered(now time.Time, p Permit) {
 	c.flight.queue.answered(now, p)
 	c.trip.answer(p)
 	c.served.add(now, 1)
-	span := c.span()
 	if !p.accepted && !p.sent.Before(c.pressure.since) {
-		c.accept(now, p, span)
+		c.accept(now, p)
 	}
 	if p.first {
 		c.countFault(now, p, 1, 0)
 	}
-	c.flight.grow(now, span.unit)
+	c.flight.grow(now, c.unit())
 	c.heal(now, p)
 }
 
@@ -130,7 +129,7 @@ func (c *Controller) failed(now time.Time, p Permit, r Result) {
 			c.endTest(now)
 		}
 		if p.first || now.Sub(c.trip.blamed.to) > longSilence {
-			c.pressure.refusedOne(now, p, c.span(), &c.flight.crowd)
+			c.pressure.refusedOne(now, p, c.unit(), &c.flight.crowd)
 		}
 	} else if c.faults.counts(now, p, r) {
 		c.countFault(now, p, 0, 1)

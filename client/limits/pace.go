@@ -9,7 +9,7 @@ import (
 // serve and the lowest that it has refused, and halves the distance to the latter again and again.
 type pace struct {
 	rate    float64 // requests a second; +Inf for no limit
-	served  float64 // the highest rate that was kept for a while without a cut; 0 for none
+	served  float64 // the highest rate that was kept for a while without a cut, less for each later cut; 0 for none
 	refused float64 // the rate at the last cut; 0 for none
 	stated  float64 // the limit that the service states; 0 for none
 	cap     float64 // the caller's limit; +Inf for none
@@ -24,8 +24,6 @@ type pace struct {
 
 	tried   float64   // the lowest rate since triedAt
 	triedAt time.Time // idle time does not count
-
-	meter meter // of requests sent
 }
 
 const (
@@ -34,32 +32,29 @@ const (
 	mostRate  = 1e6   // a higher rate limits nothing
 	underCap  = 0.985 // share of the allowed rate: requests that the network delays do not crowd a second
 
-	nearRefused = 0.99             // share of the refused rate until which the rate grows without a hold: what is left is not worth a refusal
-	almost      = 0.995            // of that share: the distance is halved without end
-	approach    = 0.7              // of the distance to it, in a unit: it is nearly there after three
-	growth      = 0.03             // share of the rate, in the first unit beyond the refused one: a limit that is just above refuses few
-	holdUnits   = 10               // units in a hold, at least: where cuts cost much, the rate grows in small steps
-	provenUnits = 3                // units until a rate counts as served: a bucket with a burst serves more at first
-	yielded     = 0.95             // share of the served rate that a cut leaves: runs beside each other come to equal rates, and a bucket fills again
-	afterBlock  = 0.7              // share of the rate before a trip that came sooner than its silence was long: two such trips halve the rate
-	leastLost   = 10 * time.Second // of a longer silence, that counts as lost however young the run is
-	worth       = 2                // times its cost a step must have gained before it is made
+	nearRefused = 0.99  // share of the refused rate until which the rate grows without a hold: what is left is not worth a refusal
+	almost      = 0.995 // of that share: the distance is halved without end
+	approach    = 0.7   // of the distance to it, in a unit: it is nearly there after three
+	growth      = 0.03  // share of the rate, in the first unit beyond the refused one: a limit that is just above refuses few
+	provenUnits = 3     // units until a rate counts as served: a bucket with a burst serves more at first
+	yielded     = 0.95  // share of the admitted rate that a cut leaves, and of the served one: runs beside each other come to equal rates, and a bucket fills again
+	afterBlock  = 0.7   // share of the rate before a trip that came sooner than its silence was long: two such trips halve the rate
 
 	catchUp = 2 * time.Millisecond // the requests of a late timer may follow at once
 	lookAt  = 5 * time.Millisecond // the interval between updates
 )
 
 func newPace(o Options, now time.Time) pace {
-	p := pace{cap: math.Inf(1), next: now, cut: now, grown: now, triedAt: now, meter: meter{at: now}}
+	p := pace{cap: math.Inf(1), next: now, cut: now, grown: now, triedAt: now}
 	p.rate = firstRate
 	if o.Rate > 0 {
 		p.cap = o.Rate * underCap
 		p.rate = p.cap
 	}
-	if learned := o.Learned.Rate; learned > 0 {
-		p.rate = min(p.cap, learned)
-		if p.lost = o.Learned.Silence; p.lost > 0 {
-			p.refused, p.hold = learned/afterBlock, seconds(p.lost.Seconds()/tripPrice)
+	if l := o.Learned; l.Rate > 0 {
+		p.rate, p.refused = min(p.cap, l.Rate), l.Refused
+		if l.Refused > 0 && l.Silence > 0 {
+			p.lost, p.hold = l.Silence, seconds(l.Silence.Seconds()/tripPrice)
 		}
 	}
 	return p
@@ -96,7 +91,6 @@ func (p *pace) interval() time.Duration { return seconds(1 / p.rate) }
 // begin schedules the request after the one that is sent now. A request that a timer sent late
 // does not delay the requests after it.
 func (p *pace) begin(now time.Time) {
-	p.meter.add(now)
 	p.sent = now
 	if math.IsInf(p.rate, 1) {
 		return
@@ -137,18 +131,14 @@ func (p *pace) grow(now time.Time, unit, latency time.Duration) {
 	switch target := p.refused * nearRefused; {
 	case p.refused == 0: // the rate doubles in two round trips
 		p.double(elapsed, max(2*latency, 40*time.Millisecond))
-	case p.rate < p.served:
-		p.double(elapsed, max(250*time.Millisecond, 4*latency))
-		p.set(min(p.served, p.rate))
 	case p.rate < target*almost && p.lost > 0:
-		if step := (target - p.rate) / 2; since > worth*p.hold || since.Seconds()*step > worth*p.lost.Seconds()*p.rate {
+		if step := (target - p.rate) / 2; since > p.hold || since.Seconds()*step > p.lost.Seconds()*p.rate {
 			p.set(p.rate + step)
 			p.cut = now
 		}
 	case p.rate < target*almost:
 		p.set(p.rate + (target-p.rate)*min(1, approach*elapsed.Seconds()/unit.Seconds()))
 	case since > p.hold:
-		unit = max(unit, p.hold/holdUnits)
 		gain := min(growth*math.Exp2((since-p.hold).Seconds()/unit.Seconds()), 1)
 		p.set(p.rate * (1 + gain*min(elapsed, unit/4).Seconds()/unit.Seconds()))
 	}
@@ -172,11 +162,11 @@ func (p *pace) double(elapsed, doubling time.Duration) {
 	p.set(p.rate * math.Exp2(min(elapsed.Seconds(), 0.1)/doubling.Seconds()))
 }
 
-// lower cuts the rate, which is refused at present, to just under the rate that was admitted. It passes the present rate
-// again when the cut, which has cost some time, is a small share of the run.
+// lower cuts the rate, which is refused at present, to just under the rate that was admitted. The rate passes the present one
+// again after the hold.
 func (p *pace) lower(now time.Time, present, admitted float64, hold time.Duration) {
 	p.refuse(now, present)
-	p.set(min(max(admitted*yielded, p.served), present*nearRefused))
+	p.set(min(admitted*yielded, present*nearRefused))
 	p.hold, p.lost = hold, 0
 }
 
@@ -188,8 +178,8 @@ func (p *pace) trip(now time.Time, rate, mean float64, phase, silence, hold time
 	if phase < silence {
 		share = afterBlock
 	}
-	p.set(min(max(share*rate, mean, p.served), rate*nearRefused))
-	p.hold, p.lost = hold, min(silence, max(hold, leastLost)) // a young run knows little
+	p.set(min(max(share*rate, mean), rate*nearRefused))
+	p.hold, p.lost = hold, silence
 }
 
 // again returns to just under the refused rate after a trip that says nothing about the rate.
@@ -286,45 +276,4 @@ func (p *pace) most() float64 {
 		return min(p.cap, p.stated*underCap)
 	}
 	return p.cap
-}
-
-// present is the rate at which requests are sent: below the allowed rate if something else holds
-// requests back.
-func (p *pace) present(now time.Time) float64 {
-	if p.binds(now) {
-		return p.rate
-	}
-	return min(p.rate, max(p.meter.perSecond(now), leastRate))
-}
-
-// meter measures the rate of events over about the last second.
-type meter struct {
-	at     time.Time
-	count  float64
-	weight float64 // seconds
-}
-
-func (m *meter) decay(now time.Time) {
-	elapsed := now.Sub(m.at).Seconds()
-	if elapsed <= 0 {
-		return
-	}
-	kept := math.Exp(-elapsed)
-	m.count *= kept
-	m.weight = m.weight*kept + 1 - kept
-	m.at = now
-}
-
-func (m *meter) add(now time.Time) {
-	m.decay(now)
-	m.count++
-}
-
-// perSecond is 0 before any time has passed.
-func (m *meter) perSecond(now time.Time) float64 {
-	m.decay(now)
-	if m.weight == 0 {
-		return 0
-	}
-	return m.count / m.weight
 }

@@ -11,9 +11,7 @@ type pressure struct {
 	since time.Time // the time of the cut: attempts that were sent earlier do not count
 	at    time.Time // when the counts last faded
 
-	recent attempts      // over about span.unit
-	latest attempts      // over about span.moment
-	long   attempts      // over about longOver attempts: a rate that is hardly too high
+	recent attempts      // over about a unit of time: see unit
 	cost   float64       // refusals since the last cut
 	rate   float64       // at which the last refused attempt was sent
 	took   time.Duration // the mean time until a refusal
@@ -36,47 +34,41 @@ type steady struct {
 const (
 	enough       = 3                // refusals in a row, or cuts: fewer may be chance
 	tolerance    = 0.02             // share of the attempts that may be refused: they cost less than a lower rate
-	longOver     = 500              // attempts: a rate that is 3% too high shows only in so many
-	longEnough   = 10               // refusals of these: the tolerance
-	doubtful     = 5                // attempts that are added to the latest ones: few attempts say little
+	doubtful     = 5                // attempts that are added to the recent ones in the estimate of the excess: few attempts say little
 	steadyShare  = 0.7              // of the share before the cuts, at least: if the rate were the cause, half the rate would leave less
 	steadyRate   = 0.5              // of the rate before the cuts, at most: a cut in half shows whether the rate matters
 	steadyTime   = 20               // times the time of the series, until it is tried again: the trial costs a twentieth
 	steadyLeast  = 30 * time.Second // a backend that is restarted takes as long
 	crowdPrice   = 0.003            // share of the requests that may be refused because the number in flight grows
 	refusedPrice = 0.01             // because the rate grows: a third of what the growth gains
-	mostPriced   = 10               // refusals: more come from one cut that was late
 )
 
 // begin clears the counts.
 func (e *pressure) begin(now time.Time) {
 	e.since, e.at = now, now
-	e.recent, e.latest, e.long, e.cost = attempts{}, attempts{}, attempts{}, 0
+	e.recent, e.cost = attempts{}, 0
 }
 
 // fade reduces the weight of older attempts.
-func (e *pressure) fade(now time.Time, s span) {
+func (e *pressure) fade(now time.Time, unit time.Duration) {
 	elapsed := now.Sub(e.at)
 	if elapsed < lookAt {
 		return
 	}
 	e.at = now
-	e.recent.scale(math.Exp(-elapsed.Seconds() / s.unit.Seconds()))
-	e.latest.scale(math.Exp(-elapsed.Seconds() / s.moment.Seconds()))
+	e.recent.scale(math.Exp(-elapsed.Seconds() / unit.Seconds()))
 }
 
 func (e *pressure) count(good, bad float64) {
 	e.recent.add(good, bad, math.Inf(1))
-	e.latest.add(good, bad, math.Inf(1))
-	e.long.add(good, bad, longOver)
 	e.cost += bad
 }
 
 // accept counts an admitted request: an answer has come, or the service is so slow that a refusal would
 // have come long before the answer.
-func (c *Controller) accept(now time.Time, p Permit, s span) {
+func (c *Controller) accept(now time.Time, p Permit) {
 	e := &c.pressure
-	e.fade(now, s)
+	e.fade(now, c.unit())
 	e.count(1, 0)
 	c.flight.crowd.count(p, &c.flight.crowd.admitted)
 	if now.After(e.until) {
@@ -90,11 +82,11 @@ func (c *Controller) isRefusal(p Permit, r Result) bool {
 }
 
 // refusedOne counts a refused request.
-func (e *pressure) refusedOne(now time.Time, p Permit, s span, w *crowd) {
+func (e *pressure) refusedOne(now time.Time, p Permit, unit time.Duration, w *crowd) {
 	if p.sent.Before(e.since) {
 		return
 	}
-	e.fade(now, s)
+	e.fade(now, unit)
 	if p.accepted {
 		e.count(-1, 0)
 		i := min(p.inFlight, len(w.admitted)-1)
@@ -119,8 +111,7 @@ func (e *pressure) exceeds(t attempts, least float64) bool {
 // pressed makes a cut if too many attempts are refused.
 func (c *Controller) pressed(now time.Time) {
 	e := &c.pressure
-	isLong := e.long.bad >= longEnough && e.background == 0
-	if !e.exceeds(e.recent, enough) && !isLong {
+	if !e.exceeds(e.recent, enough) {
 		return
 	}
 	if e.isSteady(now, &c.pace) { // what the cuts have not changed has another cause
@@ -145,11 +136,6 @@ func (e *pressure) isSteady(now time.Time, p *pace) bool {
 	return t.cuts > enough && p.rate < steadyRate*t.rate
 }
 
-// sentAt is the rate at which the refused attempts were sent: while these hang, nothing may be sent at all.
-func (e *pressure) sentAt(now time.Time, p *pace) float64 {
-	return max(p.present(now), min(e.rate, p.rate))
-}
-
 // lower makes a cut: of the number in flight if that is what the service refuses, else of the rate.
 func (c *Controller) lower(now time.Time) {
 	e := &c.pressure
@@ -157,16 +143,17 @@ func (c *Controller) lower(now time.Time) {
 	if c.thin(now) {
 		return
 	}
+	// While the refused attempts hang, nothing may be sent at all.
+	rate := max(c.present(now), min(e.rate, c.pace.rate))
 	if e.recent.good < 1 { // nothing is admitted, which says nothing about the limit, and may be the beginning of a trip
 		if now.Sub(c.pace.cut) > c.answersAfter() {
-			c.pace.halve(now, e.sentAt(now, &c.pace))
+			c.pace.halve(now, rate)
 		}
 		return
 	}
-	present := e.sentAt(now, &c.pace)
-	excess := max(0, e.latest.bad/(e.latest.good+e.latest.bad+doubtful)-e.background)
-	admitted := max(present*(1-excess), min(present, c.admitted.perSecond(now, now.Sub(c.pace.cut))))
-	c.pace.lower(now, present, admitted, c.price(now, min(e.cost, mostPriced)/admitted, refusedPrice))
+	excess := max(0, e.recent.bad/(e.recent.good+e.recent.bad+doubtful)-e.background)
+	admitted := max(rate*(1-excess), min(rate, c.admitted.perSecond(now, now.Sub(c.pace.cut))))
+	c.pace.lower(now, rate, admitted, c.price(now, e.cost/admitted, refusedPrice))
 }
 
 // thin lowers the number in flight to that which the service admits at once, and reports whether it has done so.
@@ -177,6 +164,6 @@ func (c *Controller) thin(now time.Time) bool {
 	}
 	rate := max(1, c.admitted.perSecond(now, now.Sub(c.flight.cutAt)))
 	c.flight.cut(now, n)
-	c.flight.hold = c.price(now, min(c.pressure.cost, mostPriced)/rate, crowdPrice)
+	c.flight.hold = c.price(now, c.pressure.cost/rate, crowdPrice)
 	return true
 }

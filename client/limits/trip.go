@@ -73,7 +73,7 @@ func (t *trip) refuse(p Permit, isCertain bool, okSent time.Time, rate float64, 
 		t.first = p
 	}
 	t.lost++
-	if p.first || isCertain && !p.mixed { // else the input of a retry may be the cause
+	if p.first || isCertain { // else the input of a retry may be the cause
 		t.row++
 	}
 	inTransit := int64(min(rate, mostRate) * reordered.Seconds())
@@ -199,9 +199,6 @@ func (c *Controller) beginTrip(now time.Time) {
 	t, h := &c.trip, &c.health
 	t.at = now
 	c.measure()
-	if now.Sub(t.phase.began) < passing && t.phase.number < t.prior.number/2 { // the silence before did not help
-		t.silence = 0
-	}
 	h.beginDoubt(now.Add(c.patience()))
 	h.since, h.refusing = t.first.sent.Add(reordered), true
 }
@@ -212,9 +209,6 @@ func (c *Controller) measure() {
 	t.phase.number = t.phase.used(t.first.serial) + t.lost
 	lasted := t.first.sent.Sub(t.phase.began)
 	t.rate = max(c.admitted.perSecond(t.first.sent, time.Second), float64(t.phase.number)/max(1, lasted.Seconds()))
-	if t.rate+1 >= c.pace.rate*0.9 {
-		t.rate = c.pace.rate
-	}
 }
 
 // mean is the rate of the requests that were admitted in the last two phases, silences included.
@@ -248,9 +242,6 @@ func (c *Controller) endTrip(now time.Time, p Permit) {
 	case silence < passing:
 		c.slowed(now, p)
 	case t.ended.After(t.at) && c.thin(now): // one of the requests at once was held up
-	case t.prior.number > 0 && c.pace.refused > 0 && t.rate > 2*c.pace.refused: // so the rate was not the cause of the trip before
-		c.flight.cut(now, t.first.inFlight-2) // a limit of connections may refuse everything until some are closed
-		c.flight.hold = hold
 	case t.rate > 0 && isSame(t.phase.number, t.prior.number) && (differ || w.number > 0):
 		w.learn(t.phase.number, t.first.sent.Sub(t.phase.began), p.sent.Sub(t.phase.began))
 		c.pace.restore(now, t.rate, t.rate)
@@ -279,17 +270,15 @@ func (c *Controller) price(now time.Time, cost, share float64) time.Duration {
 // slowed sets the pace after a short silence: the limiter serves a rate, or a number at once.
 func (c *Controller) slowed(now time.Time, p Permit) {
 	t := &c.trip
-	switch {
-	case c.thin(now):
-	case t.first.sent.Sub(t.phase.began) < time.Second: // too early for a rate
+	if t.first.sent.Sub(t.phase.began) < time.Second { // too early for a rate
 		c.pace.hush(now, float64(t.phase.number)/p.sent.Sub(t.phase.began).Seconds())
 		if !t.certain { // a service that is busy refuses what is too much at once
 			c.flight.cut(now, t.first.inFlight-1)
 		}
-	default:
-		refused := c.price(now, min(float64(t.lost), mostPriced)/max(t.rate, leastRate), refusedPrice)
-		c.pace.lower(now, t.rate, t.rate, max(refused, c.price(now, p.sent.Sub(t.at).Seconds(), tripPrice)))
+		return
 	}
+	refused := c.price(now, float64(t.lost)/max(t.rate, leastRate), refusedPrice)
+	c.pace.lower(now, t.rate, t.rate, max(refused, c.price(now, p.sent.Sub(t.at).Seconds(), tripPrice)))
 }
 
 // endSilence ends a silence with a probe that was admitted, the first request of a new phase.
