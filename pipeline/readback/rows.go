@@ -34,7 +34,9 @@ func Open(ctx context.Context, p Part, columns ...string) (*reader.Reader, error
 	}
 	in, err := reader.Open(o)
 	if column, is := errors.AsType[*reader.ColumnError](err); is {
-		_, err = writer.OwnColumns(column.Columns)
+		if _, other := writer.OwnColumns(column.Columns); other != nil {
+			err = other
+		}
 		return nil, err
 	}
 	if err == nil && len(in.Columns()) == 0 && o.Format != string(writer.JSONL) {
@@ -207,6 +209,9 @@ func (l *layout) row(r *reader.Record) (row writer.Row, err error) {
 			return row, err
 		}
 	}
+	if l.columns[0].ID == writer.ColumnRecord && row.Record < 1 {
+		return row, errNoRecord
+	}
 	if l.carried >= 0 {
 		row.Fields = r.Fields[l.carried:]
 		if r.Nulls != nil {
@@ -224,6 +229,8 @@ func (l *layout) row(r *reader.Record) (row writer.Row, err error) {
 	}
 	return row, err
 }
+
+var errNoRecord = errors.New("a row has no number of a record")
 
 // categories makes the rows of a list, which have the values of the record, too.
 func (l *layout) categories(of writer.Row, list string) (rows []writer.Row, err error) {
