@@ -82,7 +82,7 @@ INPUTS = {
     "objects: an array of NaN": (lambda: objects(np.array([np.nan]), "x"), "in row 0"),
     "objects: frames": (lambda: objects(pd.DataFrame({"a": [1]}), "x"), "in row 0"),
     "objects: nulls of all libraries": (
-        lambda: objects(pd.NA, pd.NaT, None, float("nan"), np.datetime64("NaT"), np.float32("nan"), "x"),
+        lambda: objects(pd.NA, pd.NaT, None, float("nan"), np.datetime64("NaT", "s"), np.float32("nan"), "x"),
         [None] * 6 + ["x"],
     ),
     "objects: only nulls": (lambda: objects(pd.NA, pd.NaT, None), [None] * 3),
