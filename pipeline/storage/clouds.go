@@ -22,19 +22,21 @@ import (
 )
 
 func init() {
-	Register("gs", openCloud("gs", generationOf, ifGeneration))
-	Register("azblob", openCloud("azblob", func(a *blob.Attributes) string { return a.ETag }, ifETag))
+	Register("gs", openCloud("gs", cloudBucket{version: generationOf, only: ifGeneration, served: servedByGoogle}))
+	Register("azblob", openCloud("azblob", cloudBucket{version: func(a *blob.Attributes) string { return a.ETag }, only: ifETag, served: servedByAzure}))
 }
 
 // openCloud opens buckets of a cloud. Credentials and addresses come from the environment, as in the programs of the
 // cloud itself.
-func openCloud(scheme string, version func(*blob.Attributes) string, only func(as func(any) bool, version string) error) Opener {
+func openCloud(scheme string, cloud cloudBucket) Opener {
 	return func(ctx context.Context, name string, parameters url.Values) (Storage, error) {
 		if len(parameters) > 0 {
 			return nil, fmt.Errorf("URLs of %s have no parameters: set them in the environment", scheme)
 		}
 		b, err := blob.OpenBucket(ctx, scheme+"://"+name)
-		return &cloudBucket{b, version, only}, err
+		cloud := cloud
+		cloud.bucket = b
+		return &cloud, err
 	}
 }
 
@@ -45,6 +47,15 @@ func generationOf(a *blob.Attributes) string {
 	var attrs gcs.ObjectAttrs
 	a.As(&attrs)
 	return strconv.FormatInt(attrs.Generation, 10)
+}
+
+// servedByGoogle says what a response has: the generation of the object, and where its range begins.
+func servedByGoogle(r *blob.Reader, _ string) (version string, start int64) {
+	var response *gcs.Reader
+	if !r.As(&response) {
+		return "", 0
+	}
+	return strconv.FormatInt(response.Attrs.Generation, 10), response.Attrs.StartOffset
 }
 
 func ifGeneration(as func(any) bool, version string) error {
@@ -58,6 +69,15 @@ func ifGeneration(as func(any) bool, version string) error {
 	}
 	*object = (*object).If(gcs.Conditions{GenerationMatch: generation})
 	return nil
+}
+
+// servedByAzure is the same. A response without Content-Range has the whole blob; the version is that which was asked for.
+func servedByAzure(r *blob.Reader, asked string) (version string, start int64) {
+	var response azblob.DownloadStreamResponse
+	if r.As(&response) && response.ContentRange != nil {
+		_, _ = fmt.Sscanf(*response.ContentRange, "bytes %d-", &start)
+	}
+	return asked, start
 }
 
 // ifETag is for Azure Blob Storage, where the version of an object is its ETag.
@@ -83,6 +103,7 @@ type cloudBucket struct {
 	bucket  *blob.Bucket
 	version func(*blob.Attributes) string
 	only    func(as func(any) bool, version string) error // makes a request conditional: only this version
+	served  func(r *blob.Reader, asked string) (version string, start int64)
 }
 
 // cloudError types an error, and shortens those of Azure, whose text has the response and the URL with its tokens.
@@ -112,13 +133,19 @@ func (b *cloudBucket) Read(ctx context.Context, key string, version Info, offset
 	r, err := b.bucket.NewRangeReader(ctx, key, offset, length, &blob.ReaderOptions{
 		BeforeRead: func(as func(any) bool) error { return b.only(as, version.ETag) },
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, cloudError(err)
-	case r.Size() != version.Size:
-		return nil, errors.Join(fmt.Errorf("%w: the object has %d bytes, and then %d", errWrong, version.Size, r.Size()), r.Close())
 	}
-	return r, nil
+	served, start := b.served(r, version.ETag)
+	switch {
+	case served != version.ETag:
+		err = ErrChanged
+	case r.Size() != version.Size, length > 0 && start != offset:
+		err = fmt.Errorf("%w: asked for bytes from %d of %d, but the response has those from %d of %d", errWrong, offset, version.Size, start, r.Size())
+	default:
+		return r, nil
+	}
+	return nil, errors.Join(err, r.Close())
 }
 
 // pageSize is the number of keys in a page of a list, as in S3.
@@ -143,7 +170,23 @@ func (b *cloudBucket) Put(ctx context.Context, key string, data io.Reader, old I
 	if !o.IfNotExist {
 		o.BeforeWrite = func(as func(any) bool) error { return b.only(as, old.ETag) }
 	}
-	return cloudError(b.bucket.Upload(ctx, key, data, o))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	return cloudError(b.bucket.Upload(ctx, key, canceling{data, cancel}, o))
+}
+
+// canceling cancels an upload before its data ends in an error: else the library would publish what it has.
+type canceling struct {
+	io.Reader
+	cancel func()
+}
+
+func (c canceling) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		c.cancel()
+	}
+	return n, err
 }
 
 func (b *cloudBucket) Remove(ctx context.Context, key string) error {
