@@ -207,6 +207,7 @@ def product(text: str | None, **options: Unpack[_options.ProductOptions]) -> Ans
 
 def _document(function: Callable[..., Any], without: frozenset[str]) -> None:
     """Add the options of a function to its help, by their groups."""
+    import inspect
     import textwrap
 
     if not function.__doc__:  # with python -OO
@@ -215,10 +216,10 @@ def _document(function: Callable[..., Any], without: frozenset[str]) -> None:
     for name, (_, group) in _flags.TABLES[kind].items():
         if name not in without:
             groups.setdefault(group, []).append(name)
-    function.__doc__ = function.__doc__.rstrip() + f"\n\n    All options; `python -m bulkcat {kind} --help` explains them:\n"
+    function.__doc__ = inspect.cleandoc(function.__doc__) + f"\n\nAll options; `python -m bulkcat {kind} --help` explains them:\n"
     for group, names in groups.items():
         text = f"{group + ':':16} {', '.join(names)}"
-        function.__doc__ += textwrap.fill(text, 80, initial_indent=" " * 6, subsequent_indent=" " * 23) + "\n"
+        function.__doc__ += textwrap.fill(text, 76, initial_indent=" " * 2, subsequent_indent=" " * 19) + "\n"
 
 
 _document(websites, _OF_FILES)
