@@ -13,9 +13,9 @@ func TestPairs(t *testing.T) {
 	rows := make(map[clienttest.Protocol]int)
 	for _, p := range pairs(full) {
 		rows[p.service.Protocol] += len(p.formats)
-		rate, cpu := atLeast(0.70), atMost(1.50)
+		rate, cpu := atLeast(0.50), atMost(2.00)
 		if p.service.Latency > 0 {
-			rate, cpu = atLeast(0.98), atMost(1.40)
+			rate, cpu = atLeast(0.98), atMost(1.60)
 		}
 		if p.rate != rate || p.cpu != cpu {
 			t.Errorf("%v: wanted are %v and %v", p.service, p.rate, p.cpu)
