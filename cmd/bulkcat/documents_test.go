@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -282,6 +283,7 @@ type shell struct {
 	names  []string          // addresses and keys of the documents, each followed by that of the test
 	real   *strings.Replacer // of the names
 	calls  *atomic.Int64     // categorizations that the hosted service was asked for
+	stop   func()            // ends the service that the document started last
 }
 
 // newShell starts a shell in a new folder, and a hosted service.
@@ -363,18 +365,22 @@ func (s *shell) run(c consoleCommand) {
 	}
 }
 
-// start runs a service until the test ends, and waits until it listens.
+// start runs a service until the test ends or the next one starts, and waits until it listens.
 func (s *shell) start(text string) {
 	s.Helper()
+	if s.stop != nil {
+		s.stop()
+	}
 	p, err := process.Start(context.WithoutCancel(s.Context()), s.command("exec "+text), filepath.Join(s.TempDir(), "log"))
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.Cleanup(func() {
+	s.stop = sync.OnceFunc(func() {
 		if err := p.Stop(syscall.SIGTERM); err != nil {
 			s.Error(err)
 		}
 	})
+	s.Cleanup(s.stop)
 	if err := p.Ready(process.Listening(s.listen)); err != nil {
 		s.Fatal(err)
 	}
