@@ -13,6 +13,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
 // mostBytes bounds a row: a record of 1 MiB, its carried columns, escapes of JSON and the categories need less.
@@ -31,6 +32,13 @@ func Open(ctx context.Context, p Part, columns ...string) (*reader.Reader, error
 		o.Dialect.Delimiter = ","
 	case writer.TSV:
 		o.Format, o.Dialect.Delimiter = "csv", "\t"
+	}
+	if !storage.IsURL(p.Path) { // a pipe would be waited for
+		f, err := regular.Open(p.Path)
+		if err != nil {
+			return nil, err
+		}
+		f.Close() // only opened
 	}
 	in, err := reader.Open(o)
 	if column, is := errors.AsType[*reader.ColumnError](err); is {
