@@ -72,7 +72,7 @@ func TestRunsShareAStore(t *testing.T) {
 	close(f.service.release)
 	wantStatus(t, first, exitComplete)
 	wantStatus(t, second, exitComplete)
-	if told := second.Log(); !strings.Contains(told, "answers.db: 20 answers") {
+	if told := second.Log(); !strings.Contains(told, "20 saved; 20 stored answers from ") {
 		t.Errorf("the second says\n%s", told)
 	}
 	if asked := f.service.count(); asked != 40 {
@@ -86,7 +86,7 @@ func TestRunsShareAStore(t *testing.T) {
 	}
 	third := f.start("-o", "third.csv")
 	wantStatus(t, third, exitComplete)
-	if told := third.Log(); !strings.Contains(told, "answers.db: 40 answers") || f.service.count() != 40 {
+	if told := third.Log(); !strings.Contains(told, "40 saved; 40 stored answers from ") || f.service.count() != 40 {
 		t.Errorf("the third says\n%s", told)
 	}
 }

@@ -20,6 +20,7 @@ type comparison struct {
 	ctx     context.Context
 	names   []string        // of the columns
 	columns []writer.Column // of the row of a category
+	sources bool            // the column source is there without answered_at, and read back as a carried one
 
 	first   writer.Row // of the present group
 	group   []row
@@ -40,7 +41,7 @@ const (
 
 // compare opens the sink that compares.
 func (v *verification) compare(ctx context.Context, schema writer.Schema) (writer.Sink, error) {
-	c := &comparison{verification: v, ctx: ctx}
+	c := &comparison{verification: v, ctx: ctx, sources: schema.Sources && !schema.SourceColumns}
 	for _, column := range schema.Columns() {
 		c.names = append(c.names, column.Name)
 	}
@@ -92,6 +93,28 @@ func (c *comparison) append(list []row, r *writer.Row) []row {
 		list = append(list, writer.Values(c.columns, r, format))
 	}
 	return list
+}
+
+// appendRead is append for a row that was read back.
+func (c *comparison) appendRead(list []row, r writer.Row) []row {
+	if c.sources {
+		r.Categories = slices.Clone(r.Categories)
+		for i := range r.Categories {
+			takeSource(&r.Categories[i])
+		}
+		takeSource(&r)
+	}
+	return c.append(list, &r)
+}
+
+// takeSource makes the first carried column the source.
+func takeSource(r *writer.Row) {
+	if len(r.Fields) > 0 {
+		r.Source, r.Fields = r.Fields[0], r.Fields[1:]
+	}
+	if len(r.Nulls) > 0 {
+		r.Nulls = r.Nulls[1:]
+	}
 }
 
 // end counts a record in a classification, and compares its rows.
@@ -265,14 +288,14 @@ func (f *file) head(c *comparison) row {
 	if f.next == nil {
 		return nil
 	}
-	return c.append(nil, &f.next.Rows[0])[0]
+	return c.appendRead(nil, f.next.Rows[0])[0]
 }
 
 // take takes the rows of the next group.
 func (f *file) take(c *comparison) (rows []row) {
 	f.taken = f.next.Rows[0].Status
 	for i := range f.next.Rows {
-		rows = c.append(rows, &f.next.Rows[i])
+		rows = c.appendRead(rows, f.next.Rows[i])
 	}
 	f.advance()
 	return rows
