@@ -151,13 +151,13 @@ func (r *release) notices() error {
 		return err
 	}
 	r.linked = modules
-	readme, err := os.ReadFile(filepath.Join(r.root, "README.md"))
+	guide, err := os.ReadFile(filepath.Join(r.root, "cmd/bulkcat/guide/answers.md"))
 	if err != nil {
 		return err
 	}
-	_, sources, ok := strings.Cut(string(readme), "\n## Licence and sources\n")
+	_, sources, ok := strings.Cut(string(guide), "\n## Sources of the taxonomies\n")
 	if !ok || !strings.Contains(sources, "IAB Tech Lab") {
-		return errors.New(`README.md has no section "Licence and sources" that names the IAB Tech Lab`)
+		return errors.New(`cmd/bulkcat/guide/answers.md has no section "Sources of the taxonomies" that names the IAB Tech Lab`)
 	}
 	sources, _, _ = strings.Cut(sources, "\n## ")
 	var text bytes.Buffer
