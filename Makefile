@@ -52,9 +52,9 @@ install: build man ## install bulkcat, its man pages and completions under PREFI
 # no goroutines, or their programs run the code of other packages. RACY are those of their tests that do start goroutines, or
 # several processes. COSTLY tests compute with models, draw many samples, simulate nights or
 # thousands of clients, or fill stores.
-ALONE  := client/limits|cmd/bulkcat|pipeline/diff|pipeline/verify|reader|writer
+ALONE  := client/limits|cmd/bulkcat|pipeline/diff|pipeline/readback|pipeline/verify|reader|writer
 RACY   := Spool|Pump|Pipe|Records|Two|Signals|GatewayKilled|TestScripts/(gateway|interrupt|listen|serve|share|stream)$$
-COSTLY := ^Test(AKeyAtItsRate|AThousandKeys|BoundHolds|CompactLarge|Damage|FairShares|Free(Nights|Raised|Classifications|Drift|Quota|Incomplete)|FailuresOfInputs|Kills|Lease|(Named)?Nights|OutageOfAShortList|PowerLoss|Processes|ShardsAreOfEqualSize|VerifyFree)$$
+COSTLY := ^Test(AKeyAtItsRate|AThousandKeys|BoundHolds|CompactLarge|Damage|FairShares|Free(Nights|Raised|Classifications|Drift|Quota|Incomplete)|FailuresOfInputs|Kills|Lease|(Named)?Nights|OutageOfAShortList|PowerLoss|Processes|S3|ShardsAreOfEqualSize|VerifyFree)$$
 
 # By default the race detector waits for a second at the end of each package's tests.
 test: export GORACE := atexit_sleep_ms=0 $(GORACE)
