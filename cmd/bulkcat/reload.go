@@ -25,8 +25,8 @@ func hearReloads(s streams) (reloads <-chan struct{}, leave func()) {
 	return wished, leave
 }
 
-// keepKeys reads the API keys and the certificate at every wish until the end function is called. If one of them cannot be
-// read, it stays as it is.
+// keepKeys reads the API keys and the certificate again at every signal until the end function is called. Keys that cannot be
+// read stay as they are, and so does a certificate.
 func (f *serveFlags) keepKeys(ctx context.Context, reloads <-chan struct{}, set func([]embedded.Grant), log *slog.Logger) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})

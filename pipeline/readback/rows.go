@@ -20,7 +20,7 @@ import (
 const mostBytes = 64 << 20
 
 // Open opens a file of an output. The records have the row's values as fields, in the order of Columns: a list of categories
-// is one of them, and escaped text is as in the file. columns are the only ones to read from Parquet; none stands for all.
+// is one of them, and escaped text is as in the file. Of Parquet only the named columns are read, and all if none is named.
 func Open(ctx context.Context, p Part, columns ...string) (*reader.Reader, error) {
 	content, _, _ := strings.Cut(string(p.Format), ".")
 	o := reader.Options{

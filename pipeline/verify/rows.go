@@ -276,7 +276,7 @@ func (f *file) names(c *comparison) (names []string) {
 		names = append(names, name)
 	}
 	if strings.HasPrefix(string(f.Format), string(writer.JSONL)) && len(names) > len(c.names) {
-		names = names[:len(c.names)] // a record that lacks one of them differs
+		names = names[:len(c.names)] // the members after these are not the run's; a record that lacks a column differs
 	}
 	return names
 }

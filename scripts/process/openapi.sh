@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compares what a service answers with its description, with Schemathesis: scripts/process/openapi.sh BULKCAT. Random inputs are left out: some
-# are longer than a request line may be.
+# Compares the answers of a service with its description, by Schemathesis: scripts/process/openapi.sh BULKCAT. Random inputs are
+# not tried: some are longer than a request may be.
 set -euo pipefail
 bulkcat=$(realpath "$1")
 cd "$(dirname "$0")/../.."

@@ -78,7 +78,7 @@ func (p *Places) enter(owner Account) (*request, error) {
 	return r, nil
 }
 
-// Bounded is an account that holds so many places at most, whatever is free; 0 for no bound.
+// Bounded is an account that holds at most InFlight places, also while more are free. Zero is no bound.
 type Bounded interface {
 	Account
 	InFlight() int
@@ -141,7 +141,7 @@ func WithAccount(ctx context.Context, owner Account) context.Context {
 	return context.WithValue(ctx, accountKey{}, owner)
 }
 
-// nobody is the account of work that is done for no key: contexts without WithAccount.
+// nobody is the account of a context that WithAccount has not made: of work for no API key.
 type nobody struct{}
 
 func (nobody) Priority() int { return 1 }
