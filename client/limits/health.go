@@ -186,7 +186,7 @@ func (c *Controller) probe(now time.Time, q Queue) Decision {
 		return Decision{For: min(h.next.Sub(now), end)}
 	case c.pace.capWait(now) > 0:
 		return Decision{For: min(c.pace.capWait(now), end)}
-	case h.suspect, h.refusing && !h.closed && h.probes == 0 && q.Known && !q.First, lastOfDoubt && h.okSent.IsZero():
+	case h.suspect, h.refusing && !h.closed && h.probes == 0 && q.Known && !q.First, lastOfDoubt && h.lastOK.Equal(h.start):
 		return Decision{Action: SendKnown}
 	case q.First:
 		return Decision{Action: SendFirst}
