@@ -60,6 +60,8 @@ type Options struct {
 	// InputsOnly says that the fields of records are not used: those of Parquet are empty then, and their columns are not
 	// read. A record that only its other columns would make malformed is then not malformed.
 	InputsOnly bool
+	// Reuse says that the Fields and Nulls of a record are used until the next Read only. Those of Parquet then share memory.
+	Reuse bool
 
 	// Sheet is the sheet of Excel files, in any case. The default is the first sheet.
 	Sheet string

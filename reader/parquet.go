@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -165,7 +164,7 @@ func hasLeaf(c *parquet.Column) bool { return c.Leaf() || slices.ContainsFunc(c.
 func newTableColumn(name string, opened *pages.File, c *parquet.Column, most int) tableColumn {
 	n := newNode(opened, c, most)
 	column := Column{Name: name, Type: TypeJSON}
-	if n.leaf() && !n.repeated {
+	if n.single() {
 		column.Type, column.Precision, column.Scale = n.typ, n.precision, n.scale
 	}
 	return tableColumn{column, n}
@@ -188,16 +187,17 @@ type parquetParser struct {
 	left   int64 // rows left in the current row group
 	row    int64 // number of the last row, from 1
 	bytes  int   // of its values
-	text   []byte
-	ends   []int
 	fields slab[string]
 	nulls  slab[bool]
+	reuse  bool // Options.Reuse: every row has the memory of kept
+	kept   row
 }
 
 // placedColumn is a column with the leaves that it consists of.
 type placedColumn struct {
 	*node
 	leaves []*leaf
+	only   *leaf // of a column that has one value in a row, which is no object; nil for others
 }
 
 // open opens the file again, and checks that its rows and columns have not changed.
@@ -211,18 +211,23 @@ func (t *table) open(r *Reader, f *file, s *stream) (parser, error) {
 	if err != nil || t.rows != rows || !slices.Equal(all, f.all) {
 		return nil, changedSince(f, 1, "the file")
 	}
-	p := &parquetParser{file: opened, table: t, places: f.places, width: len(r.columns), most: r.options.MaxRecord, stream: s, joiner: r.options.joiner()}
+	p := &parquetParser{file: opened, table: t, places: f.places, width: len(r.columns), most: r.options.MaxRecord, stream: s, joiner: r.options.joiner(), reuse: r.options.Reuse}
+	p.kept = row{fields: make([]string, p.width), nulls: make([]bool, p.width)}
 	byIndex := map[int]*leaf{}
 	place := func(n *node) placedColumn {
 		placed := placedColumn{node: n}
 		for _, below := range n.columns() {
 			l := byIndex[below.index]
 			if l == nil {
-				l = &leaf{index: below.index, repeated: below.rep > 0}
+				l = &leaf{index: below.index, repeated: below.rep > 0, bytes: below.bytes, most: p.most}
 				byIndex[below.index] = l
 				p.leaves = append(p.leaves, l)
 			}
 			placed.leaves = append(placed.leaves, l)
+		}
+		if n.single() {
+			placed.only = placed.leaves[0]
+			placed.only.form = n
 		}
 		return placed
 	}
@@ -239,8 +244,7 @@ func (t *table) open(r *Reader, f *file, s *stream) (parser, error) {
 
 func (p *parquetParser) at() int64 { return p.row + 1 }
 
-func (p *parquetParser) next() (r row, err error) {
-	defer pages.Guard(&err)
+func (p *parquetParser) next() (row, error) {
 	for p.left == 0 {
 		if p.group == len(p.file.RowGroups()) {
 			return row{}, io.EOF
@@ -249,7 +253,7 @@ func (p *parquetParser) next() (r row, err error) {
 	}
 	p.bytes = 0
 	for _, l := range p.leaves {
-		if err := l.next(p.most - p.bytes); err != nil {
+		if err := l.read(p.most - p.bytes); err != nil {
 			return row{}, err
 		}
 		p.bytes += l.size
@@ -272,82 +276,55 @@ func (p *parquetParser) openGroup() {
 	}
 }
 
-// build returns the row of the current values. Its fields share the memory of one string.
+// build returns the row of the current values.
 func (p *parquetParser) build() row {
-	r := row{line: p.row, fields: p.fields.take(p.width), nulls: p.nulls.take(p.width)}
+	r := row{line: p.row, fields: p.kept.fields, nulls: p.kept.nulls}
+	if clear(r.nulls); !p.reuse {
+		r.fields, r.nulls = p.fields.take(p.width), p.nulls.take(p.width)
+	}
 	if p.places != nil {
 		setAll(r.nulls)
 	}
-	if p.appendRow() {
-		setAll(r.nulls)
-		p.text, r.fault = nil, faultLongRow
-		return r
-	}
-	text, start := string(p.text), 0
+	binary, inputs, columns := false, 0, 0
 	p.parts = p.parts[:0]
-	for _, end := range p.ends[:len(p.inputs)] {
-		p.parts = append(p.parts, text[start:end])
-		start = end
+	for i := range p.inputs {
+		f := p.inputs[i].field()
+		p.parts, inputs, binary = append(p.parts, f.text), inputs+len(f.text), binary || f.binary
 	}
-	if !utf8.ValidString(text) {
+	for i := 0; i < len(p.columns) && max(p.bytes, inputs, columns) <= p.most; i++ {
+		f, place := p.columns[i].field(), p.places.of(i)
+		r.fields[place], r.nulls[place] = f.text, f.null
+		columns, binary = columns+len(f.text), binary || f.binary
+	}
+	switch {
+	case max(p.bytes, inputs, columns) > p.most:
+		clear(r.fields)
+		setAll(r.nulls)
+		r.fault = faultLongRow
+	case binary:
 		r.fault = faultBinary
-	} else {
+	default:
 		r.input = p.joined(p.parts)
 	}
-	for i, end := range p.ends[len(p.inputs):] {
-		place := p.places.of(i)
-		r.fields[place] = strings.ToValidUTF8(text[start:end], "\ufffd")
-		r.nulls[place] = p.columns[i].null()
-		start = end
-	}
-	if len(text) > longLine {
+	if inputs+columns > longLine {
 		p.fields, p.nulls = nil, nil
 	}
 	return r
 }
 
-// appendRow sets the text and the ends of the inputs and the columns to those of the current values. It reports whether the
-// row is longer than a record may be.
-func (p *parquetParser) appendRow() (long bool) {
-	if p.bytes > p.most {
-		return true
-	}
-	p.text, p.ends = p.text[:0], p.ends[:0]
-	for _, columns := range [][]placedColumn{p.inputs, p.columns} {
-		start := len(p.text)
-		for i := range columns {
-			p.text = columns[i].appendText(p.text)
-			p.ends = append(p.ends, len(p.text))
-			if len(p.text)-start > p.most {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 const faultBinary = "invalid UTF-8 in a text column"
 
-// null reports whether the current value is null.
-func (c *placedColumn) null() bool {
-	first := c.leaves[0].values[0]
-	if c.repeated {
-		return false
+// field returns the current value as a field. A value that is longer than a record may be has none.
+func (c *placedColumn) field() field {
+	if c.only != nil {
+		return c.only.field()
 	}
-	return first.DefinitionLevel() < c.def
-}
-
-// appendText appends the current value as a field.
-func (c *placedColumn) appendText(text []byte) []byte {
-	if c.null() {
-		return text
-	}
-	if c.leaf() && !c.repeated {
-		return c.append(text, c.leaves[0].values[0])
+	if !c.repeated && c.leaves[0].values[0].DefinitionLevel() < c.def {
+		return field{null: true}
 	}
 	parts := make([][]parquet.Value, len(c.leaves))
 	for i, l := range c.leaves {
 		parts[i] = l.values
 	}
-	return c.appendJSON(text, parts)
+	return fieldOf(string(c.appendJSON(nil, parts)), false)
 }

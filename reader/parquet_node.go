@@ -22,6 +22,7 @@ type node struct {
 
 	// of a leaf
 	index            int
+	bytes            bool // its values are byte arrays
 	typ              Type
 	precision, scale int
 	append           func(text []byte, v parquet.Value) []byte
@@ -48,6 +49,9 @@ func newNode(file *pages.File, c *parquet.Column, most int) *node {
 }
 
 func (n *node) leaf() bool { return n.append != nil }
+
+// single reports whether a row has one value of the node, which is no object.
+func (n *node) single() bool { return n.leaf() && !n.repeated }
 
 // columns returns the leaves below and including n, in the order of the schema.
 func (n *node) columns() []*node {

@@ -29,6 +29,7 @@ const (
 // library does not have.
 func (n *node) setType(t parquet.Type, stored format.LogicalTypeValue) {
 	n.setPhysical(t.Kind())
+	n.bytes = t.Kind() == parquet.ByteArray || t.Kind() == parquet.FixedLenByteArray
 	if _, is := stored.(*format.Float16Type); is && t.Kind() == parquet.FixedLenByteArray && t.Length() == 2 {
 		n.typ, n.append = TypeDouble, func(text []byte, v parquet.Value) []byte { return appendFloat(text, float16(v.ByteArray()), 64) }
 	}

@@ -248,13 +248,13 @@ func (r *Reader) record(row row) Record {
 		}
 	}
 	r.current.addPartitions(&rec)
-	if encoding := cmp.Or(r.stream.encoding, r.current.guessed); row.fault == faultEncoding && encoding != "" {
-		row.fault = "invalid " + encoding + otherEncoding
-	}
-	if most := r.options.MaxRecord; most > maxRecord {
-		row.fault = strings.Replace(row.fault, oneMiB, fmt.Sprintf("%d MiB", most>>20), 1)
-	}
 	if row.fault != "" {
+		if encoding := cmp.Or(r.stream.encoding, r.current.guessed); row.fault == faultEncoding && encoding != "" {
+			row.fault = "invalid " + encoding + otherEncoding
+		}
+		if most := r.options.MaxRecord; most > maxRecord {
+			row.fault = strings.Replace(row.fault, oneMiB, fmt.Sprintf("%d MiB", most>>20), 1)
+		}
 		rec.Err = &RowError{rec.File, rec.Line, row.fault}
 	}
 	return rec

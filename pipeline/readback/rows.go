@@ -25,7 +25,7 @@ func Open(ctx context.Context, p Part, columns ...string) (*reader.Reader, error
 	content, _, _ := strings.Cut(string(p.Format), ".")
 	o := reader.Options{
 		Paths: []string{p.Path}, Storage: storage.From(ctx), Context: ctx, Format: content, Encoding: "utf-8", MaxRecord: mostBytes,
-		Columns: []string{recordName}, ExtraColumns: columns, NamedOnly: len(columns) > 0, Dialect: reader.Dialect{Strict: true},
+		Columns: []string{recordName}, ExtraColumns: columns, NamedOnly: len(columns) > 0, Reuse: len(columns) > 0, Dialect: reader.Dialect{Strict: true},
 	}
 	switch writer.Format(content) {
 	case writer.CSV:
@@ -101,7 +101,7 @@ func eachRow(ctx context.Context, p Part, columns []writer.ColumnID, yield func(
 			err = context.Cause(ctx)
 		}
 		if err == nil {
-			row, err = l.row(&record)
+			err = l.set(&row, &record)
 		}
 		if err != nil {
 			return fail(err)
@@ -197,12 +197,12 @@ func (l *layout) find(names []string) {
 	}
 }
 
-// row makes a row of a record.
-func (l *layout) row(r *reader.Record) (row writer.Row, err error) {
+// set sets a row to the values of a record.
+func (l *layout) set(row *writer.Row, r *reader.Record) (err error) {
 	if len(l.columns) == 0 { // its first records are too long to find the columns
-		return row, errNoColumns
+		return errNoColumns
 	}
-	row.Confidence = math.NaN()
+	*row = writer.Row{Confidence: math.NaN()}
 	list := ""
 	for k := range l.columns {
 		c, text := &l.columns[k], r.Fields[l.places[k]]
@@ -213,12 +213,12 @@ func (l *layout) row(r *reader.Record) (row writer.Row, err error) {
 		if l.escaped {
 			text = writer.UnescapeFormula(text)
 		}
-		if err := c.Set(&row, text); err != nil {
-			return row, err
+		if err := c.Set(row, text); err != nil {
+			return err
 		}
 	}
 	if l.columns[0].ID == writer.ColumnRecord && row.Record < 1 {
-		return row, errNoRecord
+		return errNoRecord
 	}
 	if l.carried >= 0 {
 		row.Fields = r.Fields[l.carried:]
@@ -233,9 +233,9 @@ func (l *layout) row(r *reader.Record) (row writer.Row, err error) {
 		}
 	}
 	if list != "" {
-		row.Categories, err = l.categories(row, list)
+		row.Categories, err = l.categories(*row, list)
 	}
-	return row, err
+	return err
 }
 
 var errNoRecord = errors.New("a row has no number of a record")

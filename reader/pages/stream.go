@@ -235,7 +235,7 @@ func (s *stream) readBody(h *format.PageHeader) ([]byte, error) {
 
 // streamMemory is the memory of a column that is read, without its pages, in bytes: the buffers of the stream and of the
 // library, and the values that a caller takes at once.
-const streamMemory = 24 << 10
+const streamMemory = 40 << 10
 
 // reserve counts the current page for the file, and the dictionary. The error is that of too much memory.
 func (s *stream) reserve(page int64) error {
