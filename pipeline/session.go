@@ -160,7 +160,7 @@ func (s *Session) Run(ctx context.Context) (*record.Account, error) {
 		return nil, causeOf(ctx, err) // the output has an account of its own
 	}
 	account.Inputs = s.readInputs()
-	err = s.inMoney(givenUp(out, err))
+	err = s.inMoney(givenUp(out, unread(err)))
 	var broken error
 	if err == nil {
 		broken = s.expected(ctx, account)
@@ -209,6 +209,14 @@ func givenUp(out context.Context, err error) error {
 		return err
 	}
 	return &StopError{Cause: stop.Cause, Err: fmt.Errorf("%w: %w", stop.Err, err)}
+}
+
+// unread returns the error of a stage: a run whose rows nobody reads any longer was interrupted.
+func unread(err error) error {
+	if !writer.IsUnread(err) {
+		return err
+	}
+	return &StopError{Cause: record.Interrupted, Err: err}
 }
 
 // ask opens the store, claims the output and runs the stages.

@@ -2,6 +2,9 @@ package writer
 
 import (
 	"bufio"
+	"errors"
+	"runtime"
+	"syscall"
 
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
@@ -42,6 +45,16 @@ func (s *stream) Close() (Published, error) {
 		return Published{}, disk.Failed("writing", streamName, err)
 	}
 	return Published{Rows: s.rows}, disk.Failed("writing", streamName, s.buf.Flush())
+}
+
+// IsUnread reports whether an error of a stream says that nobody reads it any longer.
+func IsUnread(err error) bool {
+	failed, writing := errors.AsType[*disk.Error](err)
+	if !writing || failed.Path != streamName {
+		return false
+	}
+	number, _ := errors.AsType[syscall.Errno](failed.Err)
+	return number == syscall.EPIPE || runtime.GOOS == "windows" && (number == 109 || number == 232) // ERROR_BROKEN_PIPE, ERROR_NO_DATA
 }
 
 // Abort does nothing: written rows cannot be removed.

@@ -54,6 +54,9 @@ confidence (with the same category).`,
 }
 
 func (f *diffFlags) run(ctx context.Context, old, fresh string) error {
+	if err := takeParameters(ctx, &old, &fresh); err != nil {
+		return err
+	}
 	format, err := f.check()
 	if err != nil {
 		return &usageError{err}

@@ -20,12 +20,12 @@ import (
 // takeDirect takes operands that are inputs themselves, in a command line without an output: the rows go to standard
 // output. The error is about an operand that is neither an input nor there.
 func (f *runFlags) takeDirect() error {
-	if f.Output.Path != "" {
-		return nil
-	}
-	direct := true
+	direct := f.Output.Path == ""
 	for _, arg := range f.input.Paths {
 		switch {
+		case webURL.MatchString(arg) && (!direct || lists.MatchString(arg)):
+			return fmt.Errorf("%s is on the web, where no lists are read: download it first, as curl -LO does; to ask for this URL itself, write echo %s | bulkcat %s - -o %s", arg, shellQuote(arg), f.Kind, firstOf(f.Output.Path, "-"))
+		case f.Output.Path != "":
 		case isPath(arg):
 			direct = false
 		case f.Kind == client.Website && !isWebsite(arg):

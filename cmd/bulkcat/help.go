@@ -25,11 +25,13 @@ const exitStatuses = `Exit status:
   75   stopped early and resumable (quota, deadline or outage), or --partial left records
        pending
   130  interrupted and resumable
+  141  ended quietly because nobody reads the rows of -o - any longer, such as a head after
+       the pipe; resumable
   143  terminated, or the terminal was closed, and resumable
 `
 
 // statusLine is exitStatuses in one line.
-const statusLine = "Exit status: 0 complete, 1 failed, 2 usage, 3 unanswered, 4 expectation, 5 budget, 75 130 143 resumable"
+const statusLine = "Exit status: 0 complete, 1 failed, 2 usage, 3 unanswered, 4 expectation, 5 budget, 75 130 141 143 resumable"
 
 // helpAll is the flag for the whole help. It is no flag of a command: see takeHelpAll.
 const helpAll = "--help-all"

@@ -43,7 +43,7 @@ header-file.
 
 All jobs are checked before the first begins. A job that ends early or fails does not keep
 the others from running; an interruption ends all. finish-by counts from the start of the
-first job. The exit status is the worst of all jobs: from the best, 0, 3, 4, 5, 75, 1, 2, 130, 143.`,
+first job. The exit status is the worst of all jobs: from the best, 0, 3, 4, 5, 75, 1, 2, 130, 141, 143.`,
 		Example: `  bulkcat run jobs.toml
   bulkcat run jobs.toml --dry-run   # what would all jobs ask?
 
@@ -185,7 +185,7 @@ func (e *jobsError) Error() string { return fmt.Sprintf("a job ended with status
 
 // fromBest are the exit statuses from the best to the worst. A failure is worse than a run that can be
 // continued: starting the jobs again does not help.
-var fromBest = []int{exitComplete, exitUnanswered, exitBroken, exitSpent, exitStopped, exitFailed, exitUsage, exitInterrupted, exitTerminated}
+var fromBest = []int{exitComplete, exitUnanswered, exitBroken, exitSpent, exitStopped, exitFailed, exitUsage, exitInterrupted, exitUnread, exitTerminated}
 
 // worse gives the worse of two exit statuses.
 func worse(a, b int) int {

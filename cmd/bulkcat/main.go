@@ -80,6 +80,7 @@ const (
 	exitSpent       = 5
 	exitStopped     = 75 // EX_TEMPFAIL of sysexits.h: try again later
 	exitInterrupted = 130
+	exitUnread      = 141 // what a shell gives for a program that SIGPIPE has ended
 	exitTerminated  = 143
 )
 
@@ -92,7 +93,7 @@ var errPending = errors.New("some records are pending")
 // isReported reports whether an error is nil or was printed.
 func isReported(err error) bool {
 	_, jobs := errors.AsType[*jobsError](err)
-	return err == nil || jobs || errors.Is(err, errUnanswered) || errors.Is(err, errPending) || errors.Is(err, errDifferent)
+	return err == nil || jobs || errors.Is(err, errUnread) || errors.Is(err, errUnanswered) || errors.Is(err, errPending) || errors.Is(err, errDifferent)
 }
 
 // isMisconfigured reports whether the settings or the address of the service have to change before a run can succeed.
@@ -135,7 +136,9 @@ func exitStatus(err error, signal os.Signal) int {
 		return exitBroken
 	case errors.Is(err, errUnanswered):
 		return exitUnanswered
-	case errors.As(err, &ended), errors.As(err, &stop) && stop.Cause == record.Interrupted:
+	case errors.As(err, &ended):
+		return exitStatusOf(ended.signal)
+	case errors.As(err, &stop) && stop.Cause == record.Interrupted:
 		return exitStatusOf(signal)
 	case errors.As(err, &stop) && stop.Cause == record.Budget:
 		return exitSpent

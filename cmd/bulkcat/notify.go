@@ -97,7 +97,7 @@ func (f *runFlags) hide(text string) string {
 func (n *notices) end(ctx context.Context, err error, status int) {
 	occasion, facts := notify.End, n.facts()
 	_, stopped := errors.AsType[*pipeline.StopError](err)
-	if stopped || status == exitStopped || status == exitInterrupted || status == exitTerminated {
+	if stopped || status == exitStopped || status == exitInterrupted || status == exitUnread || status == exitTerminated {
 		occasion = notify.Stop
 	}
 	facts.Status, facts.Ending = &status, string(endingOf(err))
@@ -120,11 +120,11 @@ func (n *notices) end(ctx context.Context, err error, status int) {
 }
 
 func endingOf(err error) record.Ending {
-	if isReported(err) || isBroken(err) {
-		return record.Complete
-	}
 	if _, ended := errors.AsType[*signalError](err); ended {
 		return record.Ending(record.Interrupted)
+	}
+	if isReported(err) || isBroken(err) {
+		return record.Complete
 	}
 	return pipeline.EndingOf(err)
 }

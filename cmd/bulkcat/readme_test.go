@@ -114,7 +114,7 @@ func TestReadmeExitStatuses(t *testing.T) {
 }
 
 // statuses are the exit statuses of the code.
-var statuses = []int{exitComplete, exitFailed, exitUsage, exitUnanswered, exitBroken, exitSpent, exitStopped, exitInterrupted, exitTerminated}
+var statuses = []int{exitComplete, exitFailed, exitUsage, exitUnanswered, exitBroken, exitSpent, exitStopped, exitInterrupted, exitUnread, exitTerminated}
 
 func read(t *testing.T, path string) string {
 	t.Helper()

@@ -49,6 +49,9 @@ report says what is unknown.`,
 }
 
 func (f *reportFlags) run(ctx context.Context, output string) error {
+	if err := takeParameters(ctx, &output); err != nil {
+		return err
+	}
 	format, err := reportFormat(f.path, f.format)
 	if err != nil {
 		return &usageError{err}

@@ -68,7 +68,9 @@ func newRunCommand(s streams, kind client.Kind) (*cobra.Command, *runFlags) {
 			if err := f.takeDirect(); err != nil {
 				return &usageError{err}
 			}
-			outlivePipes()
+			if !f.dryRun {
+				outlivePipes()
+			}
 			defer f.attend()()
 			ctx := cmd.Context()
 			if f.untilStdinEnds {
@@ -196,6 +198,10 @@ func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error
 		}
 		return f.tellForecast()
 	}
+	signalled := ctx
+	if f.Output.Path == "-" {
+		ctx = f.streams.whileRead(ctx)
+	}
 	if err := f.listen.open(f.streams.err, "run"); err != nil {
 		return err
 	}
@@ -214,8 +220,8 @@ func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error
 	defer func() { err = errors.Join(err, profiled()) }()
 	f.rememberStore()
 	account, err := session.Run(ctx)
-	f.account = account
-	if account != nil && !f.log.quiet && !f.direct {
+	f.account, err = account, orUnread(signalled, ctx, err)
+	if account != nil && !f.log.quiet && !f.direct && err != errUnread {
 		newSummary(session, account, err).tell(f.streams.err, f.Log)
 	}
 	if reportErr := f.writeRunReport(ctx, account); reportErr != nil {

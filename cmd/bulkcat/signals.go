@@ -8,6 +8,11 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+
+	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
+	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/writer"
 )
 
 // signals end the program: in order at the first signal, soon at the second, at once at the third.
@@ -69,6 +74,34 @@ func untilEnd(parent context.Context, in io.Reader) context.Context {
 		cancel(&signalError{os.Interrupt})
 	}()
 	return ctx
+}
+
+// errUnread ends a run whose rows nobody reads any longer, as after `| head`. Only the exit status tells it.
+var errUnread = &signalError{syscall.SIGPIPE}
+
+// whileRead ends the context once nobody reads standard output, if it is a pipe, and not only at the next row: until
+// then, a run over a slow service would ask for rows in vain.
+func (s streams) whileRead(parent context.Context) context.Context {
+	ctx, cancel := context.WithCancelCause(parent)
+	go func() {
+		if terminal.AwaitUnread(s.out) {
+			cancel(errUnread)
+		}
+	}()
+	return ctx
+}
+
+// orUnread returns errUnread in place of the error of a run that ended because nobody reads its rows. A signal counts
+// more: Ctrl-C reaches both ends of a pipe.
+func orUnread(signalled, read context.Context, err error) error {
+	stop, stopped := errors.AsType[*pipeline.StopError](err)
+	if !stopped || stop.Cause != record.Interrupted || signalOf(signalled) != nil {
+		return err
+	}
+	if signalOf(read) == syscall.SIGPIPE || writer.IsUnread(err) {
+		return errUnread
+	}
+	return err
 }
 
 // isIn reports whether a path is standard input, so that who reads the one takes from the other. A regular file that is
@@ -154,8 +187,11 @@ func signalOf(ctx context.Context) os.Signal {
 // exitStatusOf is the exit status after a signal. A closed terminal ends a run as SIGTERM
 // does.
 func exitStatusOf(s os.Signal) int {
-	if s == syscall.SIGTERM || s == syscall.SIGHUP {
+	switch s {
+	case syscall.SIGTERM, syscall.SIGHUP:
 		return exitTerminated
+	case syscall.SIGPIPE:
+		return exitUnread
 	}
 	return exitInterrupted
 }

@@ -45,6 +45,9 @@ func (f *topFlags) run(ctx context.Context, output string) error {
 	if err := errors.Join(atLeast("--level", f.Level, 1), atLeast("--most", f.Most, 0)); err != nil {
 		return &usageError{err}
 	}
+	if err := takeParameters(ctx, &output); err != nil {
+		return err
+	}
 	parts, err := partsOf(ctx, output)
 	if err != nil {
 		return err

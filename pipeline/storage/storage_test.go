@@ -193,13 +193,18 @@ func TestSettle(t *testing.T) {
 		t.Errorf("got %s, %v", got, err)
 	}
 	for path, want := range map[string]string{
-		"s3://bucket/key?secret_key=hidden":     `unknown parameter "secret_key"`,
-		"s3://id:hidden@bucket/key":             "must not have credentials",
-		"s3://bucket":                           "is a bucket",
-		"s3:///key":                             "names no bucket",
-		"gs://bucket/key":                       "unknown storage gs",
-		"ftp://bucket/key":                      "unknown storage ftp (known:",
-		"s3://settled/other.csv?region=us-west": "other parameters",
+		"s3://bucket/key?secret_key=hidden":      `unknown parameter "secret_key"`,
+		"s3://id:hidden@bucket/key":              "must not have credentials",
+		"s3://bucket":                            "is a whole bucket: add the name of a file in it, as in s3://bucket/lists/today.csv",
+		"s3:///key":                              "names no bucket",
+		"gs://bucket/key":                        "only programs that are built with -tags clouds",
+		"file:///data/list.csv":                  "name a local file by its path alone",
+		"S3://bucket/key":                        "s3:// in small letters",
+		"s3a://bucket/key":                       "write s3://",
+		"https://example.com":                    "download a list first",
+		"https://example.com/l.csv?X-Sig=hidden": "https://example.com/l.csv: nothing is read from the web",
+		"ftp://bucket/key":                       "unknown storage ftp (known:",
+		"s3://settled/other.csv?region=us-west":  "other parameters",
 	} {
 		_, err := storage.From(t.Context()).TakeParameters(path)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hidden") {

@@ -50,9 +50,13 @@ func split(path string) (base string, values url.Values, err error) {
 		return path, nil, nil
 	}
 	base, query := cutQuery(path)
-	_, key, err := parse(base)
+	bucket, key, err := parse(base)
 	if err != nil {
 		return "", nil, err
+	}
+	scheme, _, _ := strings.Cut(base, "://")
+	if schemes[scheme] == nil {
+		return "", nil, unknownScheme(base, scheme)
 	}
 	values, err = url.ParseQuery(query)
 	if err != nil {
@@ -64,22 +68,29 @@ func split(path string) (base string, values url.Values, err error) {
 		}
 	}
 	if strings.Trim(key, "/") == "" {
-		return "", nil, fmt.Errorf("%s is a bucket: name an object, a folder or a pattern in it", base)
-	}
-	scheme, _, _ := strings.Cut(base, "://")
-	if schemes[scheme] == nil {
-		return "", nil, unknownScheme(base, scheme)
+		return "", nil, fmt.Errorf("%s is a whole bucket: add the name of a file in it, as in %s/lists/today.csv, or of a folder, as in %s/results/", base, bucket, bucket)
 	}
 	return base, values, nil
 }
 
+// insteadOf says what to do about schemes that are no storage, or not in this program.
+var insteadOf = map[string]string{
+	"http":   "nothing is read from the web or written to it: download a list first, as curl -LO does, and name the file",
+	"https":  "nothing is read from the web or written to it: download a list first, as curl -LO does, and name the file",
+	"file":   "name a local file by its path alone, as in /data/list.csv",
+	"s3":     "write s3:// in small letters",
+	"s3a":    "write s3://, which reads the same objects",
+	"s3n":    "write s3://, which reads the same objects",
+	"gs":     "only programs that are built with -tags clouds know gs and azblob",
+	"azblob": "only programs that are built with -tags clouds know gs and azblob",
+}
+
 // unknownScheme is the error of a scheme that is not registered.
 func unknownScheme(path, scheme string) error {
-	known := strings.Join(slices.Sorted(maps.Keys(schemes)), ", ")
-	if scheme == "gs" || scheme == "azblob" {
-		known += "; programs that are built with -tags clouds also know gs and azblob"
+	if advice := insteadOf[strings.ToLower(scheme)]; advice != "" {
+		return fmt.Errorf("%s: %s", path, advice)
 	}
-	return fmt.Errorf("%s: unknown storage %s (known: %s)", path, scheme, known)
+	return fmt.Errorf("%s: unknown storage %s (known: %s)", path, scheme, strings.Join(slices.Sorted(maps.Keys(schemes)), ", "))
 }
 
 // cutQuery returns a URL without its parameters, and the parameters. Another question mark is part of a pattern.
@@ -97,11 +108,11 @@ func cutQuery(path string) (base, query string) {
 
 // parse splits a URL into "scheme://bucket" and the key.
 func parse(path string) (bucket, key string, err error) {
-	scheme, rest, ok := strings.Cut(path, "://")
+	scheme, rest, _ := strings.Cut(path, "://")
 	name, key, _ := strings.Cut(rest, "/")
 	switch {
-	case !ok || name == "":
-		return "", "", fmt.Errorf("%s names no bucket: give SCHEME://BUCKET/KEY", path)
+	case schemes[scheme] != nil && name == "":
+		return "", "", fmt.Errorf("%s names no bucket: write %s://BUCKET/FILE, as in %[2]s://shop/lists/today.csv", path, scheme)
 	case strings.Contains(name, "@"):
 		return "", "", fmt.Errorf("a URL of %s must not have credentials: set them in the environment", scheme)
 	}

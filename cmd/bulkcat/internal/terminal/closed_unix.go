@@ -24,3 +24,20 @@ func IsClosed(stream any) bool {
 	mode, err := unix.FcntlInt(f.Fd(), unix.F_GETFL, 0)
 	return err == nil && mode&unix.O_ACCMODE == unix.O_RDWR && os.SameFile(info, null)
 }
+
+// AwaitUnread waits until nobody reads a pipe any longer. It returns false at once for other streams.
+func AwaitUnread(stream any) bool {
+	f, ok := stream.(*os.File)
+	if !ok {
+		return false
+	}
+	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		return false
+	}
+	for {
+		pipe := []unix.PollFd{{Fd: int32(f.Fd())}} // without events, poll waits for an error
+		if _, err := unix.Poll(pipe, -1); err != unix.EINTR {
+			return err == nil
+		}
+	}
+}
