@@ -27,7 +27,7 @@ func (l Limit) String() string {
 type SpentError struct {
 	Limit Limit
 	Value int64
-	// Shards share the quota, of which this run has used up its part; 0 for a run of its own, and for MaxRequests.
+	// Shards is the number of runs that share the quota, if the quota is shared and Limit is Reserve; else 0.
 	Shards int
 	Err    error // why the quota left is unknown; nil if it is known
 }
@@ -60,35 +60,35 @@ func (e *SpentError) OptionName() string {
 	return "limits." + e.Limit.String()
 }
 
-// budget is the number of requests that the run may make. Every request counts as one until the
-// service is asked for the quota while no request is in flight, because services differ in when
-// they charge a request, and whether.
+// budget counts the requests that the run may still make. Services charge requests at different times, and do not charge some.
+// Therefore every request counts as one, and once the count reaches 0 and no request is in flight, the service is asked for its
+// quota.
 type budget struct {
 	max     int64 // requests; 0 for no bound
 	reserve int64 // requests of the quota to leave; negative for no bound
-	wait    bool  // for quota, instead of stopping
-	shards  int   // as Options.Shards
+	wait    bool  // wait for quota instead of stopping
+	shards  int   // see Options.Shards
 
-	made int64 // also by earlier starts
-	left int64 // requests until the quota must be asked for again
+	made int64 // requests, including those of earlier starts
+	left int64 // requests until the service must be asked for its quota
 
 	empty bool        // the quota is used up, and the run waits
 	tries int         // consecutive failures to get the quota
 	ask   time.Time   // when to ask for the quota again
-	since time.Time   // when the quota was found to be used up
-	soon  bool        // the service has named the end of the wait: ask sooner, once
-	spent *SpentError // why the run ends; nil while it goes on
+	since time.Time   // when the service said that the quota is used up
+	soon  bool        // the service has stated the wait: the next pause is short
+	spent *SpentError // why the run stops; nil while it continues
 }
 
 const (
-	quotaTries = 8 // within about two minutes; then the service counts as not telling the quota, unless the run waits for quota
+	quotaTries = 8 // failed questions, over about two minutes, after which a run stops unless it waits for quota
 
-	// A run that waits for quota asks after pauses that are a part of the time that it has waited, within bounds: quotas
-	// are renewed by the hour, the day or the month.
+	// A run that waits for quota asks for it again after a fixed share of the time waited, between pollFirst and pollLast.
+	// Quotas are renewed by the hour, the day or the month.
 	pollFirst = time.Minute
-	pollLast  = 10 * time.Minute // of a day that has been waited for, ten minutes are little
-	pollEnds  = 15 * time.Minute // until a service that does not tell its quota gets a request, to find out
-	pollSoon  = 5 * time.Second  // after a wait that the service has named
+	pollLast  = 10 * time.Minute // after a day of waiting, ten minutes are little
+	pollEnds  = 15 * time.Minute // wait until a service that does not tell its quota gets a request, which shows whether quota is left
+	pollSoon  = 5 * time.Second  // half of the pause after a stated wait
 )
 
 func newBudget(o Options) budget {
@@ -99,7 +99,7 @@ func newBudget(o Options) budget {
 	return b
 }
 
-// decide says what to do if no request may be sent; false if the budget allows a request.
+// decide returns the decision if the budget allows no request, and false if it allows one.
 func (b *budget) decide(now time.Time, inFlight int) (Decision, bool) {
 	switch {
 	case b.spent != nil:
@@ -134,7 +134,7 @@ func (b *budget) end(r Result) {
 	}
 }
 
-// exhaust makes the run wait for quota; stated is the wait that the service names, 0 for none.
+// exhaust makes the run wait for quota. stated is the wait that the service states, or 0.
 func (b *budget) exhaust(now time.Time, stated time.Duration) {
 	b.empty, b.since, b.soon = true, now, stated > 0
 	b.ask = now.Add(pollFirst)
@@ -152,9 +152,8 @@ func (b *budget) pause(now time.Time) time.Duration {
 	return min(max(now.Sub(b.since)/probeGrowth, pollFirst), pollLast)
 }
 
-// Exhausted makes the run wait until the quota is no longer used up; stated is the wait that the service names, 0 for
-// none. It returns the time until the service is asked for the quota, and whether the run was not waiting for quota
-// before.
+// Exhausted reports that the quota is used up, and makes the run wait until quota is left. stated is the wait that the service
+// states, or 0. Exhausted returns the time until the service is asked for its quota, and whether the wait begins now.
 func (c *Controller) Exhausted(now time.Time, stated time.Duration) (wait time.Duration, isNew bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -164,17 +163,16 @@ func (c *Controller) Exhausted(now time.Time, stated time.Duration) (wait time.D
 	return c.budget.ask.Sub(now), isNew
 }
 
-// Quota is the service's answer to how much quota is left.
+// Quota is the service's answer to the question how much quota is left.
 type Quota struct {
 	Left      int64 // requests
-	Metered   bool  // the quota is limited, and Left is valid
+	Metered   bool  // the quota is limited; Left is valid
 	Err       error // why there is no answer
-	Transient bool  // asking again may succeed
-	NoProof   bool  // the answer does not show that the service answers other requests
+	Transient bool  // the same question may succeed later
+	NoProof   bool  // the answer does not prove that the service answers other requests
 }
 
-// ReportQuota reports the service's answer to how much quota is left. An answer without an error
-// also ends a doubt: the service is up.
+// ReportQuota passes on the service's answer about its quota. An answer without an error ends a doubt, unless it has NoProof.
 func (c *Controller) ReportQuota(now time.Time, a Quota) Effect {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -217,7 +215,7 @@ func (c *Controller) reportInDoubt(now time.Time, a Quota) {
 	}
 }
 
-// refilled lets the run make left requests.
+// refilled allows left requests.
 func (b *budget) refilled(left int64) {
 	b.empty, b.tries, b.left = false, 0, left
 	if b.reserve < 0 {
@@ -225,8 +223,8 @@ func (b *budget) refilled(left int64) {
 	}
 }
 
-// unknown records that the service does not say how much quota is left. A run that waits for quota asks again without
-// end, if asking again may succeed; without a reserve to keep, it at last sends a request to find out.
+// unknown records that the service does not say how much quota is left. A run that waits for quota asks again, without end if
+// the error is transient. If the run keeps no reserve, it sends a request after pollEnds.
 func (b *budget) unknown(now time.Time, a Quota) {
 	b.tries++
 	switch {
@@ -235,7 +233,7 @@ func (b *budget) unknown(now time.Time, a Quota) {
 	case b.empty && (a.Transient || now.Sub(b.since) < pollEnds):
 		b.ask = now.Add(b.pause(now))
 	case !b.empty && a.Transient && (b.wait || b.tries < quotaTries):
-		b.ask = now.Add(min(time.Second<<min(b.tries-1, quotaTries), probeLast)) // the end of an outage is seen soon
+		b.ask = now.Add(min(time.Second<<min(b.tries-1, quotaTries), probeLast)) // short enough to see the end of an outage soon
 	default:
 		b.spent = &SpentError{Limit: Reserve, Value: b.reserve, Shards: b.shards, Err: a.Err}
 	}

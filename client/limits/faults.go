@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// faults counts the failures that are no refusals, such as a 500, a reset, a time-out or a page. A service has a usual
-// share of them, which has nothing to do with the rate. If the share rises, a test shows whether the rate is the cause:
-// the failures must become fewer at half the rate, and more at the rate before. Then failures count as refusals.
+// faults counts the failures that are not refusals, such as a 500, a reset, a time-out or an HTML page. A service has a usual
+// share of failures at any rate. If the share rises, a test shows whether the rate is the cause: the failures must become fewer
+// at half the rate, and more at the restored rate. Then failures count as refusals.
 type faults struct {
-	usual, recent attempts      // first attempts, over about usualOver before the recent ones, and over about recentOver
+	usual, recent attempts      // first attempts: about the last recentOver are recent, about usualOver before them are usual
 	took          time.Duration // the mean time until a failure
 	broke         time.Time     // when a connection last failed
-	refuses       bool          // the service has refused a request by a refusal: it has no reason to use failures
+	refuses       bool          // the service has refused a request, so it has no reason to limit by failures
 	limits        bool          // failures are refusals
-	falseDoubts   int           // doubts whose failures were due to the inputs
+	falseDoubts   int           // doubts that ended without an outage: the inputs caused the failures
 
 	test test
 }
@@ -27,7 +27,7 @@ func (t attempts) share() float64 { return t.bad / max(1, t.good+t.bad) }
 
 func (t *attempts) scale(by float64) { t.good, t.bad = t.good*by, t.bad*by }
 
-// add counts attempts; the earlier ones fade, so that the counts span about a number of attempts.
+// add counts attempts. Earlier counts fade: the sum stays at about over attempts.
 func (t *attempts) add(good, bad, over float64) {
 	if t.good+t.bad > over {
 		t.scale(1 - 1/over)
@@ -45,7 +45,7 @@ type test struct {
 	least    float64 // of the failures at half the rate
 	rate     float64 // before the test
 	halvings int
-	settled  bool // the failures may have been due to a window that has passed since
+	settled  bool // the step was repeated after the longest usual window, which may have caused the failures
 }
 
 type stage uint8
@@ -53,20 +53,20 @@ type stage uint8
 const (
 	noTest   stage = iota
 	halved         // the rate is halved
-	restored       // the failures became fewer, and the rate is as before
+	restored       // the failures became fewer, and the rate is restored
 )
 
 const (
-	usualOver    = 1000 // attempts: a share of 1% is ten failures of them
-	recentOver   = 60   // attempts: at most rates they come within seconds
-	restoredOver = 200  // attempts: a bucket that has filled meanwhile is forgotten
-	priorShare   = 0.05 // the usual share of failures before anything is known, with the weight of so many attempts:
+	usualOver    = 1000 // attempts: of them, a share of 1% is ten failures
+	recentOver   = 60   // attempts: a few seconds at most rates
+	restoredOver = 200  // attempts, beyond the burst of a bucket that filled during the test
+	priorShare   = 0.05 // the usual share of failures that is assumed at first, with the weight of priorCount attempts
 	priorCount   = 50
-	risen        = 0.1 // share of failures: below it the failures cost less than a test
-	evidence     = 8.0 // log of the likelihood ratio that begins a test: there are many times at which one could begin
+	risen        = 0.1 // share of failures that a test needs: fewer failures cost less than the test
+	evidence     = 8.0 // log of the likelihood ratio that begins a test: high, because each attempt is a chance to begin one
 	decisive     = 3.0 // log of the likelihood ratio that decides a step, 20 to 1
-	halvings     = 4   // at most: a run that has not yet found a rate may be far above the limit
-	mostFalse    = 4   // doubts without an outage, each of which doubles the failures that begin the next one
+	halvings     = 4   // most halvings in a test: a run that has not found a rate yet may be far above the limit
+	mostFalse    = 4   // most false doubts that count: each doubles the number of failures that begins the next doubt
 	mostTested   = 500 // attempts until an undecided step ends
 )
 
@@ -74,7 +74,7 @@ func newFaults() faults {
 	return faults{usual: attempts{priorCount * (1 - priorShare), priorCount * priorShare}}
 }
 
-// ratio is the log of the likelihood ratio of two shares of failures.
+// ratio is the log of the likelihood ratio of the shares of failures a and b.
 func (t attempts) ratio(a, b float64) float64 {
 	const least = 0.001
 	a, b = min(max(a, least), 1-least), min(max(b, least), 1-least)
@@ -87,13 +87,13 @@ func (f *faults) hasRisen() bool {
 	return share > risen && share > f.usual.share() && f.recent.good >= 1 && f.recent.ratio(share, f.usual.share()) > evidence
 }
 
-// row is the number of attempts in a row that chance does not explain, if a share of them fails.
-func row(share float64, least int) int {
+// unlikelyRow is the least number of failures in a row that chance does not explain, if a share of the attempts fails.
+func unlikelyRow(share float64, least int) int {
 	const unlikely = -9.2 // the log of 1 in 10,000
 	return max(least, int(math.Round(unlikely/math.Log(min(max(share, 1e-9), 0.95)))))
 }
 
-// counts reports whether a result counts as a failure. A failed connection is one event for all of its requests.
+// counts reports whether a result counts as a failure. A broken connection counts once for all of its requests.
 func (f *faults) counts(now time.Time, p Permit, r Result) bool {
 	if !p.first || r.Broken && now.Sub(f.broke) < oneEvent {
 		return false
@@ -104,7 +104,7 @@ func (f *faults) counts(now time.Time, p Permit, r Result) bool {
 	return true
 }
 
-// countFault counts a success or a failure of a first attempt, and begins or goes on with a test.
+// countFault counts a success or a failure of a first attempt, and begins or continues a test.
 func (c *Controller) countFault(now time.Time, p Permit, good, bad float64) {
 	f := &c.faults
 	if c.health.state != Up || p.sent.Before(c.pressure.since) {
@@ -118,7 +118,7 @@ func (c *Controller) countFault(now time.Time, p Permit, good, bad float64) {
 	}
 	before := f.recent
 	f.recent.add(good, bad, recentOver)
-	f.usual.add(before.good+good-f.recent.good, before.bad+bad-f.recent.bad, usualOver) // what has left the recent ones
+	f.usual.add(before.good+good-f.recent.good, before.bad+bad-f.recent.bad, usualOver) // attempts that are no longer recent
 	if f.refuses || f.limits {
 		return
 	}
@@ -127,11 +127,11 @@ func (c *Controller) countFault(now time.Time, p Permit, good, bad float64) {
 	case t.stage == noTest:
 		if f.hasRisen() && c.pace.rate < mostRate && c.pace.rate > 0.2 {
 			*t = test{stage: halved, share: f.recent.share(), rate: c.pace.rate}
-			c.hush(now, t.rate/2)
+			c.slow(now, t.rate/2)
 		}
 	case !p.sent.Before(t.since):
 		over := math.Inf(1)
-		if t.stage == restored { // a bucket that has filled meanwhile refuses nothing at first
+		if t.stage == restored { // a bucket that filled during the test refuses nothing at first
 			over = restoredOver
 		}
 		t.tested++
@@ -140,17 +140,17 @@ func (c *Controller) countFault(now time.Time, p Permit, good, bad float64) {
 	}
 }
 
-// left is the share of failures that half of the rate leaves if the rate is the cause.
-func (t *test) left() float64 { return max(0.3*t.share, 1-1.6*(1-t.share)) }
+// expected is the share of failures at half of the rate if the rate is the cause.
+func (t *test) expected() float64 { return max(0.3*t.share, 1-1.6*(1-t.share)) }
 
-// hush lowers the rate for a test.
-func (c *Controller) hush(now time.Time, rate float64) {
+// slow lowers the rate for a test.
+func (c *Controller) slow(now time.Time, rate float64) {
 	t := &c.faults.test
 	t.since, t.seen, t.tested, t.settled = now, attempts{}, 0, false
-	c.pace.hush(now, rate)
+	c.pace.slow(now, rate)
 }
 
-// decideTest goes on to the next stage of the test once the attempts since the last stage decide.
+// decideTest moves the test to its next stage once the attempts of the present stage decide it.
 func (c *Controller) decideTest(now time.Time) {
 	f, t := &c.faults, &c.faults.test
 	early, late := f.took.Seconds(), c.flight.latency().Seconds()
@@ -168,20 +168,20 @@ func (c *Controller) decideTest(now time.Time) {
 			c.endTest(now)
 			c.pace.lower(now, c.present(now), served, 0)
 			c.pressure.begin(now)
-		case t.tested >= mostTested: // they had passed by chance
+		case t.tested >= mostTested: // the failures became fewer by chance
 			c.endTest(now)
 		}
 		return
 	}
-	ratio := seen.ratio(t.share, t.left())
+	ratio := seen.ratio(t.share, t.expected())
 	same := ratio >= decisive
 	switch {
 	case !same && ratio > -decisive && t.tested < mostTested: // undecided
 	case t.seen.share() > 3*risen && math.IsInf(c.pace.cap, 1) && c.pace.served == 0 && t.halvings < halvings-1:
 		t.halvings++
 		t.share = seen.share()
-		c.hush(now, c.pace.rate/2)
-	case same && t.share > 0.5 && !t.settled: // little is lost while a window of the service passes
+		c.slow(now, c.pace.rate/2)
+	case same && t.share > 0.5 && !t.settled: // wait until the longest usual window has passed: it may be the cause
 		t.since, t.seen, t.tested, t.settled = now.Add(longSilence), attempts{}, 0, true
 	case same: // the new share is the usual one
 		f.usual = attempts{priorCount * (1 - t.share), priorCount * t.share}
@@ -192,11 +192,11 @@ func (c *Controller) decideTest(now time.Time) {
 	}
 }
 
-// endTest ends a test, and returns to the rate before it.
+// endTest ends the test, if there is one, and restores the rate before it.
 func (c *Controller) endTest(now time.Time) {
 	if t := &c.faults.test; t.stage != noTest {
 		c.pace.set(max(c.pace.rate, t.rate))
-		c.pace.begun(now)
+		c.pace.try(now)
 	}
 	c.faults.test = test{}
 	c.faults.recent = attempts{}

@@ -7,20 +7,20 @@ import (
 
 // flight bounds the number of attempts in flight.
 type flight struct {
-	limit int   // the caller's bound
-	most  int   // the bound that refusals have shown, with its growth
-	crowd crowd // finds that bound
-	queue queue
+	limit       int         // the caller's bound
+	most        int         // the bound that refusals have shown, and that grows since
+	concurrency concurrency // finds the bound that refusals show
+	queue       queue
 
-	cutAt time.Time     // when most was lowered
-	hold  time.Duration // the least time from a cut until most grows
+	cutAt time.Time     // when the bound was last lowered
+	hold  time.Duration // the least time from a cut until the bound grows
 	grown time.Time     // when grow last ran
-	full  time.Time     // when most last held a request back
+	full  time.Time     // when the bound last held a request back
 }
 
 const (
-	flightGrowth = 0.02 // share of the bound, in the first unit of growth: one request more of 50
-	flightHold   = 2    // units after a cut until the bound grows: the requests in flight end meanwhile
+	flightGrowth = 0.02 // share of the bound by which it grows in the first unit: one request in 50
+	flightHold   = 2    // units from a cut until the bound grows: the requests in flight end in this time
 )
 
 func newFlight(o Options, now time.Time) flight {
@@ -58,36 +58,37 @@ func (f *flight) grow(now time.Time, unit time.Duration) {
 
 func (f *flight) latency() time.Duration { return f.queue.mean }
 
-// crowd counts admitted and refused requests by the number in flight, since the first refusal. At a limit of requests at
-// once all admitted ones lie below a number, and all refused ones above it. At any other limit they are mixed.
-type crowd struct {
+// concurrency counts admitted and refused requests by the number in flight, since the first refusal. If the service limits the
+// number in flight, all admitted requests lie below a number, and all refused requests above it. At any other limit they are
+// mixed.
+type concurrency struct {
 	admitted, refused [512]float64
-	counted           int  // since the counts last faded
-	began             bool // a request was refused
+	counted           int  // attempts
+	began             bool // a request has been refused
 }
 
 const (
-	crowdFades  = 50   // attempts until the counts fade
-	crowdKept   = 0.75 // share of the counts that stays
-	crowdErrors = 0.3  // attempts on the wrong side of a boundary
+	concurrencyFades  = 50   // attempts until the counts fade
+	concurrencyKept   = 0.75 // share of the counts that stays
+	concurrencyErrors = 0.3  // attempts that may lie on the wrong side of the limit
 )
 
-func (w *crowd) count(p Permit, counts *[512]float64) {
+func (w *concurrency) count(p Permit, counts *[512]float64) {
 	if w.began = w.began || counts == &w.refused; !w.began {
 		return
 	}
 	counts[min(p.inFlight, len(counts)-1)]++
-	if w.counted++; w.counted%crowdFades == 0 {
+	if w.counted++; w.counted%concurrencyFades == 0 {
 		for i := range w.refused {
-			w.admitted[i] *= crowdKept
-			w.refused[i] *= crowdKept
+			w.admitted[i] *= concurrencyKept
+			w.refused[i] *= concurrencyKept
 		}
 	}
 }
 
-// limit is the number of requests at once that the service admits, so that no more than least are at work in the mean; 0
-// if it does not show such a limit.
-func (w *crowd) limit(least float64) int {
+// limit returns the number of requests in flight that the service admits, or 0 if the counts show no such limit. least is the
+// mean number in flight: a limit is not much lower.
+func (w *concurrency) limit(least float64) int {
 	var admitted, refused float64
 	for i := range w.refused {
 		admitted, refused = admitted+w.admitted[i], refused+w.refused[i]
@@ -95,44 +96,44 @@ func (w *crowd) limit(least float64) int {
 	below, wrong := 0.0, 0.0 // admitted and refused with at most n in flight
 	for n := range w.refused {
 		below, wrong = below+w.admitted[n], wrong+w.refused[n]
-		if wrong >= crowdErrors || admitted < 5 || refused < enough {
+		if wrong >= concurrencyErrors || admitted < 5 || refused < enough {
 			return 0
 		}
 		between := 0.0
-		for i := n + 1; i <= min(n+n/8, len(w.refused)-1); i++ { // requests may end in transit
+		for i := n + 1; i <= min(n+n/8, len(w.refused)-1); i++ { // a request may end before the service sees the next one
 			between += w.admitted[i]
 		}
-		if admitted-below-between < crowdErrors && below >= enough && float64(n) > least*0.8-1 {
+		if admitted-below-between < concurrencyErrors && below >= enough && float64(n) > least*0.8-1 {
 			return n
 		}
 	}
 	return 0
 }
 
-// queue bounds the number in flight when requests wait in the service: the latency is a multiple of that of an idle
-// service. The number begins low, and grows with the answers, for some services break under a burst.
+// queue bounds the number in flight when requests wait in the service: the latency is then a multiple of the idle latency. A
+// second bound begins low and grows with the answers, because some services break under a burst.
 type queue struct {
-	most  int // the number at once that the answers have shown to be harmless
-	bound int // 0 for none
+	most  int // the number in flight that the answers have shown to be harmless
+	bound int // while requests wait in the service; 0 for none
 
 	mean  time.Duration // moving average of the latency; 0 before the first answer
-	idle  time.Duration // the lowest mean of a period
+	idle  time.Duration // the lowest mean latency of a period
 	least time.Duration // the lowest latency
 
-	began     time.Time // of the period: requests that were sent earlier do not count
-	first     time.Time // its first answer: those before are of the bound before
+	began     time.Time // the start of the period: requests that were sent earlier do not count
+	first     time.Time // the time of the first answer in the period
 	sum       time.Duration
 	count     int
 	blockedAt time.Time // when the bound last held a request back
 }
 
 const (
-	queueFirst   = 16 // requests at once before the first answer, and after a doubt
-	queueGrowth  = 4  // requests at once more, for each answer that did not wait in the service
-	queueAnswers = 16 // answers in a period: one slow answer changes their mean little
-	queueLong    = 4  // times the idle latency: less is the spread of a service that is idle
+	queueFirst   = 16 // requests in flight before the first answer, and after a doubt
+	queueGrowth  = 4  // requests in flight that each answer adds, unless it waited in the service
+	queueAnswers = 16 // answers in a period: one slow answer changes the mean little
+	queueLong    = 4  // times the idle latency: an idle service varies by less
 	queueSeconds = 5  // seconds of work that may wait in the service, for up to queueFair requests
-	queueFair    = 64 // requests: enough for any service that takes so long
+	queueFair    = 64 // requests: enough for any service with so long a latency
 )
 
 func newQueue(trial int, now time.Time) queue {
@@ -142,10 +143,10 @@ func newQueue(trial int, now time.Time) queue {
 	return queue{most: trial, began: now}
 }
 
-// long is the latency from which on requests wait in a service that is as fast when it is idle.
+// long is the latency above which requests wait in a service that has the given idle latency.
 func long(idle time.Duration) time.Duration { return max(queueLong*idle, idle+time.Second) }
 
-// restart begins with a low number again: the service was out, and may break under a burst.
+// restart lowers the number in flight again: the service was out, and may break under a burst.
 func (q *queue) restart(now time.Time) {
 	q.most, q.began, q.sum, q.count = queueFirst, now, 0, 0
 }
@@ -180,7 +181,7 @@ func (q *queue) answered(now time.Time, p Permit) {
 	}
 }
 
-// measure ends a period with its mean latency and its answers a second.
+// measure ends a period. served is its answers a second.
 func (q *queue) measure(now time.Time, latency time.Duration, served float64) {
 	if q.idle == 0 || latency < q.idle {
 		q.idle = latency
@@ -188,7 +189,7 @@ func (q *queue) measure(now time.Time, latency time.Duration, served float64) {
 	switch {
 	case latency > long(q.idle):
 		fair := min(max(2, int(queueSeconds*served)), queueFair)
-		if bound := max(fair, int(2*served*q.idle.Seconds())); q.bound == 0 || bound < q.bound/4 { // else its own bound may be why it serves fewer
+		if bound := max(fair, int(2*served*q.idle.Seconds())); q.bound == 0 || bound < q.bound/4 { // else the bound itself may be the reason for the low rate
 			q.bound = bound
 		}
 	case q.bound > 0 && now.Sub(q.blockedAt) < 2*q.mean:

@@ -32,49 +32,49 @@ type health struct {
 	probed   Permit    // the last probe
 	next     time.Time // when the next probe may be sent
 	probes   int       // failed probes of this doubt
-	mute     bool      // in this doubt the quota that the service tells proves nothing
-	inputs   bool      // the inputs that failed may be the cause of the doubt, and no other request is left to show it
+	mute     bool      // in this doubt, an answer about the quota proves nothing
+	inputs   bool      // the inputs that failed may be the cause of the doubt, and no other request waits that could show it
 
 	troubled  bool      // an attempt has failed since lastOK
-	failures  int       // since lastOK; not all count
-	lastFail  time.Time // the last of the failures
-	unreached bool      // since lastOK, a connection could not be made
-	broken    int       // connections that broke together: see broke
+	failures  int       // failures since lastOK that count
+	lastFail  time.Time // when the last of them came
+	unreached bool      // a connection could not be made since lastOK
+	broken    int       // connections that broke together: see countBroken
 	brokeAt   time.Time // when the first of these broke
-	deadly    int       // so many that break together show that the service has died
+	fatal     int       // the least number of them that shows the death of the service
 
-	absences []absence // the last outages, deaths, and doubts that a probe has ended
+	absences []absence // the last outages, deaths, and doubts that a probe ended
 }
 
-// absence is a time between two answers in which the service was not there.
+// absence is a time between two answers in which the service was out.
 type absence struct{ from, to time.Time }
 
-// mostAbsences are remembered: records that failed wait for a while until they are asked again.
+// mostAbsences is the number of absences that are remembered, for failed records that wait for their retry.
 const mostAbsences = 64
 
-// wasAbsent notes an absence.
-func (h *health) wasAbsent(from, to time.Time) {
+// addAbsence records an absence.
+func (h *health) addAbsence(from, to time.Time) {
 	if len(h.absences) >= mostAbsences {
 		h.absences = h.absences[1:]
 	}
 	h.absences = append(h.absences, absence{from, to})
 }
 
-// isAbsence reports whether the service was absent at a time.
-func (h *health) isAbsence(at time.Time) bool {
+// wasAbsent reports whether the service was absent at a time.
+func (h *health) wasAbsent(at time.Time) bool {
 	return h.died() && !at.Before(h.lastOK) ||
 		slices.ContainsFunc(h.absences, func(a absence) bool { return !at.Before(a.from) && !at.After(a.to) })
 }
 
 const (
-	doubtFailures = 8                      // consecutive failures until a doubt: of a service that fails every third request, 1 in 6,000 such rows
+	doubtFailures = 8                      // failures in a row until a doubt: a service that fails every third request fails 8 in a row once in 6,000 times
 	doubtAfter    = 500 * time.Millisecond // time without an answer until a doubt
 	oneEvent      = 5 * time.Millisecond   // a broken connection fails many requests at once
-	leastBroken   = 3                      // broken connections in a row: an input breaks its own
-	oneDeath      = 100 * time.Millisecond // a service that dies breaks all connections at once, of which a busy machine hears one by one
+	leastBroken   = 3                      // broken connections: an input breaks only its own connection
+	oneDeath      = 100 * time.Millisecond // a service that dies breaks all connections at once, and a busy machine notices them one by one
 
 	outProbes   = 3                      // failed probes until an outage
-	outAfter    = time.Second            // time without an answer until an outage: a restart takes about as long
+	outAfter    = time.Second            // time without an answer until an outage: about the time of a restart
 	probeFirst  = 100 * time.Millisecond // between the first probes
 	probeLast   = 2 * time.Minute        // the longest time between probes
 	probeGrowth = 8                      // the time between probes is this part of the time since the last answer
@@ -87,7 +87,7 @@ func newHealth(now time.Time) health {
 // answered records an answer and reports whether the answer ends a doubt.
 func (h *health) answered(now time.Time, p Permit) bool {
 	if h.state == Up && h.died() {
-		h.wasAbsent(h.lastOK, now)
+		h.addAbsence(h.lastOK, now)
 	}
 	h.lastOK, h.troubled, h.failures, h.unreached, h.broken = now, false, 0, false, 0
 	if p.sent.After(h.okSent) {
@@ -98,14 +98,14 @@ func (h *health) answered(now time.Time, p Permit) bool {
 	}
 	cleared := p.test || h.inputs && h.probes == 0 && !h.refusing // this answer shows that the inputs that failed are the cause
 	if h.state == Out || (h.state == Limited || p.probe) && !cleared {
-		h.wasAbsent(h.since, now)
+		h.addAbsence(h.since, now)
 	}
 	h.state, h.suspect, h.refusing, h.closed = Up, false, false, false
 	return true
 }
 
-// failed records a failure; row is the number of failures in a row that begin a doubt, if the failure counts, and
-// longest is how long the attempts in flight may take until an answer.
+// failed records a failure. If it counts, and is the row-th in a row, a doubt begins, but not before the attempts in flight
+// could be answered, which takes longest.
 func (h *health) failed(now time.Time, p Permit, row int, counts bool, longest time.Duration) {
 	switch {
 	case h.state != Up && p.probe:
@@ -119,12 +119,12 @@ func (h *health) failed(now time.Time, p Permit, row int, counts bool, longest t
 	}
 }
 
-// broke counts connections that break together, since lastOK: within oneDeath, and with requests that were in flight when the
-// first connection broke. An input that breaks its connection does so at its own time. As many as deadly are neither chance nor
-// the work of inputs.
-func (h *health) broke(now time.Time, p Permit, deadly int) {
+// countBroken counts connections that break together since lastOK: within oneDeath of the first, with requests that were in
+// flight at that time. Inputs that break their connections do so at different times. fatal is the number that neither chance
+// nor inputs explain.
+func (h *health) countBroken(now time.Time, p Permit, fatal int) {
 	if h.broken == 0 || !h.died() && now.Sub(h.brokeAt) > oneDeath {
-		h.brokeAt, h.deadly, h.broken = now, deadly, 0
+		h.brokeAt, h.fatal, h.broken = now, fatal, 0
 	}
 	if !p.sent.After(h.brokeAt) {
 		h.broken++
@@ -132,12 +132,12 @@ func (h *health) broke(now time.Time, p Permit, deadly int) {
 }
 
 // died reports whether the service has died since lastOK: most connections in use have broken, and no answer has come.
-func (h *health) died() bool { return h.broken > 0 && h.broken >= h.deadly }
+func (h *health) died() bool { return h.broken > 0 && h.broken >= h.fatal }
 
-// absent reports whether a failure since lastOK shows that no input is the cause.
-func (h *health) absent() bool { return h.unreached || h.died() }
+// isDown reports whether the service has died or could not be reached since lastOK: no input causes that.
+func (h *health) isDown() bool { return h.unreached || h.died() }
 
-// beginDoubt begins a doubt; probe is the time of its first probe.
+// beginDoubt begins a doubt whose first probe may be sent at the time probe.
 func (h *health) beginDoubt(probe time.Time) {
 	h.state, h.since, h.next, h.probes, h.failures = Doubt, h.lastOK, probe, 0, 0
 	h.refusing, h.closed, h.mute, h.inputs = false, false, false, false
@@ -155,8 +155,7 @@ func (h *health) probeFailed(now time.Time) {
 	h.next = now.Add(min(max(now.Sub(h.since)/probeGrowth, probeFirst), probeLast))
 }
 
-// probe says what to do while the service is in doubt: send one request at a time, preferably a
-// first attempt.
+// probe decides while the service is in doubt: one request is sent at a time, if possible a first attempt.
 func (c *Controller) probe(now time.Time, q Queue) Decision {
 	h := &c.health
 	lastOfDoubt := q.Known && h.state == Doubt && h.probes == outProbes-1 && !h.refusing
@@ -174,8 +173,8 @@ func (c *Controller) probe(now time.Time, q Queue) Decision {
 		}
 		h.probing = false
 		ok := h.lastOK
-		c.heal(now, h.probed) // else it would be refused by now
-		h.lastOK = ok         // no answer has come
+		c.heal(now, h.probed) // a refusal would have come by now
+		h.lastOK = ok         // heal has set it, but no answer has come
 		d, _ := c.decide(now, q)
 		return d
 	case h.probing && end == math.MaxInt64:
@@ -190,9 +189,9 @@ func (c *Controller) probe(now time.Time, q Queue) Decision {
 		return Decision{Action: SendKnown}
 	case q.First:
 		return Decision{Action: SendFirst}
-	case c.tellsQuota() && !h.closed && !(h.refusing && c.trip.certain): // a usage operation without the limit says nothing about it
+	case c.tellsQuota() && !h.closed && !(h.refusing && c.trip.certain): // the quota may be outside the limiter, and then says nothing about it
 		return Decision{Action: AskQuota}
-	case q.Known && (q.Spent || q.Retry && (lastOfDoubt || h.probes%2 == 1 && (h.state == Out || h.state == Limited && !c.trip.certain))): // else inputs that always fail would make an outage, or prolong it
+	case q.Known && (q.Spent || q.Retry && (lastOfDoubt || h.probes%2 == 1 && (h.state == Out || h.state == Limited && !c.trip.certain))): // else inputs that always fail would cause or prolong an outage
 		return Decision{Action: SendKnown}
 	case q.Retry:
 		return Decision{Action: SendRetry}
@@ -205,15 +204,14 @@ type FailureCause uint8
 
 // The causes.
 const (
-	CauseRequest FailureCause = iota + 1 // the request: the service has answered since, and the failure counts as an attempt of the record
+	CauseRequest FailureCause = iota + 1 // the request: the service has answered since, and the failure counts against the record
 	CauseOutage                          // the service was out or in doubt: the failure does not count
 	CauseUnknown                         // the service has not answered since
-	CauseInput                           // the request, even if the service has refused it: another request was not refused
+	CauseInput                           // the request, although the service has refused it: another request was admitted
 )
 
-// CauseOf returns the cause of a failure at the time failed. If the cause is unknown and the
-// failure ends the record's last attempt (last), the controller next decides for a request that
-// tells whether the service is out.
+// CauseOf returns the cause of a failure at the time failed. last says that the record has no attempt left. If the cause is
+// unknown then, the next decision is a request that shows whether the service is out.
 func (c *Controller) CauseOf(now, failed time.Time, q Queue, last bool) FailureCause {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -225,7 +223,7 @@ func (c *Controller) CauseOf(now, failed time.Time, q Queue, last bool) FailureC
 		return CauseRequest
 	case (h.state == Out || h.state == Limited && !c.trip.retries) && !failed.Before(h.since):
 		return CauseOutage
-	case h.isAbsence(failed):
+	case h.wasAbsent(failed):
 		return CauseOutage
 	case h.lastOK.After(failed):
 		return CauseRequest
@@ -240,7 +238,7 @@ func (c *Controller) CauseOf(now, failed time.Time, q Queue, last bool) FailureC
 	if q.Known || c.tellsQuota() {
 		return CauseUnknown
 	}
-	return CauseOutage // without other requests, only a retry can show whether the service answers
+	return CauseOutage // nothing but a retry can show whether the service answers
 }
 
 // AnsweredSince reports whether the service has answered a request that was sent after a time.

@@ -12,7 +12,7 @@ type Learned struct {
 	Refused float64       // requests a second at the last cut
 	Number  int           // of requests in a window
 	Window  time.Duration // the length of the window
-	Silence time.Duration // after which a service that had refused everything answered again
+	Silence time.Duration // the length of the last block: from a total refusal until the service admitted requests again
 }
 
 // String describes what is known, for a log.
@@ -30,7 +30,7 @@ func (l Learned) String() string {
 	return strings.Join(known, ", ")
 }
 
-// IsValid reports whether a run can have learned l; what was stored may be damaged.
+// IsValid reports whether a run can have learned l. A stored value may be damaged.
 func (l Learned) IsValid() bool {
 	const longest = 31 * 24 * time.Hour // of windows and blocks
 	return l.Rate >= 0 && l.Rate < mostRate && l.Refused >= 0 && l.Number >= 0 && (l.Number == 0) == (l.Window == 0) &&

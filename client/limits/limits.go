@@ -6,28 +6,26 @@ import (
 	"time"
 )
 
-// Options describe a Controller. The zero value learns the rate, sets no other bound, and waits
-// for a service that is out for as long as the outage lasts.
+// Options describe a Controller. The zero value learns the rate, sets no other bound, and waits for the end of every outage.
 type Options struct {
 	Rate     float64 // the most requests a second, evenly spaced; 0 to learn the rate; math.Inf(1) to start without a limit
 	Learned  Learned // what an earlier run has learned
-	Trial    int     // the most attempts at once before the first answer; default queueFirst
-	InFlight int     // the most attempts at once; default DefaultInFlight
+	Trial    int     // the most attempts in flight before the first answer; default 16
+	InFlight int     // the most attempts in flight; default DefaultInFlight
 
 	MaxWait   time.Duration // the longest wait that one response can cause; default 15 minutes
 	MaxOutage time.Duration // the longest outage that the run waits for; 0 for no bound
 
 	MaxRequests  int64 // the most requests of the run; 0 for no bound
-	Made         int64 // of these, the requests of earlier starts of the run
-	KeepReserve  bool  // leave Reserve requests of the quota
+	Made         int64 // requests that earlier starts of the run have made
+	KeepReserve  bool  // leave Reserve requests of the quota; false for no bound
 	Reserve      int64
-	Shards       int  // that share the quota: the service tells this run its part; 0 for a run of its own
+	Shards       int  // runs that share the quota, of which ReportQuota gets this run's part; 0 if the quota is not shared
 	WaitForQuota bool // wait when the quota is used up, instead of stopping
-	CanAsk       bool // the service says, as far as is known, how much quota is left
+	CanAsk       bool // the service is thought to tell how much quota is left
 }
 
-// DefaultInFlight is more than the rate times the latency of any service seen, and a fraction of
-// a machine's ports.
+// DefaultInFlight is more than the rate times the latency of any known service, and a fraction of a machine's ports.
 const DefaultInFlight = 4096
 
 const defaultMaxWait = 15 * time.Minute
@@ -57,18 +55,18 @@ const (
 	Unsent                        // this machine could not send the request
 	OutOfQuota                    // the quota is used up
 	Canceled                      // the caller has canceled the attempt
-	Stored                        // a gateway has the answer, which proves nothing once other requests have failed: its upstream may be out
+	Stored                        // a gateway answered from its store: no proof that its upstream works
 )
 
 // Result is the content of a response. Fields that the response does not state are zero.
 type Result struct {
 	Signal    Signal
-	Broken    bool          // a failure of the connection, perhaps shared by other attempts
+	Broken    bool          // the connection failed, perhaps for other attempts too
 	Unreached bool          // no connection could be made: no input is the cause
-	Wait      time.Duration // until the next request, as the service asks
+	Wait      time.Duration // the wait before the next request that the service asks for
 	Rate      float64       // requests a second that the service states as its limit
 
-	// A window that the service states ends after Ends, and allows Left requests until then; Ends is 0 for none.
+	// The stated window: it ends after Ends, and allows Left requests until then. Ends is 0 if none is stated.
 	Left int
 	Ends time.Duration
 }
@@ -80,10 +78,10 @@ type Permit struct {
 	test     bool // a request that was answered before
 	sent     time.Time
 	inFlight int     // attempts in flight, this one included
-	serial   int64   // of the requests of the run
+	serial   int64   // the request's number in the run
 	full     bool    // the number in flight is at its bound
-	accepted bool    // counted as a success until it fails: the service is slow
-	rate     float64 // at which requests were sent
+	accepted bool    // counted as admitted when it was sent, because answers are slow
+	rate     float64 // at which requests were sent, a second
 }
 
 // Action is what the caller does next.
@@ -94,7 +92,7 @@ const (
 	Wait      Action = iota // for Decision.For, or until an Effect has Wake
 	SendFirst               // a first attempt
 	SendRetry               // a retry
-	SendKnown               // a request that was answered before, as a test of the service (see Suspect and Queue.Spent)
+	SendKnown               // a request that was answered before, to test the service (see Suspect and Queue.Spent)
 	AskQuota                // ask the service for the quota left, and call ReportQuota
 	Stop                    // end the run with Decision.Err
 )
@@ -111,10 +109,10 @@ type Decision struct {
 type Queue struct {
 	First bool // a first attempt
 	Retry bool // a retry that is due
-	Spent bool // a request without attempts left waits until a test shows whether the service works
+	Spent bool // a request without attempts left, which fails once the service is shown to work
 
-	Known bool // a request that was answered before can be repeated as a test: see SendKnown
-	Proof bool // a request fails only if the service is known to work; without Proof it fails if nothing but its retries could tell
+	Known bool // a request that was answered before can be repeated: see SendKnown
+	Proof bool // a request without attempts left fails only once the service is shown to work, even if no other request can show it
 }
 
 // isEmpty reports whether nothing needs a request.
@@ -122,13 +120,13 @@ func (q Queue) isEmpty() bool { return !q.First && !q.Retry && !q.Spent }
 
 // Effect says what an event has changed.
 type Effect struct {
-	Wake  bool          // the last decision to wait may be out of date
+	Wake  bool          // decide again: the last decision to wait may be out of date
 	State ServiceState  // the new state of the service; 0 if the state is unchanged
 	After time.Duration // the length of the outage, when State is Up
 
-	Lasting bool // the service has been refusing everything for a minute, and does not say for how long
+	Lasting bool // the service has refused everything for a minute, and does not state when it will accept requests
 
-	Refilled bool // the quota is no longer used up
+	Refilled bool // quota is left again
 }
 
 // A Controller decides when requests are sent; see the package comment. It is safe for concurrent use.
@@ -141,16 +139,16 @@ type Controller struct {
 	pressure pressure
 	faults   faults
 	health   health
-	reported health // as in the last Change
+	reported health // as the last Effect reported it
 	trip     trip
 	window   window
 	budget   budget
-	admitted counter // requests that were sent and, as far as is known, not refused
+	admitted counter // requests that were sent and have not been refused
 	served   counter // answers
 	begun    counter // all requests
 	sent     int64   // requests
-	lasted   bool    // an Effect has said that the service refuses everything for long
-	unbroken unbroken
+	lasted   bool    // an Effect with Lasting has been returned in this trip
+	snapshot snapshot
 	credit   float64 // retries that may precede the next first attempt
 	inFlight int
 	waiting  bool // the caller waits for an Effect
@@ -172,13 +170,13 @@ func New(o Options, now time.Time) *Controller {
 }
 
 const (
-	// retryShare is the number of retries per first attempt while both wait: few enough for new
-	// work to go on, and enough for a service that fails every third request.
+	// retryShare is the number of retries per first attempt while both wait: enough for a service that fails every third
+	// request, and few enough that first attempts continue.
 	retryShare = 0.5
 	// retryCredit is the most retries in a row while first attempts wait.
-	retryCredit = 8 // as many as attempts of a record
-	// mostAhead is how many times the rate of the admitted requests the rate may be after a cut: the rest is not tried while
-	// the number in flight holds requests back, and would be used all at once when that grows.
+	retryCredit = 8 // the attempts of one record
+	// mostAhead bounds the rate after a cut, as a multiple of the rate of admitted requests. While the number in flight holds
+	// requests back, a higher rate is not tried, and would be used all at once when that number grows.
 	mostAhead = 6
 )
 
@@ -197,17 +195,16 @@ func (c *Controller) Next(now time.Time, q Queue) Decision {
 		}
 	case SendRetry:
 		d.Permit = c.begin(now, false)
-		if !q.First && c.faults.test.stage != noTest { // no first attempt will decide it
+		if !q.First && c.faults.test.stage != noTest { // only first attempts could decide the test
 			c.endTest(now)
 		}
 	}
 	return d
 }
 
-// decide also reports whether the decision is to wait for the pace: events hardly shorten such a
-// wait.
+// decide also reports whether the decision is to wait for the pace. Events hardly shorten that wait.
 func (c *Controller) decide(now time.Time, q Queue) (d Decision, paced bool) {
-	if c.budget.empty || !q.isEmpty() || c.health.suspect { // else nothing needs a request: the last may have been sent
+	if c.budget.empty || !q.isEmpty() || c.health.suspect { // else no request is needed, and the budget may end with the last one
 		if d, decided := c.budget.decide(now, c.inFlight); decided {
 			return d, false
 		}
@@ -233,8 +230,8 @@ func (c *Controller) decide(now time.Time, q Queue) (d Decision, paced bool) {
 	return Decision{Action: SendFirst}, false
 }
 
-// grow raises the rate while the rate holds requests back, the service answers, and no experiment
-// is under way.
+// grow raises the rate while the service answers and no test is running. The caller has found that the rate holds requests
+// back.
 func (c *Controller) grow(now time.Time) {
 	latency := c.flight.latency()
 	isAhead := c.pace.refused > 0 && c.pace.rate > mostAhead*c.admitted.perSecond(now, time.Second)+2
@@ -282,7 +279,7 @@ func (c *Controller) begin(now time.Time, first bool) Permit {
 	return p
 }
 
-// present is the rate at which requests are sent: below the allowed rate if something else holds requests back.
+// present is the rate at which requests are sent. It is below the allowed rate if another bound holds requests back.
 func (c *Controller) present(now time.Time) float64 {
 	if c.pace.binds(now) {
 		return c.pace.rate
@@ -290,8 +287,8 @@ func (c *Controller) present(now time.Time) float64 {
 	return min(c.pace.rate, c.begun.perSecond(now, time.Second))
 }
 
-// Suspect puts the service in doubt although it responds: it rejects one input after another.
-// Until a request of SendKnown is answered, no other request is sent.
+// Suspect puts the service in doubt because it rejects one input after another. Until a request of SendKnown is answered, no
+// other request is sent.
 func (c *Controller) Suspect(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -302,7 +299,7 @@ func (c *Controller) Suspect(now time.Time) {
 	c.health.suspect = true
 }
 
-// unit is how long an attempt counts: as long as at least 30 attempts take. Growth is measured in units.
+// unit is the time over which attempts count: at least the time of 30 attempts. Growth is measured in units.
 func (c *Controller) unit() time.Duration {
 	const attempts = 30
 	var least time.Duration
@@ -315,7 +312,7 @@ func (c *Controller) unit() time.Duration {
 // MostInFlight is the upper bound of the number of attempts in flight.
 func (c *Controller) MostInFlight() int { return c.options.InFlight }
 
-// Rate is the present rate in requests a second; +Inf without a limit.
+// Rate is the allowed rate in requests a second; +Inf without a limit.
 func (c *Controller) Rate() float64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

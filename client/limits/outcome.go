@@ -2,11 +2,11 @@ package limits
 
 import "time"
 
-// unbroken is what the controller knew when an attempt first failed after an answer. If the failures turn out to be a
-// doubt, as when a service dies, the cuts meanwhile say nothing about the limits of the service.
-type unbroken struct {
+// snapshot is the state at the first failure after an answer. If the failures become a doubt, as when a service dies, the cuts
+// since then say nothing about the limits of the service, and are undone.
+type snapshot struct {
 	at     time.Time
-	broken bool // a connection has failed
+	broken bool // the failure was of a connection
 	pace   pace
 	flight flight
 }
@@ -27,23 +27,23 @@ func (c *Controller) End(now time.Time, p Permit, r Result) Effect {
 	switch r.Signal {
 	case Answered:
 		c.answered(now, p)
-		c.state(now, p, r)
+		c.setStated(now, p, r)
 	case Refused, Failed, Unavailable:
 		c.failed(now, p, r)
 	case Unsent:
 		c.flight.cut(now, c.inFlight)
 	case Stored:
-		if c.health.suspect || c.health.state == Up && !c.health.troubled { // else it says nothing about the requests that fail
+		if c.health.suspect || c.health.state == Up && !c.health.troubled { // else it does not show that other requests are answered
 			c.answered(now, p)
 		}
 	}
 	if c.window.ends.IsZero() {
-		c.pace.state(r.Rate, now)
+		c.pace.setStated(r.Rate, now)
 	}
 	return c.effect(now, before)
 }
 
-// effect compares the state with an earlier one.
+// effect returns the changes since the state before.
 func (c *Controller) effect(now time.Time, before health) Effect {
 	change := Effect{Wake: c.waiting, Lasting: c.hasBecomeLong(now)}
 	c.reported = c.health
@@ -72,7 +72,7 @@ func (c *Controller) answered(now time.Time, p Permit) {
 	c.heal(now, p)
 }
 
-// isSlow reports whether answers take so long that refusals come well before them.
+// isSlow reports whether answers take so long that a refusal would come well before an answer.
 func (c *Controller) isSlow(now time.Time) bool {
 	const early = 200 * time.Millisecond
 	latency := c.flight.latency()
@@ -84,21 +84,21 @@ func (c *Controller) heal(now time.Time, p Permit) {
 	before := c.health
 	switch {
 	case !c.health.answered(now, p):
-		if before.died() { // the failures say nothing about the rate
+		if before.died() { // the failures were not about the rate
 			c.endTest(now)
 		}
 		return
 	case before.refusing && !before.closed && p.test && before.probes == 0:
 		c.trip.blamed.from, c.trip.blamed.to = c.trip.first.sent, now
 		c.trip.end()
-		c.pace.blame(now)
+		c.pace.undo(now)
 		c.pressure.begin(now)
 	case before.closed:
 		c.reopened(now, p)
 	case before.refusing:
 		c.endTrip(now, p)
 	default:
-		if before.state == Doubt && !before.suspect && !before.absent() { // the inputs were the cause, or chance
+		if before.state == Doubt && !before.suspect && !before.isDown() { // the cause was the inputs, or chance
 			c.faults.falseDoubts = min(c.faults.falseDoubts+1, mostFalse)
 		}
 		c.resume(now)
@@ -107,7 +107,7 @@ func (c *Controller) heal(now time.Time, p Permit) {
 
 // resume sets the pace after a doubt in which the service did not respond.
 func (c *Controller) resume(now time.Time) {
-	if u := c.unbroken; !u.at.Before(c.health.since) {
+	if u := c.snapshot; !u.at.Before(c.health.since) {
 		c.pace.served, c.pace.refused, c.pace.hold, c.pace.lost = u.pace.served, u.pace.refused, u.pace.hold, u.pace.lost
 		c.flight.most = u.flight.most
 	}
@@ -119,8 +119,8 @@ func (c *Controller) resume(now time.Time) {
 }
 
 func (c *Controller) failed(now time.Time, p Permit, r Result) {
-	if c.unbroken.at.Before(c.health.lastOK) {
-		c.unbroken = unbroken{now, r.Broken, c.pace, c.flight}
+	if c.snapshot.at.Before(c.health.lastOK) {
+		c.snapshot = snapshot{now, r.Broken, c.pace, c.flight}
 	}
 	c.health.troubled = true
 	refused := c.isRefusal(p, r)
@@ -129,7 +129,7 @@ func (c *Controller) failed(now time.Time, p Permit, r Result) {
 			c.endTest(now)
 		}
 		if p.first || now.Sub(c.trip.blamed.to) > longSilence {
-			c.pressure.refusedOne(now, p, c.unit(), &c.flight.crowd)
+			c.pressure.countRefused(now, p, c.unit(), &c.flight.concurrency)
 		}
 	} else if c.faults.counts(now, p, r) {
 		c.countFault(now, p, 0, 1)
@@ -137,7 +137,7 @@ func (c *Controller) failed(now time.Time, p Permit, r Result) {
 	if (r.Signal == Refused || r.Signal == Unavailable) && !r.Broken {
 		c.refused(now, p, r)
 		if c.health.refusing {
-			return // see refused
+			return // refused has set the next probe
 		}
 	}
 	if c.health.state == Up {
@@ -151,14 +151,14 @@ func (c *Controller) failed(now time.Time, p Permit, r Result) {
 	if r.Broken {
 		c.health.unreached = c.health.unreached || r.Unreached
 		used := c.inFlight + 1
-		c.health.broke(now, p, max(leastBroken, min(row(usual, leastBroken), used), used/2))
+		c.health.countBroken(now, p, max(leastBroken, min(unlikelyRow(usual, leastBroken), used), used/2))
 	}
-	row, counts := row(usual, doubtFailures), true
-	if !c.health.absent() { // the inputs may be the cause
+	row, counts := unlikelyRow(usual, doubtFailures), true
+	if !c.health.isDown() { // the inputs may be the cause
 		row, counts = row<<c.faults.falseDoubts, p.first || c.options.CanAsk
 	}
 	c.health.failed(now, p, row, counts, longest)
-	if p.probe && r.Wait > short {
+	if p.probe && r.Wait > shortWait {
 		c.health.next = now.Add(r.Wait)
 	}
 }

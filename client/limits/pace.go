@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// pace is the rate, and the time of the next request. The rate lies between the highest that the service is known to
-// serve and the lowest that it has refused, and halves the distance to the latter again and again.
+// pace is the rate, and the time of the next request. The rate lies between the served rate and the refused rate, and halves
+// its distance to the refused rate again and again.
 type pace struct {
 	rate    float64 // requests a second; +Inf for no limit
-	served  float64 // the highest rate that was kept for a while without a cut, less for each later cut; 0 for none
+	served  float64 // the highest rate that was kept for a while without a cut, reduced by each later cut; 0 for none
 	refused float64 // the rate at the last cut; 0 for none
 	stated  float64 // the limit that the service states; 0 for none
 	cap     float64 // the caller's limit; +Inf for none
@@ -19,29 +19,29 @@ type pace struct {
 	waited time.Time     // when a request last had to wait for the rate
 	cut    time.Time     // when the rate was last lowered
 	grown  time.Time     // when grow last ran
-	hold   time.Duration // from a cut until the rate passes the refused one
-	lost   time.Duration // the silence after the last trip: what a higher rate may cost; 0 without trips
+	hold   time.Duration // the time from a cut until the rate may pass the refused rate
+	lost   time.Duration // the silence after the last trip, which a higher rate may cost again; 0 without trips
 
-	tried   float64   // the lowest rate since triedAt
-	triedAt time.Time // idle time does not count
+	tried   float64   // the lowest rate since triedAt; 0 before the trial begins
+	triedAt time.Time // when the trial of the rate began, plus the idle time since
 }
 
 const (
-	firstRate = 50.0  // requests a second: a service with a low limit refuses few of them in one round trip
-	leastRate = 0.02  // a request in 50 seconds: the run still sees when the service serves more
+	firstRate = 50.0  // requests a second: few are refused in one round trip, even at a low limit
+	leastRate = 0.02  // a request in 50 seconds: enough to notice when the limit rises
 	mostRate  = 1e6   // a higher rate limits nothing
-	underCap  = 0.985 // share of the allowed rate: requests that the network delays do not crowd a second
+	underCap  = 0.985 // share of the allowed rate: a second with delayed requests then stays within the limit
 
-	nearRefused = 0.99  // share of the refused rate until which the rate grows without a hold: what is left is not worth a refusal
-	almost      = 0.995 // of that share: the distance is halved without end
-	approach    = 0.7   // of the distance to it, in a unit: it is nearly there after three
-	growth      = 0.03  // share of the rate, in the first unit beyond the refused one: a limit that is just above refuses few
-	provenUnits = 3     // units until a rate counts as served: a bucket with a burst serves more at first
-	yielded     = 0.95  // share of the admitted rate that a cut leaves, and of the served one: runs beside each other come to equal rates, and a bucket fills again
-	afterBlock  = 0.7   // share of the rate before a trip that came sooner than its silence was long: two such trips halve the rate
+	nearRefused = 0.99  // share of the refused rate up to which the rate grows without a hold: the rest is not worth a refusal
+	almost      = 0.995 // share of nearRefused at which the growth ends: the distance would be halved without end
+	approach    = 0.7   // share of the distance to nearRefused that the rate gains in a unit: 97% in three units
+	growth      = 0.03  // share of the rate that it gains in the first unit above the refused rate: few refusals if the limit is just above
+	provenUnits = 3     // units until a rate counts as served: a full bucket serves more than its rate at first
+	yielded     = 0.95  // share of the admitted rate and of the served rate that a cut leaves: a bucket fills again, and runs that share a limit come to equal rates
+	afterBlock  = 0.7   // share of the rate that a trip leaves if its silence was longer than the phase before: two such trips halve the rate
 
-	catchUp = 2 * time.Millisecond // the requests of a late timer may follow at once
-	lookAt  = 5 * time.Millisecond // the interval between updates
+	catchUp     = 2 * time.Millisecond // delay of a timer that requests make up for at once
+	updateEvery = 5 * time.Millisecond // the interval between updates
 )
 
 func newPace(o Options, now time.Time) pace {
@@ -54,7 +54,7 @@ func newPace(o Options, now time.Time) pace {
 	if l := o.Learned; l.Rate > 0 {
 		p.rate, p.refused = min(p.cap, l.Rate), l.Refused
 		if l.Refused > 0 && l.Silence > 0 {
-			p.lost, p.hold = l.Silence, seconds(l.Silence.Seconds()/tripPrice)
+			p.lost, p.hold = l.Silence, seconds(l.Silence.Seconds()/tripShare)
 		}
 	}
 	return p
@@ -73,7 +73,7 @@ func (p *pace) wait(now time.Time) time.Duration {
 	return wait
 }
 
-// capWait returns the time until the caller's limit allows a request that takes no notice of the rate.
+// capWait returns the time until the caller's limit allows a request, whatever the rate.
 func (p *pace) capWait(now time.Time) time.Duration {
 	if math.IsInf(p.cap, 1) || p.sent.IsZero() {
 		return 0
@@ -88,8 +88,8 @@ func (p *pace) binds(now time.Time) bool {
 
 func (p *pace) interval() time.Duration { return seconds(1 / p.rate) }
 
-// begin schedules the request after the one that is sent now. A request that a timer sent late
-// does not delay the requests after it.
+// begin sets the time of the next request when one is sent now. If a late timer delayed this request, the next ones make up for
+// the delay.
 func (p *pace) begin(now time.Time) {
 	p.sent = now
 	if math.IsInf(p.rate, 1) {
@@ -106,9 +106,8 @@ func (p *pace) begin(now time.Time) {
 	p.next = p.next.Add(interval)
 }
 
-// slack is the delay of a timer that later requests may make up for. Timers are late by up to a
-// millisecond. At low rates a millisecond is a small part of the interval, and a service may
-// refuse a request that comes earlier than its rate allows.
+// slack is the most delay of a timer that later requests make up for. Timers are late by up to a millisecond. At low rates that
+// is a small part of the interval, and a service may refuse a request that comes too early.
 func (p *pace) slack(interval time.Duration) time.Duration {
 	if interval >= 10*time.Millisecond {
 		return interval * 3 / 200
@@ -116,16 +115,16 @@ func (p *pace) slack(interval time.Duration) time.Duration {
 	return max(interval*9/10, catchUp)
 }
 
-// grow raises the rate. The caller makes sure that the rate holds requests back.
+// grow raises the rate. The caller has found that the rate holds requests back.
 func (p *pace) grow(now time.Time, unit, latency time.Duration) {
 	elapsed := now.Sub(p.grown)
-	if elapsed < lookAt {
+	if elapsed < updateEvery {
 		return
 	}
 	p.grown = now
 	p.prove(now, elapsed, unit)
 	since := now.Sub(p.cut)
-	if latency == 0 { // no answer has come so far
+	if latency == 0 { // before the first answer
 		latency = since
 	}
 	switch target := p.refused * nearRefused; {
@@ -144,7 +143,7 @@ func (p *pace) grow(now time.Time, unit, latency time.Duration) {
 	}
 }
 
-// prove makes a rate that was kept for some units the served one.
+// prove sets the served rate to a rate that was kept for provenUnits. Idle time does not count.
 func (p *pace) prove(now time.Time, elapsed, unit time.Duration) {
 	if idle := elapsed - max(unit/8, 3*p.interval()); idle > 0 {
 		p.triedAt = p.triedAt.Add(idle)
@@ -162,16 +161,16 @@ func (p *pace) double(elapsed, doubling time.Duration) {
 	p.set(p.rate * math.Exp2(min(elapsed.Seconds(), 0.1)/doubling.Seconds()))
 }
 
-// lower cuts the rate, which is refused at present, to just under the rate that was admitted. The rate passes the present one
-// again after the hold.
+// lower records the present rate as refused, and cuts the rate to just under the admitted rate. After the hold the rate may
+// pass the refused rate.
 func (p *pace) lower(now time.Time, present, admitted float64, hold time.Duration) {
 	p.refuse(now, present)
 	p.set(min(admitted*yielded, present*nearRefused))
 	p.hold, p.lost = hold, 0
 }
 
-// trip cuts the rate after a trip: at the rate before it the service refuses everything for a while. The mean rate is
-// that of the admitted requests, silences included.
+// trip cuts the rate after a trip. rate is the rate before the trip. mean is the rate of admitted requests over the last phases
+// and their silences.
 func (p *pace) trip(now time.Time, rate, mean float64, phase, silence, hold time.Duration) {
 	p.refuse(now, rate)
 	share := yielded
@@ -182,48 +181,48 @@ func (p *pace) trip(now time.Time, rate, mean float64, phase, silence, hold time
 	p.hold, p.lost = hold, silence
 }
 
-// again returns to just under the refused rate after a trip that says nothing about the rate.
-func (p *pace) again(now time.Time, hold, silence time.Duration) {
+// nearlyRefused sets the rate to just under the refused rate, after a trip that says nothing about the rate.
+func (p *pace) nearlyRefused(now time.Time, hold, silence time.Duration) {
 	if p.refused > 0 {
 		p.set(p.refused * yielded)
 		p.hold, p.lost = hold, silence
 	}
-	p.begun(now)
+	p.try(now)
 }
 
-// refuse records that the service refuses a rate.
+// refuse records a refused rate.
 func (p *pace) refuse(now time.Time, rate float64) {
 	p.refused = max(rate, leastRate)
 	if p.served *= yielded; p.refused < p.served*1.05 { // the limit has fallen
 		p.served = 0
 	}
-	p.begun(now)
+	p.try(now)
 }
 
-// begun begins to try the present rate.
-func (p *pace) begun(now time.Time) { p.cut, p.grown, p.tried, p.triedAt = now, now, 0, now }
+// try begins the trial of the present rate.
+func (p *pace) try(now time.Time) { p.cut, p.grown, p.tried, p.triedAt = now, now, 0, now }
 
-// halve cuts the rate, which is refused at present, when it is not known which rate the service serves.
+// halve records the present rate as refused, and halves it, because the admitted rate is not known.
 func (p *pace) halve(now time.Time, present float64) {
 	p.refuse(now, present)
 	p.set(present / 2)
 	p.hold, p.lost = 0, 0
 }
 
-// hush lowers the rate for a test.
-func (p *pace) hush(now time.Time, rate float64) {
+// slow sets a low rate for a test.
+func (p *pace) slow(now time.Time, rate float64) {
 	p.set(rate)
-	p.begun(now)
+	p.try(now)
 }
 
 // restore undoes cuts.
 func (p *pace) restore(now time.Time, rate, refused float64) {
 	p.refused, p.hold, p.lost = refused, 0, 0
 	p.set(rate)
-	p.begun(now)
+	p.try(now)
 }
 
-// resume starts at a low rate after a doubt. What is known from before the first answer is dropped.
+// resume starts at a low rate after a doubt. Before the first answer of the run, it also drops the served and the refused rate.
 func (p *pace) resume(now time.Time, answered bool) {
 	if !answered {
 		p.served, p.refused = 0, 0
@@ -239,19 +238,19 @@ func (p *pace) resume(now time.Time, answered bool) {
 		}
 	}
 	p.next = now.Add(max(0, p.capWait(now)))
-	p.begun(now)
+	p.try(now)
 }
 
-// blame undoes cuts that inputs have caused.
-func (p *pace) blame(now time.Time) {
+// undo undoes cuts that inputs have caused.
+func (p *pace) undo(now time.Time) {
 	if p.served == 0 {
 		p.refused = 0
 	}
 	p.resume(now, true)
 }
 
-// state applies a limit that the service states.
-func (p *pace) state(perSecond float64, now time.Time) {
+// setStated sets the limit that the service states, in requests a second. 0 changes nothing.
+func (p *pace) setStated(perSecond float64, now time.Time) {
 	if perSecond <= 0 || perSecond == p.stated {
 		return
 	}

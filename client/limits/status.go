@@ -7,14 +7,14 @@ import (
 // Status is the state of a Controller at one moment.
 type Status struct {
 	State   ServiceState // of the service
-	Since   time.Time    // of an outage: when the service last answered; zero while there is none
-	Lasting bool         // the service has been refusing everything for a minute, and does not say for how long
+	Since   time.Time    // when the service last answered before the outage; zero if State is not Out
+	Lasting bool         // the service has refused everything for a minute, and does not state when it will accept requests
 	Empty   bool         // the quota is used up, and the run waits
-	Unknown bool         // the service does not say how much quota is left, which must be known
-	Next    time.Time    // when the service is asked next; zero if it may be asked now
+	Unknown bool         // the run waits because the service does not say how much quota is left
+	Next    time.Time    // when the next request may be sent; zero for now
 
-	Rate float64 // the present rate in requests a second; +Inf without a limit
-	Most float64 // the limit of the caller or of the service, in requests a second; +Inf for none
+	Rate float64 // the allowed rate in requests a second; +Inf without a limit
+	Most float64 // the lower of the caller's and the stated limit, in requests a second; +Inf for none
 }
 
 // Status returns the present state.

@@ -2,64 +2,62 @@ package limits
 
 import "time"
 
-// A trip is a total refusal: the service answers no request that is sent after the first refused one. Fixed and
-// sliding windows trip when their number is used up, and blocks when a rate is exceeded. A bucket refuses the
-// excess and serves the rest, which is no trip: the pressure then finds the rate that the bucket serves.
+// A trip is a total refusal: the service admits no request that was sent after the first refused one. Fixed and sliding windows
+// trip when their number is used up, and blocks when a rate is exceeded. A bucket does not trip: it refuses the excess and
+// serves the rest, and pressure finds the rate that it serves.
 //
-// After a trip the run is silent and sends single requests (probes) at growing distances, so that a block that each
-// request prolongs ends as well. What follows the silence depends on two trips in a row: see endTrip.
+// After a trip the run is silent, except for probes. Their intervals grow, because each request may prolong a block. endTrip
+// sets the pace after the silence.
 type trip struct {
-	row   int    // refusals in a row, of requests that were sent after all requests that were answered
-	first Permit // the earliest of them
-	lost  int    // the refused requests since the first one
+	row   int    // refusals in a row, of requests that were sent after the last answered one
+	first Permit // the earliest refused request of the row
+	lost  int    // refused requests since first
 
-	retries bool                         // all of them are retries: their inputs may be the cause
-	blamed  struct{ from, to time.Time } // the last trip of retries in which a request that was answered before was answered again
-	certain bool                         // a refusal says that the caller asks too much; without it the service may be out
+	retries bool                         // all requests of the row are retries: their inputs may be the cause
+	blamed  struct{ from, to time.Time } // the last trip that inputs caused: all refused requests were retries, and a repeated request was answered
+	certain bool                         // a refusal was explicit (Refused); else the service may be out
 
-	at      time.Time     // when the trip was seen; zero if the service does not refuse everything
-	stated  time.Time     // when the service says that it accepts requests again; zero if it does not say
-	rate    float64       // requests that were admitted in the second before the trip
-	silence time.Duration // that ended the last trip
-	ended   time.Time     // when an attempt that was in flight at the trip last ended
+	at      time.Time     // when the trip began; zero if there is none
+	stated  time.Time     // when the service will accept requests, as it states; zero if it states no time
+	rate    float64       // requests a second that were admitted before the trip
+	silence time.Duration // the length of the last silence
+	ended   time.Time     // when an attempt that was in flight at the start of the trip last ended
 
-	phase, prior phase // the present one, and the one before the last silence
+	phase, prior phase // the present phase, and the phase before the last silence
 }
 
-// A phase is the time from a silence to the next one. Which requests the service admits is known from its refusals, which
-// come earlier than the answers.
+// A phase is the time from one silence to the next. Refusals come earlier than answers, so a request counts as admitted until
+// it is refused.
 type phase struct {
-	began   time.Time // the sending time of its first request
-	serial  int64     // of this request
+	began   time.Time // when the first request of the phase was sent
+	serial  int64     // the number of the first request
 	refused int       // of its requests
-	number  int       // of its requests that were admitted until the trip
+	number  int       // requests that were admitted until the trip
 	rate    float64   // before the trip
-	prior   float64   // the same in the phase before
+	prior   float64   // the rate before the trip of the phase before
 }
 
-// used is the number of requests that were admitted before the request with the serial number.
+// used is the number of requests of the phase that were admitted before the request with the serial number.
 func (p *phase) used(serial int64) int { return int(serial-p.serial) - p.refused }
 
 const (
-	tellsNothing = 10                   // requests of a phase that is so short for another reason than the rate
-	otherRate    = 1.3                  // times the rate of the phase before, more than its measure errs: a number that both have in common is that of a window
-	reordered    = 2 * time.Millisecond // requests that are sent so close together may arrive in another order
-	tripPrice    = 0.02                 // share of the run that may be lost to trips: blocks are long, and a better rate pays for them late
-	retryAge     = 5                    // times the age of the run until it tries a higher rate again: it knows little at first
-	short        = 2 * time.Second      // a shorter wait that is stated may mean a fraction of a second
-	longSilence  = time.Minute          // the longest usual window of a limiter: what lasts longer is worth a warning
-	blameEvery   = 20 * time.Second     // between tests whether the inputs of retries are the cause of their refusals
-	passing      = time.Second          // a shorter silence is that of a limiter that serves a rate: windows and blocks last a second at least
-	mostPatience = 15 * time.Second     // a request that hangs holds up the run no longer
+	tellsNothing  = 10                   // requests: the rate is not the cause of the trip after a phase with fewer
+	otherRate     = 1.3                  // two rates differ by this factor, more than the error of measurement: if both trips came after the same number of requests, it is a window's
+	reordered     = 2 * time.Millisecond // requests that were sent within this time may arrive in another order
+	tripShare     = 0.02                 // share of the run that trips may cost: blocks are long, and a better rate pays for them late
+	retryAge      = 5                    // longest hold, as a multiple of the age of the run: a young run knows little
+	shortWait     = 2 * time.Second      // a shorter stated wait may mean a fraction of a second
+	longSilence   = time.Minute          // the longest usual window of a limiter: a longer silence is worth a warning
+	blameEvery    = 20 * time.Second     // least time between two tests whether inputs are the cause of refused retries
+	shortestBlock = time.Second          // windows and blocks last at least a second: after a shorter silence, the limiter serves a rate
+	mostPatience  = 15 * time.Second     // the longest wait for a request that hangs
 )
 
-// silences are the times of the probes after a trip, in seconds. Services choose round lengths, and whole
-// seconds may be truncated. Distances double on the whole, so that a block of any length ends though each
-// request prolongs it.
+// silences are the times of the probes after a trip, in seconds. Services choose round lengths, and truncate to whole seconds.
+// The intervals roughly double: a block of any length ends, even if each request prolongs it.
 var silences = [...]float64{0.1, 0.2, 0.5, 1, 2.1, 5.2, 10.5, 21, 31, 62, 75, 136, 310, 620, 930, 1830, 3660}
 
-// refuse records a refusal and reports whether it makes a trip. The latest of the requests that were answered
-// was sent at okSent.
+// refuse records a refusal and reports whether it makes a trip. okSent is the latest sending time of an answered request.
 func (t *trip) refuse(p Permit, isCertain bool, okSent time.Time, rate float64, least int) bool {
 	if p.serial >= t.phase.serial {
 		t.phase.refused++
@@ -73,14 +71,14 @@ func (t *trip) refuse(p Permit, isCertain bool, okSent time.Time, rate float64, 
 		t.first = p
 	}
 	t.lost++
-	if p.first || isCertain { // else the input of a retry may be the cause
+	if p.first || isCertain { // else the retry's input may be the cause
 		t.row++
 	}
 	inTransit := int64(min(rate, mostRate) * reordered.Seconds())
 	return t.row >= least && p.serial-t.first.serial < int64(t.lost)+inTransit
 }
 
-// answer records an answer. The answer to a request that was sent after the first refused one ends the row.
+// answer records an answer. If its request was sent after the first refused one, the answer ends the row of refusals.
 func (t *trip) answer(p Permit) {
 	if t.row > 0 && !p.sent.After(t.first.sent.Add(reordered)) {
 		return
@@ -91,10 +89,11 @@ func (t *trip) answer(p Permit) {
 	}
 }
 
-// wantsFirst reports whether first attempts are to show if everything is refused: the inputs of retries may be the cause.
+// wantsFirst reports whether the next request should be a first attempt, which shows whether everything is refused. A retry may
+// be refused for its input.
 func (t *trip) wantsFirst() bool { return t.certain && t.lost > 1 }
 
-// hasBecomeLong reports once in a trip that the silence has become long, though the service does not state its end.
+// hasBecomeLong reports, once in a trip, whether the silence is longer than longSilence and has no stated end.
 func (c *Controller) hasBecomeLong(now time.Time) bool {
 	t, h := &c.trip, &c.health
 	if c.lasted || h.state != Limited || h.closed || t.stated.After(now) || now.Sub(t.at) < longSilence {
@@ -104,17 +103,17 @@ func (c *Controller) hasBecomeLong(now time.Time) bool {
 	return true
 }
 
-// next is the time of the probe that follows those until now.
+// next is the time of the first probe after now.
 func (t *trip) next(now time.Time) time.Time {
 	if t.stated.After(now) {
 		return t.stated
 	}
 	elapsed := now.Sub(t.at)
-	if !t.certain && elapsed >= longSilence && elapsed > t.silence { // it may be an outage
+	if !t.certain && elapsed >= longSilence && elapsed > t.silence { // this may be an outage
 		return now.Add(elapsed / 4)
 	}
 	least := t.silence * 9 / 20
-	if !t.certain { // likewise, and a short one
+	if !t.certain { // this may be a short outage
 		least = 0
 	}
 	for _, s := range silences {
@@ -125,17 +124,17 @@ func (t *trip) next(now time.Time) time.Time {
 	return now.Add(max(elapsed, seconds(silences[len(silences)-1])))
 }
 
-// inARow is the number of refusals in a row that make a trip: more than chance explains. What is not certain to be a
-// refusal may be a usual failure.
+// inARow is the number of refusals in a row that make a trip: more than chance explains. A refusal that is not certain may be
+// one of the usual failures.
 func (c *Controller) inARow(isCertain bool) int {
 	share := c.pressure.background
 	if !isCertain {
 		share += c.faults.usual.share()
 	}
-	return row(share, enough)
+	return unlikelyRow(share, enough)
 }
 
-// answersAfter is how long most answers take: without one, no request was admitted.
+// answersAfter is the time within which most answers come. If none has come by then, no request was admitted.
 func (c *Controller) answersAfter() time.Duration { return c.flight.latency() * 5 / 4 }
 
 // refused handles a refusal.
@@ -144,16 +143,16 @@ func (c *Controller) refused(now time.Time, p Permit, r Result) {
 	c.admitted.add(p.sent, -1)
 	isCertain := r.Signal == Refused
 	total := t.refuse(p, isCertain, h.okSent, c.pace.rate, c.inARow(isCertain))
-	if r.Wait > short && t.row > 0 {
+	if r.Wait > shortWait && t.row > 0 {
 		if stated := now.Add(r.Wait + time.Second); stated.After(t.stated) {
 			t.stated = stated
 		}
 	}
 	switch {
 	case h.state == Up && total && !p.first && now.Sub(t.blamed.to) < blameEvery:
-	case h.state == Up && total && (!t.first.full || now.Sub(t.first.sent) > c.answersAfter()) && !(c.unbroken.broken && c.unbroken.at.After(h.okSent)): // limiters do not break connections
+	case h.state == Up && total && (!t.first.full || now.Sub(t.first.sent) > c.answersAfter()) && !(c.snapshot.broken && c.snapshot.at.After(h.okSent)): // limiters do not break connections
 		c.beginTrip(now)
-	case p.probe && h.state == Out && r.Signal == Refused && now.Sub(h.since) > longSilence: // perhaps a block that probes prolong
+	case p.probe && h.state == Out && r.Signal == Refused && now.Sub(h.since) > longSilence: // this may be a block that probes prolong
 		t.at, t.phase.number, h.refusing, c.lasted = h.since, 0, true, true
 		c.probeRefused(now, p)
 	case p.probe && h.refusing:
@@ -163,7 +162,7 @@ func (c *Controller) refused(now time.Time, p Permit, r Result) {
 	}
 }
 
-// probeRefused goes on with the silence.
+// probeRefused sets the next probe after a refused one.
 func (c *Controller) probeRefused(now time.Time, p Permit) {
 	t, h, w := &c.trip, &c.health, &c.window
 	h.probes++
@@ -181,20 +180,20 @@ func (c *Controller) probeRefused(now time.Time, p Permit) {
 			h.next = t.stated
 		}
 		return
-	case h.closed: // more than the end of a window: a block
+	case h.closed: // the window has ended, so this is a block
 		*w, h.closed, h.since, t.at = window{}, false, now, now
 	}
 	h.next = t.next(now)
 	if limit := now.Add(longSilence); t.retries && !t.stated.After(now) && h.next.After(limit) {
 		h.next = limit
 	}
-	if now.Sub(t.at) >= passing || h.next.Sub(now) >= passing {
+	if now.Sub(t.at) >= shortestBlock || h.next.Sub(now) >= shortestBlock {
 		h.state = Limited
 	}
 }
 
-// beginTrip puts the service in doubt after a total refusal. The first probe follows when it is known that no request in
-// flight was accepted.
+// beginTrip puts the service in doubt after a total refusal. The first probe waits for patience, until the requests in flight
+// are known to be refused.
 func (c *Controller) beginTrip(now time.Time) {
 	t, h := &c.trip, &c.health
 	t.at = now
@@ -203,7 +202,7 @@ func (c *Controller) beginTrip(now time.Time) {
 	h.since, h.refusing = t.first.sent.Add(reordered), true
 }
 
-// measure measures the phase that the trip has ended.
+// measure sets the number of requests in the phase that the trip has ended, and their rate.
 func (c *Controller) measure() {
 	t := &c.trip
 	t.phase.number = t.phase.used(t.first.serial) + t.lost
@@ -211,77 +210,77 @@ func (c *Controller) measure() {
 	t.rate = max(c.admitted.perSecond(t.first.sent, time.Second), float64(t.phase.number)/max(1, lasted.Seconds()))
 }
 
-// mean is the rate of the requests that were admitted in the last two phases, silences included.
+// mean is the rate of admitted requests over the last two phases and their silences.
 func (t *trip) mean(now time.Time) float64 {
 	return float64(t.prior.number+t.phase.number) / now.Sub(t.prior.began).Seconds()
 }
 
-// patience is how long it takes to know that a request is not refused. Refusals of requests that hung may have taken longer.
+// patience is the time after which a request is taken as admitted. Some refusals took longer, because their requests hung.
 func (c *Controller) patience() time.Duration {
 	return min(max(4*c.pressure.took, 50*time.Millisecond), mostPatience)
 }
 
 // endTrip sets the pace after a trip: a probe was admitted.
 //
-//   - If the trip has come after as many requests as the trip before, at another rate, the limiter counts in windows. Each
-//     window is used at the rate before the trip.
+//   - If this trip and the one before came after the same number of requests, at different rates, the limiter counts in
+//     windows. Each window is then used at the rate before the trip.
 //   - Otherwise the rate was too high.
 func (c *Controller) endTrip(now time.Time, p Permit) {
 	t, w := &c.trip, &c.window
 	silence := p.sent.Sub(t.at)
 	seen := now
-	if silence > now.Sub(c.health.start)/2 { // the run has known the service for the time before
+	if silence > now.Sub(c.health.start)/2 { // the run knew the service only until the trip
 		seen = t.at
 	}
-	hold := c.price(seen, silence.Seconds()+float64(t.lost)/max(t.rate, leastRate), tripPrice)
+	hold := c.hold(seen, silence.Seconds()+float64(t.lost)/max(t.rate, leastRate), tripShare)
 	differ := max(t.rate, t.phase.prior) > otherRate*min(t.rate, t.phase.prior)
 	t.phase.rate = t.rate
 	switch {
 	case t.phase.number == 0: // the service had not served any rate
 		c.resume(now)
-	case silence < passing:
+	case silence < shortestBlock:
 		c.slowed(now, p)
-	case t.ended.After(t.at) && c.thin(now): // one of the requests at once was held up
+	case t.ended.After(t.at) && c.lowerInFlight(now): // the service limits the number in flight
 	case t.rate > 0 && isSame(t.phase.number, t.prior.number) && (differ || w.number > 0):
 		w.learn(t.phase.number, t.first.sent.Sub(t.phase.began), p.sent.Sub(t.phase.began))
 		c.pace.restore(now, t.rate, t.rate)
 		c.pace.hold = hold
-	case t.rate == 0, // a block that began while a window was used up
-		t.phase.number < tellsNothing && t.prior.number > t.phase.number: // the silence before was too short
-		c.pace.again(now, hold, silence)
+	case t.rate == 0, // a block that began during the silence of a window
+		t.phase.number < tellsNothing && t.prior.number > t.phase.number: // the last silence was too short
+		c.pace.nearlyRefused(now, hold, silence)
 	default:
-		if w.number <= t.phase.number || t.prior.number > 0 { // else the window of an earlier run, of which others have used a part
+		if w.number <= t.phase.number || t.prior.number > 0 { // else the window of an earlier run is kept: other clients may have used a part of it
 			*w = window{}
 		}
 		c.pace.trip(now, t.rate, t.mean(p.sent), t.first.sent.Sub(t.phase.began), silence, hold)
 	}
-	if silence >= passing && t.certain {
+	if silence >= shortestBlock && t.certain {
 		t.silence = silence
 	}
-	c.endSilence(now, p, silence >= passing)
+	c.endSilence(now, p, silence >= shortestBlock)
 }
 
-// price is how long the rate must not grow after an event that has cost some seconds, so that they are a small share of
-// the run. A young run knows little, and tries again sooner.
-func (c *Controller) price(now time.Time, cost, share float64) time.Duration {
+// hold returns the time without growth after an event that cost some seconds: in that time, the cost becomes the given share.
+// In a young run, which knows little, it is shorter.
+func (c *Controller) hold(now time.Time, cost, share float64) time.Duration {
 	return min(seconds(cost/share), retryAge*now.Sub(c.health.start))
 }
 
-// slowed sets the pace after a short silence: the limiter serves a rate, or a number at once.
+// slowed sets the pace after a short silence. The limiter serves a rate, or bounds the number in flight.
 func (c *Controller) slowed(now time.Time, p Permit) {
 	t := &c.trip
 	if t.first.sent.Sub(t.phase.began) < time.Second { // too early for a rate
-		c.pace.hush(now, float64(t.phase.number)/p.sent.Sub(t.phase.began).Seconds())
-		if !t.certain { // a service that is busy refuses what is too much at once
+		c.pace.slow(now, float64(t.phase.number)/p.sent.Sub(t.phase.began).Seconds())
+		if !t.certain { // a busy service may bound the number in flight
 			c.flight.cut(now, t.first.inFlight-1)
 		}
 		return
 	}
-	refused := c.price(now, float64(t.lost)/max(t.rate, leastRate), refusedPrice)
-	c.pace.lower(now, t.rate, t.rate, max(refused, c.price(now, p.sent.Sub(t.at).Seconds(), tripPrice)))
+	refused := c.hold(now, float64(t.lost)/max(t.rate, leastRate), refusedShare)
+	c.pace.lower(now, t.rate, t.rate, max(refused, c.hold(now, p.sent.Sub(t.at).Seconds(), tripShare)))
 }
 
-// endSilence ends a silence with a probe that was admitted, the first request of a new phase.
+// endSilence ends a silence after an admitted probe. If isNew, the probe is the first request of a new phase.
 func (c *Controller) endSilence(now time.Time, p Permit, isNew bool) {
 	c.pace.next = p.sent.Add(c.pace.interval())
 	c.pressure.begin(now)
@@ -300,7 +299,7 @@ func isSame(a, b int) bool {
 	return min(a, b) >= enough && max(a-b, b-a) <= max(1, b*3/100)
 }
 
-// counter counts events in slots of time. It knows the last few seconds.
+// counter counts events of the last 6.4 seconds in slots of perSlot.
 type counter struct {
 	slots [128]float64
 	slot  int64 // the latest

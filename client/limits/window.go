@@ -2,28 +2,28 @@ package limits
 
 import "time"
 
-// A window is a number of requests that the service allows in a time: as the service states with each answer,
-// or as two trips in a row have shown. The run uses the whole window, and is silent until its end.
+// A window is a number of requests that the service allows in a period. It is stated with each answer, or learned from two
+// trips in a row. The run uses the whole window, and is silent until its end.
 type window struct {
-	number int           // requests of a learned window; 0 if none is known
-	length time.Duration // of a learned window: the time from its first request until the service was seen to answer again
-	least  time.Duration // the longest time after its first request at which the service was seen to refuse
+	number int           // requests in a learned window; 0 if none is known
+	length time.Duration // of a learned window, from its first request: the shortest time after which the service answered again
+	least  time.Duration // the longest time after its first request at which the service still refused
 	round  int           // windows since the number was last tested
 
-	left int       // requests left in a stated window, those in flight included; valid while ends is not zero
-	ends time.Time // of the stated window
+	left int       // requests left in a stated window, including those in flight; valid if ends is not zero
+	ends time.Time // the end of the stated window
 
-	slides bool // requests of the window before count as well: the service serves the number evenly
+	slides bool // the window slides: the limit is a rate
 }
 
 const (
-	windowError = 0.03 // share of the length that need not be found: the search costs a refusal for each halving
-	testNumber  = 20   // windows until a run tries whether the number has grown: the trial costs a twentieth
+	windowError = 0.03 // error of the length, as a share, at which the search ends: each halving costs a refusal
+	testNumber  = 20   // windows until the run tests whether the number has grown: the test costs a twentieth
 )
 
-// learn learns a window from a trip after the given number of requests; the times are those from the first
-// request until the first refused one, and until the end of the silence. The silence may have been longer than
-// the window, as if the refusals caused a block: the length is searched for from the time of the first refusal.
+// learn learns a window from a trip after the given number of requests. tripped is the time from the first request of the phase
+// until the first refused one, and length the time until the end of the silence. The silence may have been longer than the
+// window, so the true length lies between the two.
 func (w *window) learn(number int, tripped, length time.Duration) {
 	if w.number == 0 || length < w.least {
 		w.length, w.least = length, tripped
@@ -31,13 +31,13 @@ func (w *window) learn(number int, tripped, length time.Duration) {
 	w.number, w.round = number, 0
 }
 
-// full reports whether the requests that were sent in the present window use it up.
+// full reports whether the present window is used up. used is its admitted requests.
 func (w *window) full(used, inFlight int) bool {
 	return w.number > 0 && used >= w.number && w.round < testNumber || !w.ends.IsZero() && w.left <= inFlight
 }
 
-// opens is the time from the first request of a window until the first probe: half way between what is known
-// to be too early and what is known to be late enough.
+// opens is the time from the first request of a window until the first probe: half way between the latest refusal and the
+// earliest answer.
 func (w *window) opens() time.Duration {
 	if w.length-w.least > time.Duration(windowError*float64(w.length)) {
 		return (w.length + w.least) / 2
@@ -58,7 +58,7 @@ func (c *Controller) close(now time.Time) {
 	c.trip.at, c.trip.lost, c.trip.rate, c.trip.stated = now, 0, 0, time.Time{}
 }
 
-// refusedAt records that the service has refused a probe at a time at which the window was thought to have ended.
+// refusedAt records that the window has not ended: the service refused a probe at the time elapsed since its first request.
 func (w *window) refusedAt(elapsed time.Duration) {
 	w.least = max(w.least, elapsed)
 	if w.least >= w.length {
@@ -75,7 +75,7 @@ func (c *Controller) open(p Permit) {
 	c.window.round++
 }
 
-// reopened records that a probe was answered after the end of a window that was used up.
+// reopened records that a probe was answered: the used-up window has ended.
 func (c *Controller) reopened(now time.Time, p Permit) {
 	w := &c.window
 	if elapsed := p.sent.Sub(c.trip.phase.began); w.number > 0 && w.ends.IsZero() {
@@ -84,24 +84,24 @@ func (c *Controller) reopened(now time.Time, p Permit) {
 	c.endSilence(now, p, true)
 }
 
-// state records the window that an answer states. The smallest number is that of the latest request. Requests in
-// flight may count already, so that the number left is exact when all are answered.
-func (c *Controller) state(now time.Time, p Permit, r Result) {
+// setStated records the window that an answer states. Answers come in any order, so the smallest number left counts. The
+// service may have counted requests in flight, so the number is exact only when all are answered.
+func (c *Controller) setStated(now time.Time, p Permit, r Result) {
 	w, h := &c.window, &c.health
-	useful := short + 2*c.flight.latency() // a window that is over when its answers come is a rate
+	useful := shortWait + 2*c.flight.latency() // a window that ends before its answers come is a rate
 	if r.Ends <= 0 || r.Ends <= useful && w.ends.IsZero() || p.sent.Before(c.trip.phase.began) || h.state != Up && !h.closed {
 		return
 	}
 	if prior := &c.trip.prior; p.serial == c.trip.phase.serial && r.Left+1 < prior.number/2 &&
-		p.sent.Sub(prior.began) < 2*r.Ends { // else an outage has been between them
+		p.sent.Sub(prior.began) < 2*r.Ends { // else an outage lay between them
 		w.slides = true
-		c.pace.state(float64(prior.number)/p.sent.Sub(prior.began).Seconds(), now)
+		c.pace.setStated(float64(prior.number)/p.sent.Sub(prior.began).Seconds(), now)
 	}
 	if w.slides {
 		return
 	}
 	ends := now.Add(min(r.Ends, c.options.MaxWait))
-	if w.ends.IsZero() || ends.Sub(w.ends) > short { // another window has begun
+	if w.ends.IsZero() || ends.Sub(w.ends) > shortWait { // another window has begun
 		w.left, w.ends = r.Left, ends
 	}
 	w.left = min(w.left, r.Left)
