@@ -9,17 +9,17 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 )
 
-// Outcome is how a request ended: with an answer or with a rejection.
+// Outcome is the end of a request: an answer or a rejection.
 type Outcome struct {
 	Answer    client.Answer
-	Rejection *client.Error // set for a rejection; only AnsweredAt of Answer is set then
+	Rejection *client.Error // nil for an answer; else only AnsweredAt is set in Answer
 
-	// ConfirmedAt is when the service gave the same answer again; zero for an answer that was given once.
-	// AnsweredAt is then the time of the first.
+	// ConfirmedAt is when the service last gave the same answer again; zero if it gave the answer once. AnsweredAt is when the
+	// service first gave the answer.
 	ConfirmedAt time.Time
 }
 
-// AskedAt is when the service gave the outcome last.
+// AskedAt is when the service last gave the outcome.
 func (o Outcome) AskedAt() time.Time {
 	if o.ConfirmedAt.IsZero() {
 		return o.Answer.AnsweredAt
@@ -27,14 +27,14 @@ func (o Outcome) AskedAt() time.Time {
 	return o.ConfirmedAt
 }
 
-// Stored is an outcome that is stored. The answer has its body, as the service sent it.
+// Stored is a stored outcome. Its answer has the body that the service sent.
 type Stored struct {
 	Source  string
 	Request client.Request
 	Outcome Outcome
 }
 
-// row is a row of the table answers. Its texts may be in memory of the engine.
+// row is a row of the table answers. Its texts may be in the engine's memory.
 type row struct {
 	service, kind, classification, input []byte
 	result                               []byte // answer or rejection
@@ -49,7 +49,7 @@ const (
 	rejected = "rejection"
 )
 
-// newRow is the row of an outcome.
+// newRow returns the row of an outcome.
 func newRow(source string, r client.Request, o Outcome) row {
 	w := row{
 		service: []byte(source), kind: []byte(r.Kind), classification: []byte(r.Classification), input: []byte(r.Input),
@@ -61,7 +61,7 @@ func newRow(source string, r client.Request, o Outcome) row {
 	return w
 }
 
-// outcome is the inverse of newRow; the error is errDamaged. The outcome is a copy.
+// outcome is the inverse of newRow. The outcome is a copy of the row. The error is errDamaged.
 func (w *row) outcome(classification string) (Outcome, error) {
 	o := Outcome{Answer: client.Answer{AnsweredAt: time.UnixMicro(w.answered).UTC()}}
 	if string(w.result) == rejected {
@@ -81,7 +81,8 @@ func (w *row) outcome(classification string) (Outcome, error) {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checksum is that of all columns but id: each text with a zero byte behind it, then the numbers, big endian, and the body.
+// checksum is the CRC-32C of all columns except id: each text followed by a zero byte, then the numbers, big-endian, and the
+// body.
 func (w *row) checksum() int64 {
 	var sum uint32
 	for _, text := range [...][]byte{w.service, w.kind, w.classification, w.input, w.result} {

@@ -4,7 +4,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 )
 
-// Batch gathers outcomes that become durable together.
+// Batch collects outcomes that are committed together.
 type Batch struct {
 	store *Store
 	rows  []row
@@ -49,8 +49,8 @@ const (
 	insertNote = "INSERT OR REPLACE INTO notes (service, name, body) VALUES (?, ?, CAST(? AS BLOB))"
 )
 
-// Commit makes all that was added durable together, gives back the claims of these requests, and empties the batch.
-// After an error nothing of it is stored, or all.
+// Commit makes the whole batch durable, gives back the claims of its requests, and empties it. After an error, either all or
+// nothing of the batch is stored.
 func (b *Batch) Commit() error {
 	s := b.store
 	if len(b.rows) == 0 && len(b.notes) == 0 {

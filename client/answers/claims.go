@@ -13,13 +13,11 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 )
 
-// Claim claims the requests of the queries that LookupAll has not found: the caller asks them. It finds outcomes that were
-// committed since. A request that another process has claimed is Held: the caller waits for the answer, and looks up and
-// claims again from time to time, which succeeds once the other process has given the request back or is gone. In a store
-// that is opened exclusively, or only read, nothing is held.
-//
-// A claim ends when an outcome of the request is committed, with Release, and with Close. The caller sees to it that no other
-// goroutine claims the same with this Store from before LookupAll until the claim has ended.
+// Claim claims the requests of the queries that are not Found, for the caller to send. First it looks for outcomes that were
+// committed since LookupAll. If another process has claimed a request, the query is Held: the caller calls LookupAll and Claim
+// again from time to time, until there is an outcome, or the other process has given the claim back or is gone. In a store that
+// is exclusive or read-only, nothing is claimed or held. A claim ends with the commit of an outcome, with Release, and with
+// Close. From LookupAll until the claim ends, no other goroutine may claim the same request with this Store.
 func (s *Store) Claim(queries []Query) error {
 	for i := range queries {
 		queries[i].Held = false
@@ -41,14 +39,14 @@ func (s *Store) Claim(queries []Query) error {
 	return own.err
 }
 
-// claiming is a call of Claim. The calls that wait while another goroutine writes are done together.
+// claiming is a call of Claim. Calls that wait while another goroutine writes share one transaction.
 type claiming struct {
 	queries []Query
 	done    chan struct{}
 	err     error
 }
 
-// claimAll does all calls that wait. The caller holds writes.
+// claimAll makes the claims of all waiting calls. The caller holds s.writes.
 func (s *Store) claimAll() {
 	s.claims.Lock()
 	calls := s.claiming
@@ -57,12 +55,12 @@ func (s *Store) claimAll() {
 	if len(calls) == 0 {
 		return
 	}
-	err := s.writeAlone(false, func(c *conn) error {
+	err := s.writeLocked(false, func(c *conn) error {
 		if err := s.own(c); err != nil {
 			return err
 		}
 		return c.transaction("BEGIN IMMEDIATE", func() error {
-			if err := s.bury(c); err != nil {
+			if err := s.removeGone(c); err != nil {
 				return err
 			}
 			if err := s.giveBack(c); err != nil {
@@ -72,7 +70,7 @@ func (s *Store) claimAll() {
 				return err
 			}
 			for _, call := range calls {
-				if err := s.lookUp(c, call.queries, s.changes.Load()); err != nil { // what was committed meanwhile
+				if err := s.lookUp(c, call.queries, s.changes.Load()); err != nil { // outcomes committed since LookupAll
 					return err
 				}
 				if err := s.claim(c, call.queries); err != nil {
@@ -88,7 +86,7 @@ func (s *Store) claimAll() {
 	}
 }
 
-// noticeOthers counts in changes if another connection than the writer has committed since the last call. The engine tells so.
+// noticeOthers increments s.changes if another connection has committed since the last call (PRAGMA data_version).
 func (s *Store) noticeOthers(c *conn) error {
 	return c.query("PRAGMA data_version", func(row *sqlite3.Stmt) error {
 		if v := row.ColumnInt64(0); v != s.version {
@@ -124,8 +122,8 @@ func (s *Store) claim(c *conn, queries []Query) error {
 	return nil
 }
 
-// Release gives claims back without an outcome, with the next commit or claim, or within a few seconds. It does
-// nothing for a nil Store.
+// Release gives the claim of a request back without an outcome: with the next commit or claim, or within beatEvery. On a nil
+// Store it does nothing.
 func (s *Store) Release(r client.Request) {
 	if s == nil {
 		return
@@ -135,13 +133,13 @@ func (s *Store) Release(r client.Request) {
 	s.released = append(s.released, key{r, s.options.Source})
 }
 
-// key names a row.
+// key identifies a row.
 type key struct {
 	request client.Request
 	source  string
 }
 
-// hash stands for the key among claims: two requests with one hash would be asked one after the other.
+// hash identifies the key in the table claims. If two requests have the same hash, one waits for the other.
 func (k key) hash() int64 {
 	text := strings.Join([]string{k.request.Input, k.request.Classification, string(k.request.Kind), k.source}, "\x00")
 	return int64(xxhash.Sum64String(text))
@@ -169,38 +167,38 @@ func (s *Store) giveBack(c *conn) error {
 	return nil
 }
 
-// owner is this process among those that claim.
+// owner is this process in the table owners.
 type owner struct {
 	id     int64
-	lock   *os.File // of the database, with the byte of id locked
+	lock   *os.File // the database file; the byte lockAt+id is locked
 	beat   int64
-	others map[int64]sighting // the processes that were seen
+	others map[int64]sighting // the last sightings of other owners, by id
 }
 
-// sighting is how long an owner has shown nothing.
+// sighting tells how long the beat of an owner has been the same.
 type sighting struct {
-	beat  int64     // that was seen last
-	at    time.Time // of the look that counted last
-	looks int       // that counted since the beat
+	beat  int64     // the last seen beat
+	at    time.Time // of the last look that counted
+	looks int       // looks that counted since the beat changed
 }
 
 const (
-	// beatEvery is how often an owner shows that it lives, and gives back what was released.
+	// beatEvery is the interval at which an owner updates its beat, and gives back released claims.
 	beatEvery = 5 * time.Second
 
-	// lease is how many looks, beatEvery apart, an owner that shows nothing keeps its claims, such as a process that was
-	// stopped with Ctrl-Z. A process on a loaded machine, or with a slow disk, must not lose its claims. Looks are counted,
-	// not time: while VACUUM runs, or the machine sleeps, no process can show anything, and none can look.
+	// lease is the number of looks, beatEvery apart, after which an owner with the same beat loses its claims. Ctrl-Z stops a
+	// process for so long; a loaded machine or a slow disk does not. Looks are counted instead of time, because during VACUUM
+	// or while the machine sleeps, no process can update its beat or look.
 	lease = 12
 
-	// lockAt is the offset of the locks of owners in the database: far behind its end, where no program locks.
+	// lockAt is the offset of the owners' locks in the database: far behind its end, where no other program locks.
 	lockAt = 1 << 62
 
-	// mostOwner is the highest id of an owner: so high that two processes hardly ever draw the same.
+	// mostOwner is the highest id of an owner. Two processes hardly ever draw the same.
 	mostOwner = 1 << 40
 )
 
-// own makes this process an owner, unless it is one. The caller holds writes.
+// own makes this process an owner, unless it is one already. The caller holds s.writes.
 func (s *Store) own(c *conn) error {
 	if s.owner != nil {
 		return nil
@@ -229,7 +227,7 @@ func (s *Store) own(c *conn) error {
 	return nil
 }
 
-// keepBeating shows that this process lives, until Close.
+// keepBeating updates the beat of this process until Close.
 func (s *Store) keepBeating() {
 	defer s.beat.Stop()
 	for {
@@ -264,8 +262,8 @@ func (s *Store) showLife() error {
 	})
 }
 
-// Lapses counts how often other processes have taken the claims of this process for those of a process that is gone, as when
-// it was stopped with Ctrl-Z. A request that was claimed before the last time must be claimed again before it is asked.
+// Lapses returns how often other processes have removed the claims of this process because it seemed to be gone, as when it was
+// stopped with Ctrl-Z. A request that was claimed before the last lapse must be claimed again before it is sent.
 func (s *Store) Lapses() (int64, error) {
 	if shown := s.shown.Load(); shown != nil && time.Since(*shown) > lease*beatEvery {
 		if err := s.showLife(); err != nil {
@@ -275,8 +273,8 @@ func (s *Store) Lapses() (int64, error) {
 	return s.lapses.Load(), nil
 }
 
-// bury removes the owners that are gone, and their claims.
-func (s *Store) bury(c *conn) error {
+// removeGone deletes the owners that are gone, and their claims.
+func (s *Store) removeGone(c *conn) error {
 	var gone []int64
 	now := time.Now()
 	err := c.query("SELECT id, beats FROM owners WHERE id <> ?", func(row *sqlite3.Stmt) error {
@@ -310,12 +308,12 @@ func (s *Store) bury(c *conn) error {
 	return err
 }
 
-// disown gives back all claims.
+// disown gives back all claims of this process.
 func (s *Store) disown() error {
 	if s.owner == nil {
 		return nil
 	}
-	defer s.owner.lock.Close() // nothing was written; the lock ends
+	defer s.owner.lock.Close() // releases the lock; nothing was written
 	if s.failure.Load() != nil {
 		return nil
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/ncruces/go-sqlite3/vfs"
 )
 
-// diskName is the file system of the machine for the engine, without memory maps: with checksums of pages the engine maps
-// no memory, and its file system fails when a page that it believes to be mapped is given back.
+// diskName is the engine's name of the machine's file system without memory maps. With page checksums the engine maps no
+// memory, and its own file system fails when it unmaps a page that it wrongly takes for mapped.
 const diskName = "bulkcat"
 
 func init() { vfs.Register(diskName, disk{vfs.Find("os").(vfs.VFSFilename)}) }
@@ -38,7 +38,7 @@ type diskFile struct{ vfs.File }
 
 func (f diskFile) Unwrap() vfs.File { return f.File }
 
-// SharedMemory is that of the journal in WAL mode.
+// SharedMemory returns the shared memory of the WAL.
 func (f diskFile) SharedMemory() vfs.SharedMemory {
 	if shared, ok := f.File.(vfs.FileSharedMemory); ok {
 		return shared.SharedMemory()
@@ -46,8 +46,8 @@ func (f diskFile) SharedMemory() vfs.SharedMemory {
 	return nil
 }
 
-// HasMoved reports whether the file was removed or replaced. The engine then leaves the journal at the path alone when it
-// closes the file: the journal may be that of another store.
+// HasMoved reports whether the file was removed or replaced. If so, the engine does not touch the journal at the path when it
+// closes the file: the journal may belong to another store.
 func (f diskFile) HasMoved() (bool, error) {
 	if file, ok := f.File.(vfs.FileHasMoved); ok {
 		return file.HasMoved()
@@ -55,7 +55,7 @@ func (f diskFile) HasMoved() (bool, error) {
 	return false, nil
 }
 
-// WriteAt tells a full disk apart from a broken one, and so does Sync.
+// WriteAt returns a distinct error if the disk is full, and so does Sync.
 func (f diskFile) WriteAt(p []byte, off int64) (int, error) {
 	n, err := f.File.WriteAt(p, off)
 	return n, named(err)

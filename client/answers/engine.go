@@ -27,26 +27,27 @@ const (
 	applicationID = 0x62636174 // "bcat"
 	version       = 1          // of the schema
 
-	// mostBusy is how long another process is waited for that writes: longer than VACUUM of a large store takes.
+	// mostBusy is the longest wait for another process that writes: longer than VACUUM of a large store.
 	mostBusy = 15 * time.Minute
 
-	// cacheKiB of pages for each connection. Most lookups read a page that no other lookup reads.
+	// cacheKiB is the page cache of each connection. A larger cache gains little: most lookups read a page that no other lookup
+	// reads.
 	cacheKiB = 8 << 10
 )
 
-// conn is a connection to the database with the statements that were prepared on it.
+// conn is a connection to the database, with its prepared statements.
 type conn struct {
 	*sqlite3.Conn
 	statements map[string]*sqlite3.Stmt
-	next       time.Time // when the next transaction that writes may begin: see turn
+	next       time.Time // when the next transaction may begin: see turn
 }
 
-// connect opens the database that is there.
+// connect opens an existing database.
 func (o *Options) connect() (_ *conn, err error) {
 	c, err := sqlite3.OpenFlags(o.uri(""), sqlite3.OPEN_READWRITE|sqlite3.OPEN_URI)
 	if o.ReadOnly && err != nil || c != nil && o.ReadOnly && isReadOnly(c) {
 		_ = c.Close() // nothing was written
-		// The folder is read-only for this user. A process of another user that writes to the store has a journal.
+		// The folder is read-only for this user. If there is a journal, a process of another user may be writing.
 		if c, err = sqlite3.OpenFlags(o.uri("&immutable=1"), sqlite3.OPEN_READONLY|sqlite3.OPEN_URI); err == nil && o.hasJournal() {
 			err = errors.Join(errors.New("the folder is read-only, and another process may be writing"), c.Close())
 		}
@@ -79,15 +80,15 @@ func (o *Options) connect() (_ *conn, err error) {
 	return opened, nil
 }
 
-// checkMade returns a *MissingError if there is no table: the process that made the store was killed, and the engine has
-// just rolled back what that process had written.
+// checkMade returns a *MissingError if there is no table: the process that was making the store was killed, and the engine has
+// rolled back its transaction.
 func (c *conn) checkMade(path string) error {
 	err := error(&MissingError{Path: path})
 	queryErr := c.query("SELECT 1 FROM sqlite_schema LIMIT 1", func(*sqlite3.Stmt) error { err = nil; return nil })
 	return cmp.Or(queryErr, err)
 }
 
-// setJournal changes the journal of the database, unless it has that journal: a change needs the database alone.
+// setJournal sets the journal mode of the database, if it differs: a change needs exclusive access.
 func (c *conn) setJournal(mode string) error {
 	var old string
 	err := c.query("PRAGMA journal_mode", func(row *sqlite3.Stmt) error { old = row.ColumnText(0); return nil })
@@ -95,7 +96,7 @@ func (c *conn) setJournal(mode string) error {
 		if err = c.Exec("PRAGMA journal_mode = " + mode); !errors.Is(err, sqlite3.BUSY) || time.Since(start) > mostBusy {
 			break
 		}
-		err = nil // another process has just made the store, or opens it as well: the engine does not wait
+		err = nil // another process is making or opening the store: wait for it, because the engine does not
 	}
 	return err
 }
@@ -117,12 +118,12 @@ func (o *Options) uri(parameters string) string {
 
 func uri(path, vfs string) string {
 	query := url.Values{"vfs": {cmp.Or(vfs, diskName)}, "modeof": {path}}.Encode()
-	query = strings.ReplaceAll(query, "+", "%20") // the engine takes no plus for a space
+	query = strings.ReplaceAll(query, "+", "%20") // the engine does not decode + as a space
 	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(), RawQuery: query}
 	return u.String()
 }
 
-// prepared returns a statement, which is prepared once.
+// prepared returns the prepared statement for sql, and prepares it at the first call.
 func (c *conn) prepared(sql string) (*sqlite3.Stmt, error) {
 	if s, ok := c.statements[sql]; ok {
 		return s, nil
@@ -134,7 +135,7 @@ func (c *conn) prepared(sql string) (*sqlite3.Stmt, error) {
 	return s, err
 }
 
-// query runs a statement, and calls each for each row.
+// query runs a statement, and calls each, if not nil, for every row.
 func (c *conn) query(sql string, each func(*sqlite3.Stmt) error, values ...any) (err error) {
 	s, err := c.prepared(sql)
 	if err != nil {
@@ -166,7 +167,7 @@ func bind(s *sqlite3.Stmt, i int, v any) error {
 	case string:
 		return s.BindText(i, v)
 	case []byte:
-		if v == nil { // which is NULL
+		if v == nil { // nil would be NULL
 			v = []byte{}
 		}
 		return s.BindRawText(i, v)
@@ -176,14 +177,15 @@ func bind(s *sqlite3.Stmt, i int, v any) error {
 	panic(fmt.Sprintf("a value of type %T", v))
 }
 
-// A process that waits for the lock of the store tries again after a pause of up to 2 ms. So a process that has had to wait
-// leaves the lock to others for a turn after its transaction; else a busy process would keep them from it for seconds.
+// A process that waits for the lock of the store tries again at intervals of up to 2 ms. A busy process would hold the lock
+// again before that, for seconds. So if a process had to wait for the lock, others wait too, and it pauses for a turn after its
+// transaction.
 const (
 	turn    = 3 * time.Millisecond
 	noQueue = time.Millisecond // a longer wait for the lock shows that others want it
 )
 
-// transaction runs work between begin and COMMIT, or ROLLBACK after an error.
+// transaction runs begin, work and COMMIT, or ROLLBACK after an error.
 func (c *conn) transaction(begin string, work func() error) error {
 	time.Sleep(time.Until(c.next))
 	start := time.Now()
@@ -198,19 +200,19 @@ func (c *conn) transaction(begin string, work func() error) error {
 		err = c.query("COMMIT", nil)
 	}
 	if err != nil && !c.GetAutocommit() {
-		_ = c.Exec("ROLLBACK") // the first error counts
+		_ = c.Exec("ROLLBACK") // err is the first error
 	}
 	return err
 }
 
 func (c *conn) close() error {
 	for _, s := range c.statements {
-		_ = s.Close() // returns the error of its last step again
+		_ = s.Close() // repeats the error of the last step
 	}
 	return c.Conn.Close()
 }
 
-// create makes the folder and the file of a store, both for the user alone, and an empty store in the file.
+// create makes the folder and the file, with access for the user only, and an empty store in the file.
 func (o *Options) create() error {
 	if err := os.MkdirAll(filepath.Dir(o.Path), 0o700); err != nil {
 		return err
@@ -222,7 +224,7 @@ func (o *Options) create() error {
 	return errors.Join(f.Close(), build(uri(o.Path, o.vfs)))
 }
 
-// build makes an empty store in an empty file, unless another process has: in one transaction, so that a kill leaves the
+// build makes an empty store in an empty file, unless another process has done so. It is one transaction: a kill leaves the
 // file empty.
 func build(uri string) (err error) {
 	opened, err := sqlite3.Open(uri)
@@ -262,7 +264,7 @@ const (
 )
 
 // inspect reads the header of a file. The error is a *MissingError, a *ForeignError, a *NewerError, a *DamageError or a
-// *FailedError. A header with a few wrong bits is that of a damaged store.
+// *FailedError. A header with a few wrong bits counts as a damaged store.
 func inspect(path string) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0 {
@@ -311,7 +313,8 @@ func inspect(path string) error {
 	return &DamageError{Path: path, Err: errors.New("the first page is wrong")}
 }
 
-// Check returns a *ForeignError, a *NewerError or a *FailedError unless a store may be made at path, or is there.
+// Check returns nil if path is a store, also a damaged one, or if a store can be made there. The error is a *ForeignError, a
+// *NewerError or a *FailedError.
 func Check(path string) error {
 	err := inspect(path)
 	_, missing := errors.AsType[*MissingError](err)
@@ -328,8 +331,8 @@ func IsStore(path string) bool {
 	return err == nil || damaged
 }
 
-// Files are the names of the files of a store: the database, and those that the engine makes beside it, where a symbolic link
-// leads.
+// Files returns the paths of the files of a store: the database, its WAL, its shared memory and its rollback journal. It
+// resolves symbolic links.
 func Files(path string) []string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real

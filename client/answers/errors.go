@@ -24,7 +24,7 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("there is no store of answers at %s", e.Path)
 }
 
-// ForeignError says that a path is neither free nor a store: nothing there is changed.
+// ForeignError says that the file at a path is not a store. It is not changed.
 type ForeignError struct{ Path string }
 
 func (e *ForeignError) Error() string {
@@ -34,7 +34,7 @@ func (e *ForeignError) Error() string {
 // OptionName returns "answers.Path", the option that chooses the store.
 func (e *ForeignError) OptionName() string { return "answers.Path" }
 
-// NewerError says that a store is of a later version of this program: nothing there is changed.
+// NewerError says that a store is of a later version of this program. It is not changed.
 type NewerError struct{ Path string }
 
 func (e *NewerError) Error() string {
@@ -44,7 +44,7 @@ func (e *NewerError) Error() string {
 // OptionName returns "answers.Path", the option that chooses the store.
 func (e *NewerError) OptionName() string { return "answers.Path" }
 
-// NetworkError says that a store is on a file system of the network, on which processes cannot share it.
+// NetworkError says that a store is on a network file system, where processes cannot share it.
 type NetworkError struct {
 	Path   string
 	System string // such as nfs
@@ -57,7 +57,7 @@ func (e *NetworkError) Error() string {
 // OptionName returns "answers.Path", the option that chooses the store.
 func (e *NetworkError) OptionName() string { return "answers.Path" }
 
-// DamageError says that a store is damaged: an answer in it may be wrong or missing. Recover copies what is sound.
+// DamageError says that a store is damaged: an answer in it may be wrong or missing. Recover copies the intact answers.
 type DamageError struct {
 	Path string
 	Err  error
@@ -69,8 +69,8 @@ func (e *DamageError) Error() string {
 
 func (e *DamageError) Unwrap() error { return e.Err }
 
-// FailedError says that the disk refused to read or write, or that the store was removed while it was open. The error
-// is sticky: the store is of no use until it is opened again. All that was committed is kept.
+// FailedError says that the disk refused to read or write, or that the store was removed while it was open. All later calls
+// return the same error: open the store again. All committed outcomes are kept.
 type FailedError struct {
 	Path string
 	Err  error // such as syscall.ENOSPC
@@ -82,7 +82,7 @@ func (e *FailedError) Error() string {
 
 func (e *FailedError) Unwrap() error { return e.Err }
 
-// explain makes a typed error of an error of the engine.
+// explain converts an error of the engine to an error type of this package.
 func explain(path string, err error) error {
 	var engine *sqlite3.Error
 	switch {
@@ -91,7 +91,7 @@ func explain(path string, err error) error {
 	case errors.Is(err, sqlite3.CORRUPT), errors.Is(err, sqlite3.NOTADB), errors.Is(err, sqlite3.IOERR_DATA),
 		errors.Is(err, sqlite3.IOERR_CORRUPTFS), errors.Is(err, sqlite3.IOERR_SHORT_READ), errors.Is(err, errDamaged):
 		return &DamageError{Path: path, Err: err}
-	case errors.Is(err, sqlite3.ERROR) && errors.As(err, &engine): // the statements are right: the schema is not
+	case errors.Is(err, sqlite3.ERROR) && errors.As(err, &engine): // the statements are valid, so the schema is damaged
 		return &DamageError{Path: path, Err: err}
 	case errors.Is(err, sqlite3.FULL) && !errors.Is(err, syscall.ENOSPC):
 		err = fmt.Errorf("%w (%w)", syscall.ENOSPC, err)

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockByte locks a byte of a file for this opening of the file, until the file is closed; false if another has the lock.
+// lockByte locks a byte of an open file until the file is closed. It returns false if another open file holds the lock.
 func lockByte(f *os.File, at int64) (bool, error) {
 	err := setLock(f, at, unix.F_WRLCK)
 	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {

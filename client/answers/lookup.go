@@ -14,21 +14,21 @@ import (
 // Query asks for the stored outcome of a request.
 type Query struct {
 	Request client.Request
-	Source  string    // "" for the store's own
+	Source  string    // "" for the source of the store
 	Body    bool      // set Outcome.Answer.Body
-	After   time.Time // an outcome that the service gave no later does not count: it is asked again
+	After   time.Time // an outcome counts only if the service gave it after this time; zero for any time
 
 	Found   bool      // there is an outcome that still counts
-	Outcome Outcome   // set where Found
-	Stored  bool      // there is an outcome, also if it does not count
-	AskedAt time.Time // of an outcome, also if it does not count
-	Held    bool      // another process is about to ask: set by Claim
+	Outcome Outcome   // set if Found
+	Stored  bool      // there is an outcome, whether it counts or not
+	AskedAt time.Time // of the stored outcome, whether it counts or not
+	Held    bool      // another process has claimed the request; set by Claim
 
-	seen int64 // Store.changes when it was looked up; 0 before
+	seen int64 // Store.changes at the last lookup; 0 before
 }
 
-// Lookup returns the stored outcome of a request, and whether there is an outcome that still counts. Several requests at
-// once cost less: see LookupAll.
+// Lookup returns the stored outcome of a request, and whether there is one that counts (see Options). For several requests,
+// LookupAll is faster.
 func (s *Store) Lookup(r client.Request) (Outcome, bool, error) {
 	queries := []Query{{Request: r}}
 	if err := s.LookupAll(queries); err != nil {
@@ -37,7 +37,7 @@ func (s *Store) Lookup(r client.Request) (Outcome, bool, error) {
 	return queries[0].Outcome, queries[0].Found, nil
 }
 
-// LookupAll answers the queries. It finds what any process has committed.
+// LookupAll sets Found, Outcome, Stored and AskedAt of the queries. It finds the outcomes that any process has committed.
 func (s *Store) LookupAll(queries []Query) error {
 	if len(queries) == 0 {
 		return nil
@@ -54,7 +54,7 @@ func (s *Store) LookupAll(queries []Query) error {
 const selectAnswer = `SELECT outcome, status, asked_at, answered_at, body, checksum FROM answers
 	WHERE input = ? AND classification = ? AND kind = ? AND service = ?`
 
-// lookUp answers the queries that have no answer yet, but for those that were looked up when changes was the same.
+// lookUp looks up the queries that are not Found, unless nothing has changed since their last lookup.
 func (s *Store) lookUp(c *conn, queries []Query, changes int64) error {
 	for i := range queries {
 		q := &queries[i]
@@ -95,8 +95,8 @@ func (s *Store) answer(q *Query, w *row) error {
 	return nil
 }
 
-// counts reports whether an outcome counts. An outcome that has come since the store was opened always does: a run asks
-// once for an input that comes twice.
+// counts reports whether an outcome counts. An outcome from after the store was opened always does: a run asks once for equal
+// inputs.
 func (s *Store) counts(o Outcome) bool {
 	if o.Rejection != nil && s.options.RetryRejected && o.Answer.AnsweredAt.Before(s.opened) {
 		return false
@@ -104,11 +104,11 @@ func (s *Store) counts(o Outcome) bool {
 	return s.options.MaxAge <= 0 || !o.AskedAt().Before(s.opened.Add(-s.options.MaxAge))
 }
 
-// scanRows are read at once: no reader may keep the journal from being emptied for long.
+// scanRows is the number of rows in one read. A longer read would keep the journal from being emptied.
 const scanRows = 1000
 
-// Scan passes the outcomes of all sources to visit, in the order of their first commit. Those that are committed meanwhile
-// may be left out. An error of visit ends the scan.
+// Scan calls visit for the outcomes of all sources, in the order of their first commit. It may leave out outcomes that are
+// committed during the scan. It returns the first error of visit.
 func (s *Store) Scan(visit func(Stored) error) error {
 	for last, more := int64(-1<<63), true; more; {
 		var rows []Stored
@@ -145,7 +145,7 @@ func (s *Store) Scan(visit func(Stored) error) error {
 	return nil
 }
 
-// rowAt is the row in the columns from the first on. Its texts hold until the next step.
+// rowAt returns the row in the columns from first on. Its texts are valid until the next step.
 func rowAt(c *sqlite3.Stmt, first int) row {
 	return row{
 		service: c.ColumnRawText(first), kind: c.ColumnRawText(first + 1), classification: c.ColumnRawText(first + 2), input: c.ColumnRawText(first + 3),

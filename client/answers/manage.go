@@ -12,7 +12,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 )
 
-// interruptible runs work on a connection, until ctx ends. The error is then the cause.
+// interruptible runs work on a connection, and interrupts it when ctx ends. The error is then the context's cause.
 func interruptible(ctx context.Context, c *conn, work func() error) error {
 	if ctx.Err() != nil {
 		return &callerError{context.Cause(ctx)}
@@ -26,8 +26,8 @@ func interruptible(ctx context.Context, c *conn, work func() error) error {
 	return err
 }
 
-// Compact makes the store as small as it gets. Other processes wait meanwhile. When ctx ends, so does the work; the error
-// is then the context's cause, and the store is as before.
+// Compact frees all unused space of the store. Other processes that write wait until it has finished. If ctx ends, the store is
+// unchanged, and the error is the context's cause.
 func (s *Store) Compact(ctx context.Context) error {
 	return s.write(true, func(c *conn) error {
 		err := interruptible(ctx, c, func() error { return c.Exec("VACUUM") })
@@ -48,13 +48,11 @@ func empty(c *conn) error {
 	}
 }
 
-// emptyPoll is the interval between attempts to empty the journal while another process does so, for which the engine does
-// not wait.
+// emptyPoll is the interval between attempts to empty the journal: the engine does not wait for another process that does so.
 const emptyPoll = 10 * time.Millisecond
 
-// Delete removes the outcomes of the requests that match, of any source, and returns how many these were. Once Delete has
-// returned without an error, no file of the store has them any more. After an error or the end of ctx, some may be there:
-// call Delete again.
+// Delete deletes the outcomes of all matching requests, of any source, and returns their number. When it returns nil, no file
+// of the store contains them. After an error or the end of ctx, files may still contain some: call Delete again.
 func (s *Store) Delete(ctx context.Context, match func(source string, r client.Request) bool) (deleted int, err error) {
 	var keys []key
 	err = s.Scan(func(o Stored) error {
@@ -86,11 +84,11 @@ func (s *Store) Delete(ctx context.Context, match func(source string, r client.R
 // Imported counts what an import did.
 type Imported struct {
 	Added int64 `json:"added"` // new, or newer than what was stored
-	Kept  int64 `json:"kept"`  // what was stored is as new or newer
+	Kept  int64 `json:"kept"`  // not imported: the stored outcome is as new or newer
 }
 
-// Import adds the answers that scan passes, such as the Scan of another store. Of two answers to one request the newer is kept.
-// When ctx ends, so does the work; the error is then the context's cause, and what was imported stays.
+// Import adds the outcomes that scan passes to visit, as Scan of another store does. Of two outcomes of one request, the newer
+// is kept. If ctx ends, the error is the context's cause, and the outcomes imported so far stay.
 func (s *Store) Import(ctx context.Context, scan func(visit func(Stored) error) error) (n Imported, err error) {
 	m := merger{to: s}
 	err = scan(func(o Stored) error {
@@ -103,7 +101,7 @@ func (s *Store) Import(ctx context.Context, scan func(visit func(Stored) error) 
 	return m.n, err
 }
 
-// merger adds rows to a store, many at once. Of two answers to one request the newer is kept.
+// merger adds rows to a store in batches. Of two outcomes of one request, the newer is kept.
 type merger struct {
 	to   *Store
 	rows []row
@@ -138,11 +136,11 @@ func (m *merger) commit() error {
 	})
 }
 
-// copyPages are copied between two looks at the context.
+// copyPages is the number of pages that are copied between two checks of the context.
 const copyPages = 1024
 
-// Copy writes the store as it is at this moment to a new file, while other goroutines and processes go on. The error is
-// fs.ErrExist if there is a file.
+// Copy writes the present state of the store to a new file. Other goroutines and processes may use the store meanwhile. The
+// error wraps fs.ErrExist if the file exists.
 func (s *Store) Copy(ctx context.Context, path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return &fs.PathError{Op: "copy to", Path: path, Err: fs.ErrExist}
@@ -151,9 +149,9 @@ func (s *Store) Copy(ctx context.Context, path string) error {
 	if err := os.Remove(draft); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	defer os.Remove(draft) // renamed, or of no use
+	defer os.Remove(draft) // after an error; else it has been renamed
 	err := s.read(func(c *conn) error {
-		return c.transaction("BEGIN", func() error { // all pages are of one moment
+		return c.transaction("BEGIN", func() error { // one consistent state
 			if err := c.query("SELECT count(*) FROM owners", nil); err != nil {
 				return err
 			}
@@ -167,12 +165,12 @@ func (s *Store) Copy(ctx context.Context, path string) error {
 }
 
 func copyTo(ctx context.Context, c *conn, uri string) (err error) {
-	if err := build(uri); err != nil { // so that pages get their checksums from the first on
+	if err := build(uri); err != nil { // makes the pages with room for checksums
 		return &callerError{err}
 	}
 	b, err := c.BackupInit("main", uri)
 	if err != nil {
-		return &callerError{err} // of the other file
+		return &callerError{err} // an error of the new file, not of the store
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
 	for {

@@ -11,7 +11,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// Notes returns the notes of the store itself, which belong to no source, whose names begin with prefix, by name.
+// Notes returns the notes of the store itself by name, if the name begins with prefix. These notes belong to no source.
 func (s *Store) Notes(prefix string) (notes map[string][]byte, err error) {
 	notes = make(map[string][]byte)
 	err = s.read(func(c *conn) error {
@@ -23,15 +23,15 @@ func (s *Store) Notes(prefix string) (notes map[string][]byte, err error) {
 	return notes, err
 }
 
-// PutNotes makes notes of the store itself durable, all together, each in place of the note of the same name.
+// PutNotes commits notes of the store itself together. Each replaces the note of the same name.
 func (s *Store) PutNotes(notes map[string][]byte) error {
 	b := s.NewBatch()
 	b.AddNotes(notes)
 	return b.Commit()
 }
 
-// LockNotes keeps the notes of the store itself for this process until Close: a process that changes such notes must know
-// that no other process does. The error is a *LockedError if another process has them.
+// LockNotes locks the notes of the store itself for this process until Close. Only one process at a time may change them. The
+// error is a *LockedError if another process holds the lock.
 func (s *Store) LockNotes() error {
 	lock, err := lockNotes(s.options.Path, os.O_RDWR)
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *Store) LockNotes() error {
 	return nil
 }
 
-// LockedError says that another process has the notes of a store.
+// LockedError says that another process has locked the notes of a store.
 type LockedError struct{ Path string }
 
 func (e *LockedError) Error() string {
@@ -51,7 +51,7 @@ func (e *LockedError) Error() string {
 // OptionName returns "answers.Path", the option that chooses the store.
 func (e *LockedError) OptionName() string { return "answers.Path" }
 
-// lockNotes locks the notes of the store at path, until the file is closed. The byte is that of no owner.
+// lockNotes locks the notes of the store at path until the file is closed. No owner locks that byte.
 func lockNotes(path string, flags int) (*os.File, error) {
 	f, err := os.OpenFile(path, flags, 0o600)
 	if err != nil {
@@ -68,8 +68,8 @@ func lockNotes(path string, flags int) (*os.File, error) {
 	return f, nil
 }
 
-// NoteFile is a store that one process has for notes only, and that only the user can read. After an error the next call
-// opens the store again: a process with a full disk goes on once there is room. It is safe for concurrent use.
+// NoteFile is a store that one process uses for notes only, and that only its user can read. After an error, the next call
+// opens the store again: once a full disk has room, the process continues. It is safe for concurrent use.
 type NoteFile struct {
 	options Options
 	lock    *os.File
@@ -78,17 +78,17 @@ type NoteFile struct {
 	store *Store // nil after an error
 }
 
-// OpenNotes opens the file, or makes it, with its folder. The error is a *LockedError, or as that of Open.
+// OpenNotes opens the file, or makes it and its folder. The error is a *LockedError or an error of Open.
 func OpenNotes(o Options) (*NoteFile, error) {
 	if err := Check(o.Path); err != nil {
 		return nil, err
 	}
 	f := &NoteFile{options: o}
-	f.options.Exclusive = true // any file system will do
+	f.options.Exclusive = true // so the file may be on any file system
 	if err := f.open(); err != nil {
 		return nil, explain(o.Path, err)
 	}
-	f.options.MustExist = true // from now on: a new store would have none of the notes
+	f.options.MustExist = true // reopen must not make a new store, without the notes
 	return f, nil
 }
 
@@ -111,7 +111,7 @@ func (f *NoteFile) open() (err error) {
 // Path is the path of the file.
 func (f *NoteFile) Path() string { return f.options.Path }
 
-// Notes is that of a Store.
+// Notes is Store.Notes.
 func (f *NoteFile) Notes(prefix string) (notes map[string][]byte, err error) {
 	err = f.use(func(s *Store) error {
 		notes, err = s.Notes(prefix)
@@ -120,7 +120,7 @@ func (f *NoteFile) Notes(prefix string) (notes map[string][]byte, err error) {
 	return notes, err
 }
 
-// PutNotes is that of a Store.
+// PutNotes is Store.PutNotes.
 func (f *NoteFile) PutNotes(notes map[string][]byte) error {
 	return f.use(func(s *Store) error { return s.PutNotes(notes) })
 }
@@ -141,7 +141,7 @@ func (f *NoteFile) use(work func(*Store) error) error {
 	return err
 }
 
-// reopen opens the store, unless another file has taken its place, of which this process has no lock.
+// reopen opens the store again, unless another file has replaced the locked one.
 func (f *NoteFile) reopen() error {
 	locked, err := f.lock.Stat()
 	if err != nil {
@@ -154,7 +154,7 @@ func (f *NoteFile) reopen() error {
 	return err
 }
 
-// Close closes the file. Each call from then on returns an error.
+// Close closes the file. Every call after it returns an error.
 func (f *NoteFile) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

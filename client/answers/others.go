@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// mostKnown is how many stores of a user are known: enough for projects, and few to look at.
+// mostKnown is the most stores in the list: enough for a user's projects, and quick to look at.
 const mostKnown = 20
 
-// knownFile lists the stores that the user has used beside UserFile, the latest last, one on a line.
+// knownFile returns the path of the list of the user's stores other than UserFile: one per line, the latest last.
 func knownFile() (string, error) {
 	user, err := UserFile()
 	return filepath.Join(filepath.Dir(user), "stores"), err
 }
 
-// Remember has [Known] return a store, an absolute path. It does nothing where there is no state folder of the user.
+// Remember adds a store, an absolute path, to the stores that [Known] returns. It does nothing if the user has no state folder.
 func Remember(path string) {
 	name, err := knownFile()
 	if err != nil {
@@ -30,10 +30,10 @@ func Remember(path string) {
 	}
 	known = append(known, path)
 	known = known[max(0, len(known)-mostKnown):]
-	_ = replace(name, strings.Join(known, "\n")+"\n") // the next run tries again; it also adds what another process has added meanwhile
+	_ = replace(name, strings.Join(known, "\n")+"\n") // the next run tries again, also if another process has overwritten the list
 }
 
-// replace writes a file whole or not at all, unless the power fails.
+// replace replaces a file atomically, except in a power failure.
 func replace(name, text string) error {
 	folder := filepath.Dir(name)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -53,7 +53,7 @@ func replace(name, text string) error {
 	return nil
 }
 
-// Known returns the stores of the user that are there: the latest that were remembered, and that of UserFile.
+// Known returns the user's stores that exist: the last mostKnown of Remember, then UserFile.
 func Known() []string {
 	name, err := knownFile()
 	if err != nil {
@@ -66,7 +66,7 @@ func Known() []string {
 	return paths
 }
 
-// known are the stores in the list that are still there.
+// known returns the stores in the list that exist.
 func known(name string) []string {
 	text, err := os.ReadFile(name)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"runtime"
 )
 
-// UserFile returns the store of the user: answers.db in the folder in which programs keep their state. That is
-// XDG_STATE_HOME/bulkcat, by default ~/.local/state/bulkcat (XDG Base Directory Specification), and on macOS and Windows
-// the folder in which programs keep their data. Nothing may be there yet. The error is a *StateError.
+// UserFile returns the path of the user's store, which may not exist yet: answers.db in XDG_STATE_HOME/bulkcat, by default
+// ~/.local/state/bulkcat (XDG Base Directory Specification), and on macOS and Windows in bulkcat in the user's folder for
+// application data. The error is a *StateError.
 func UserFile() (string, error) {
 	var base string
 	var err error
@@ -18,7 +18,7 @@ func UserFile() (string, error) {
 	case "darwin", "ios":
 		base, err = os.UserConfigDir()
 	case "windows":
-		base, err = os.UserCacheDir() // %LocalAppData%, which is not for caches only
+		base, err = os.UserCacheDir() // %LocalAppData%: for all local data, not only caches
 	default:
 		base, err = xdgState()
 	}
@@ -29,7 +29,7 @@ func UserFile() (string, error) {
 }
 
 func xdgState() (string, error) {
-	if base := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(base) { // the specification has relative paths ignored
+	if base := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(base) { // the specification ignores relative paths
 		return base, nil
 	}
 	home, err := os.UserHomeDir()
@@ -39,8 +39,8 @@ func xdgState() (string, error) {
 	return filepath.Join(home, ".local", "state"), err
 }
 
-// CheckUserFile makes the folder of the store of the user, for the user alone, and checks that files can be made in it. The
-// error is a *StateError.
+// CheckUserFile makes the folder of the user's store, with access for the user only, and checks that files can be made in it.
+// The error is a *StateError.
 func CheckUserFile(path string) error {
 	folder := filepath.Dir(path)
 	err := os.MkdirAll(folder, 0o700)
@@ -61,7 +61,7 @@ func probe(folder string) error {
 	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
 
-// StateError says that answers cannot be kept in the state folder of the user.
+// StateError says that the user's state folder cannot be used for answers.
 type StateError struct{ Err error }
 
 func (e *StateError) Error() string {
@@ -73,8 +73,8 @@ func (e *StateError) Unwrap() error { return e.Err }
 // OptionName returns "answers.Path".
 func (e *StateError) OptionName() string { return "answers.Path" }
 
-// networkOf is the name of the file system of the network on which a file is, or would be; "" for another file system.
-// Tests replace it.
+// networkOf returns the name of the network file system of a path, which need not exist; "" for a local file system. Tests
+// replace it.
 var networkOf = func(path string) string {
 	for folder := filepath.Dir(path); ; folder = filepath.Dir(folder) {
 		if _, err := os.Stat(folder); err == nil || folder == filepath.Dir(folder) {

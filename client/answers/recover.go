@@ -14,15 +14,15 @@ import (
 
 // Recovered counts what [Recover] did.
 type Recovered struct {
-	Answers int64 `json:"answers"` // that were copied
-	Lost    int64 `json:"lost"`    // that the damaged store names, and that cannot be read
+	Answers int64 `json:"answers"` // copied
+	Lost    int64 `json:"lost"`    // in the index of the damaged store, but not readable
 
-	NotesLost bool `json:"notes_lost"` // some notes cannot be read
+	NotesLost bool `json:"notes_lost"` // some notes could not be read
 }
 
-// Recover copies all answers that can be read, of a store that may be damaged and that no process uses, to a new store. It
-// reads the pages of the file one by one, since those that lead to others may be wrong; the checksum of each answer tells
-// whether the answer is right. The error is fs.ErrExist if there is a file at to, or as that of Open.
+// Recover copies all readable answers of a store, which may be damaged, to a new store. No process may use the old one. Recover
+// reads every page of the file, because pointers between pages may be wrong, and checks the checksum of each answer. The error
+// wraps fs.ErrExist if the file to exists, or is an error of Open.
 func Recover(ctx context.Context, from, to string) (n Recovered, err error) {
 	if !IsStore(from) {
 		return n, inspect(from)
@@ -65,13 +65,13 @@ func Recover(ctx context.Context, from, to string) (n Recovered, err error) {
 	return Recovered{Answers: merged.n.Added, Lost: max(0, named.count()-merged.n.Added), NotesLost: notesLost}, err
 }
 
-// copyNotes copies the notes, unless these cannot be read, and moves the journal of the damaged store into the database, if
-// the engine can.
+// copyNotes copies the notes that can be read, and reports whether some were lost. If the engine can, it also moves the journal
+// of the damaged store into the database.
 func (s *Store) copyNotes(from string) (lost bool, err error) {
 	o := Options{Path: from}
 	old, err := o.connect()
 	if err != nil {
-		return true, nil // the damage
+		return true, nil // the store is damaged
 	}
 	var insertErr error
 	err = old.query("SELECT service, name, body FROM notes", func(columns *sqlite3.Stmt) error {
@@ -85,11 +85,11 @@ func (s *Store) copyNotes(from string) (lost bool, err error) {
 	return err != nil, insertErr
 }
 
-// pages are the pages of a database, the newest of each: https://sqlite.org/fileformat.html
+// pages reads the newest version of each page of a database: https://sqlite.org/fileformat.html
 type pages struct {
-	database, journal *os.File // the journal may be nil
+	database, journal *os.File // journal may be nil
 	count             uint32
-	newer             map[uint32]int64 // pages in the journal, by their offset
+	newer             map[uint32]int64 // the offsets in the journal of its pages
 }
 
 func openPages(path string) (*pages, error) {
@@ -137,10 +137,10 @@ func (p *pages) readJournal() {
 
 func (p *pages) close() {
 	p.database.Close() // only read from
-	p.journal.Close()  // likewise
+	p.journal.Close()  // only read from
 }
 
-// page reads a page; zeros where there is nothing.
+// page reads a page into memory. Bytes that cannot be read are 0.
 func (p *pages) page(number uint32, memory []byte) []byte {
 	clear(memory)
 	if offset, ok := p.newer[number]; ok {
@@ -158,7 +158,7 @@ const (
 	tableLeaf     = 13
 )
 
-// cells passes to found the answers of a page, and the ids of the answers that a page of the index names, with nil.
+// cells calls found for each answer of a page, and for each answer that a page of the index points to, with a nil row.
 func (p *pages) cells(number uint32, found func(id int64, w *row) error) error {
 	page := p.page(number, make([]byte, pageSize))
 	start := 0
@@ -201,8 +201,8 @@ const (
 	mostPayload = 64 << 20 // more than any answer
 )
 
-// payload is the content of a cell, of which at most so many bytes are on the page, and the rest on others. It is nil if
-// the cell is wrong.
+// payload returns the content of a cell; nil if the cell is wrong. At most most bytes of it are on the page, and the rest on
+// overflow pages.
 func (p *pages) payload(cell []byte, size int64, most int) []byte {
 	if size < 0 || size > mostPayload {
 		return nil
@@ -276,7 +276,7 @@ func record(payload []byte) (columns []column) {
 	return columns
 }
 
-// parseRow reads a row of the table answers, and reports whether its checksum is right. The row is a copy.
+// parseRow parses a row of the table answers into a copy, and reports whether its checksum is right.
 func parseRow(payload []byte) (*row, bool) {
 	c := record(bytes.Clone(payload))
 	if len(c) != 11 {
@@ -289,7 +289,7 @@ func parseRow(payload []byte) (*row, bool) {
 	return &w, w.checksum() == c[10].number
 }
 
-// varint reads a number of one to nine bytes, and returns how many; 0 for none.
+// varint reads a number of one to nine bytes. n is the number of bytes; 0 if text is too short.
 func varint(text []byte) (value int64, n int) {
 	for n < len(text) && n < 8 {
 		b := text[n]
@@ -304,7 +304,7 @@ func varint(text []byte) (value int64, n int) {
 	return value<<8 | int64(text[8]), 9
 }
 
-// mostIDs bounds the memory for ids that are wrong.
+// mostIDs bounds the memory that wrong ids take.
 const mostIDs = 1 << 30
 
 // idSet is a set of the ids of answers.

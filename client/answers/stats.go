@@ -11,7 +11,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 )
 
-// Stats is what a store holds.
+// Stats counts the contents of a store.
 type Stats struct {
 	Groups []Group `json:"groups"` // by source, kind and classification
 	Bytes  int64   `json:"bytes"`  // of the store's files
@@ -26,10 +26,11 @@ type Group struct {
 	Rejections     int64       `json:"rejections"`
 	Oldest         time.Time   `json:"oldest"`
 	Newest         time.Time   `json:"newest"`
-	Ages           []Ages      `json:"ages"` // of the answers, without rejections
+	Ages           []Ages      `json:"ages"` // of the answers; rejections are not counted
 }
 
-// Ages is the number of answers that the service gave last within so many days; Days is 0 for older answers.
+// Ages is the number of answers that the service last gave within Days days, but not within the Days of the element before.
+// Days is 0 for all older answers.
 type Ages struct {
 	Days    int   `json:"within_days,omitempty"`
 	Answers int64 `json:"answers"`

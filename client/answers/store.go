@@ -18,51 +18,49 @@ import (
 
 // Options describe a store.
 type Options struct {
-	Path          string        // of the file; made if it is not there, with its folder
-	Source        string        // the service whose answers are looked up and kept
-	MaxAge        time.Duration // an answer that is older when the store is opened is ignored; 0 for any age
-	RetryRejected bool          // a rejection that is there when the store is opened is ignored
-	MustExist     bool          // a store that is not there is refused with a *MissingError, not made
-	ReadOnly      bool          // nothing is changed; implies MustExist
-	Exclusive     bool          // no other process opens the store meanwhile; for a network file system
+	Path          string        // the file; it is made if missing, with its folder
+	Source        string        // the service whose answers are looked up and stored
+	MaxAge        time.Duration // answers older than this when the store is opened are ignored; 0 for any age
+	RetryRejected bool          // rejections from before the store is opened are ignored
+	MustExist     bool          // a missing store is a *MissingError, and is not made
+	ReadOnly      bool          // the store is not changed; implies MustExist
+	Exclusive     bool          // no other process may open the store; for a network file system
 	Log           *slog.Logger  // nil for none
 
-	vfs string // of the engine; "" for the machine's file system
+	vfs string // file system of the engine; "" for the machine's
 }
 
-// Store is the answers of services on disk. It is safe for concurrent use, also by several processes.
-//
-// The first error ends the store: each call from then on returns the same error. All that was committed is there when
-// the store is opened again.
+// Store keeps the answers of services on disk. It is safe for concurrent use, also by several processes. After its first error,
+// every call returns the same error. Opening the store again finds all that was committed.
 type Store struct {
 	options Options
-	opened  time.Time              // in whole microseconds, as answers have their time
-	files   map[string]os.FileInfo // that each process with the store has open, by their names
+	opened  time.Time              // in whole microseconds, like the times of answers
+	files   map[string]os.FileInfo // the files that every process with the store has open, by name
 	failure atomic.Pointer[error]
 
 	readers chan *conn // idle
 	made    atomic.Int64
 
-	writes  chan struct{} // of capacity 1: holds a token while a goroutine uses what follows. No mutex: holders may sleep
-	writer  *conn         // nil in a store that is only read
+	writes  chan struct{} // of capacity 1: holds a token while a goroutine uses the fields below. Not a mutex, because the holder may sleep
+	writer  *conn         // nil if the store is read-only
 	synced  bool          // the writer syncs each commit
-	version int64         // that the engine told last: see noticeOthers
+	version int64         // the engine's data_version: see noticeOthers
 	owner   *owner        // nil if nothing is claimed
 	beat    *time.Ticker
 	beats   sync.WaitGroup
-	shown   atomic.Pointer[time.Time] // when the owner has shown last that it lives
+	shown   atomic.Pointer[time.Time] // when the owner last updated its row
 	lapses  atomic.Int64
-	changes atomic.Int64 // how often outcomes may have come without a claim of this Store, plus one
+	changes atomic.Int64 // 1 plus the number of times that outcomes may have been committed without a claim of this Store
 	closed  chan struct{}
 
 	notesLock *os.File // nil without LockNotes
 
-	claims   sync.Mutex  // guards what follows
-	claiming []*claiming // that wait for writes
-	released []key       // claims that are to be given back
+	claims   sync.Mutex  // guards the fields below
+	claiming []*claiming // calls that wait for writes
+	released []key       // claims to give back
 }
 
-// Open opens the store, or makes it. The error is a *MissingError, *ForeignError, *NewerError, *NetworkError,
+// Open opens the store, or makes it if it is missing. The error is a *MissingError, *ForeignError, *NewerError, *NetworkError,
 // *DamageError or *FailedError.
 func Open(o Options) (*Store, error) {
 	if o.Log == nil {
@@ -103,7 +101,7 @@ func open(o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = c.query("SELECT count(*) FROM (SELECT 1 FROM answers LIMIT 1)", nil) // the schema is read, and an exclusive lock taken
+	err = c.query("SELECT count(*) FROM (SELECT 1 FROM answers LIMIT 1)", nil) // reads the schema, and takes an exclusive lock
 	for _, name := range Files(o.Path)[:3] {
 		if info, statErr := os.Stat(name); statErr == nil {
 			s.files[name] = info
@@ -124,7 +122,7 @@ func open(o Options) (*Store, error) {
 	return s, nil
 }
 
-// checkPlace refuses a store that processes would share on a file system of the network.
+// checkPlace returns a *NetworkError for a shared store on a network file system.
 func (o *Options) checkPlace() error {
 	if o.Exclusive {
 		return nil
@@ -135,10 +133,10 @@ func (o *Options) checkPlace() error {
 	return nil
 }
 
-// mostReaders is how many goroutines of the process look up at the same time.
+// mostReaders is the most goroutines that look up at the same time.
 const mostReaders = 4
 
-// read lends a connection to work.
+// read runs work with a connection.
 func (s *Store) read(work func(*conn) error) error {
 	if err := s.failure.Load(); err != nil {
 		return *err
@@ -165,16 +163,16 @@ func (s *Store) read(work func(*conn) error) error {
 	return s.fail(work(c))
 }
 
-// write lends the connection that writes to work. Commits that are not synced may be lost with the power, and only
-// before the next that is.
+// write runs work with the connection that writes. A power failure may lose commits that are not synced, until the next synced
+// commit.
 func (s *Store) write(synced bool, work func(*conn) error) error {
 	s.writes <- struct{}{}
 	defer func() { <-s.writes }()
-	return s.writeAlone(synced, work)
+	return s.writeLocked(synced, work)
 }
 
-// writeAlone is write for a caller that holds writes.
-func (s *Store) writeAlone(synced bool, work func(*conn) error) error {
+// writeLocked is write for a caller that holds s.writes.
+func (s *Store) writeLocked(synced bool, work func(*conn) error) error {
 	if err := s.failure.Load(); err != nil {
 		return *err
 	}
@@ -194,7 +192,7 @@ func (s *Store) writeAlone(synced bool, work func(*conn) error) error {
 	return s.fail(work(s.writer))
 }
 
-// fail makes an error sticky, unless it is the caller's.
+// fail makes an error sticky, unless it is a callerError.
 func (s *Store) fail(err error) error {
 	if own, ok := errors.AsType[*callerError](err); ok {
 		return own.err
@@ -206,13 +204,12 @@ func (s *Store) fail(err error) error {
 	return err
 }
 
-// callerError is an error of a function that the caller has passed, or the end of its context.
+// callerError is an error of the caller's function or context, not of the store.
 type callerError struct{ err error }
 
 func (e *callerError) Error() string { return e.err.Error() }
 
-// checkFiles returns an error if a file of the store has been removed or replaced: other processes would not see what is
-// written.
+// checkFiles returns an error if a file of the store has been removed or replaced: other processes would not see new answers.
 func (s *Store) checkFiles() error {
 	for name, opened := range s.files {
 		if info, err := os.Stat(name); err != nil || !os.SameFile(info, opened) {
@@ -225,8 +222,8 @@ func (s *Store) checkFiles() error {
 // Path is the path of the store.
 func (s *Store) Path() string { return s.options.Path }
 
-// Close gives back all claims, and closes the store. The last process leaves one file. Each call from then on returns an
-// error, and another Close nil.
+// Close gives back all claims, and closes the store. When the last process closes it, one file is left. Afterwards every method
+// returns an error, except that Close returns nil.
 func (s *Store) Close() error {
 	select {
 	case <-s.closed:
@@ -238,26 +235,26 @@ func (s *Store) Close() error {
 	err := s.disown()
 	closed := error(&FailedError{Path: s.options.Path, Err: errClosed})
 	failed := !s.failure.CompareAndSwap(nil, &closed)
-	s.writes <- struct{}{} // after a commit that has begun
+	s.writes <- struct{}{} // a commit that has begun ends first
 	defer func() { <-s.writes }()
 	for range s.made.Load() {
 		err = errors.Join(err, (<-s.readers).close())
 	}
 	if s.writer != nil {
 		if !s.options.Exclusive {
-			// Other programs that have the store open must not find pages there to move: they leave out the checksums. And the
-			// engine leaves the journal of a file that was moved.
+			// Other programs that have the store open would move the pages of the journal without checksums, so it must be
+			// empty. The engine does not empty the journal of a file that was moved.
 			_, _, checkpointErr := s.writer.WALCheckpoint("main", sqlite3.CHECKPOINT_PASSIVE)
-			if !errors.Is(checkpointErr, sqlite3.BUSY) { // another process is at it
+			if !errors.Is(checkpointErr, sqlite3.BUSY) { // another process is moving the pages
 				err = errors.Join(err, checkpointErr)
 			}
 		}
 		err = errors.Join(err, s.writer.close())
 	}
 	if s.notesLock != nil {
-		s.notesLock.Close() // nothing was written; the lock ends
+		s.notesLock.Close() // releases the lock; nothing was written
 	}
-	if failed { // the caller has the error
+	if failed { // an earlier call returned the error
 		return nil
 	}
 	return explain(s.options.Path, err)
@@ -281,7 +278,7 @@ func (s *Store) Has(source string) (has bool, err error) {
 	return has, err
 }
 
-// Note is what a caller keeps under a name beside the answers of the store's source; nil if there is none.
+// Note returns the note of that name beside the answers of the store's source; nil if there is none.
 func (s *Store) Note(name string) ([]byte, error) { return s.NoteOf(s.options.Source, name) }
 
 // NoteOf is Note for another source.
@@ -295,25 +292,25 @@ func (s *Store) NoteOf(source, name string) (body []byte, err error) {
 	return body, err
 }
 
-// Learned is what a run has learned of the service.
+// Learned is what a run has learned about the service.
 type Learned = limits.Learned
 
-// learnedNote is the name of the note with what was learned.
+// learnedNote is the name of the note that holds Learned.
 const learnedNote = "learned"
 
-// Learned is what an earlier run has learned of the service.
+// Learned returns what earlier runs have learned about the service. A damaged note counts as nothing learned.
 func (s *Store) Learned() (l Learned, err error) {
 	body, err := s.Note(learnedNote)
 	if err != nil || body == nil {
 		return l, err
 	}
-	if json.Unmarshal(body, &l) != nil || !l.IsValid() { // learned again
+	if json.Unmarshal(body, &l) != nil || !l.IsValid() { // the run learns it again
 		return Learned{}, nil
 	}
 	return l, nil
 }
 
-// KeepLearned keeps what was learned for the next run.
+// KeepLearned stores l for the next run.
 func (s *Store) KeepLearned(l Learned) error {
 	body, err := json.Marshal(l)
 	if err != nil {
