@@ -81,7 +81,7 @@ type HTTP struct {
 	secrets secrets
 	bodies  *memory.Pool // memory for bodies
 	patience
-	heard lastUsage
+	standing Standing
 }
 
 // New returns a client. The error says which option cannot be used; it is an *[OptionError] for BaseURL, APIKey and
@@ -175,10 +175,13 @@ func (c *HTTP) CloseIdle() {
 
 // Categorize makes one attempt. The error is an *Error, or the cause of ctx. The caller releases the answer.
 func (c *HTTP) Categorize(ctx context.Context, r Request) (Answer, error) {
+	name := c.options.WebsiteParam
 	if r.Kind == Product {
-		return c.categorize(ctx, r, c.options.ProductParam)
+		name = c.options.ProductParam
 	}
-	return c.categorize(ctx, r, c.options.WebsiteParam)
+	answer, err := c.categorize(ctx, r, name)
+	c.standing.note(r, answer, err)
+	return answer, err
 }
 
 // categorize sends the input in a parameter of each of the names; only a probe uses several.

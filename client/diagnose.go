@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -32,9 +31,7 @@ import (
 type Diagnoser struct {
 	next     Categorizer
 	usage    func(context.Context) (Usage, error)
-	answered atomic.Int64 // requests that next has answered
-	proven   atomic.Bool  // an earlier run has answers to requests with this key
-	heard    *lastUsage   // what others have heard of the quota; nil for none
+	standing *Standing
 
 	mu     sync.Mutex
 	last   usageReply
@@ -42,33 +39,22 @@ type Diagnoser struct {
 	deny   time.Time     // when a 403 first came
 }
 
-// lastUsage is the last quota that the usage operation told.
-type lastUsage struct{ atomic.Pointer[usageReply] }
-
-// Proven tells the Diagnoser that the service has answered a request with this key in an earlier run.
-func (d *Diagnoser) Proven() { d.proven.Store(true) }
-
 // usageProof is how long an answer of the usage operation alone makes a 403 a limit. After that the key may
 // be one that is not allowed to ask.
 const usageProof = time.Minute
 
 // usageReply is the last reply of the usage operation.
 type usageReply struct {
-	usage    Usage
-	err      error
-	refused  bool // the usage operation was refused, and usage is what it told last
-	at       time.Time
-	answered int64 // requests that were answered before the usage request
+	usage   Usage
+	err     error
+	refused bool // the usage operation was refused, and usage is what it told last
+	at      time.Time
+	charged int64 // answers before the usage request
 }
 
 // NewDiagnoser returns a Diagnoser for the errors of c.
-func NewDiagnoser(c *HTTP) *Diagnoser { return &Diagnoser{next: c, usage: c.Usage, heard: &c.heard} }
-
-// CloseIdle closes idle connections.
-func (d *Diagnoser) CloseIdle() {
-	if c, ok := d.next.(*HTTP); ok {
-		c.CloseIdle()
-	}
+func NewDiagnoser(c *HTTP) *Diagnoser {
+	return &Diagnoser{next: c, usage: c.Usage, standing: &c.standing}
 }
 
 // Categorize makes one attempt, and asks the usage operation if the attempt ends with an ambiguous error.
@@ -76,11 +62,7 @@ func (d *Diagnoser) CloseIdle() {
 func (d *Diagnoser) Categorize(ctx context.Context, r Request) (Answer, error) {
 	sent := time.Now()
 	answer, err := d.next.Categorize(ctx, r)
-	var e *Error
-	switch {
-	case err == nil:
-		d.answered.Add(1)
-	case errors.As(err, &e) && (ambiguous(e.Status) || e.spent && e.Class != Quota):
+	if e, ok := errors.AsType[*Error](err); ok && (ambiguous(e.Status) || e.spent && e.Class != Quota) {
 		diagnosed := *e
 		diagnosed.Class = d.diagnose(ctx, e, sent)
 		if ctx.Err() != nil {
@@ -114,7 +96,7 @@ func (d *Diagnoser) diagnose(ctx context.Context, e *Error, sent time.Time) Clas
 		return Transient
 	case refusesKey(reply.err):
 		return Auth
-	case d.answered.Load() > 0 || d.proven.Load():
+	case d.standing.State() >= Proven:
 		return Transient
 	case e.Status == http.StatusForbidden && reply.err == nil && !d.denies():
 		return Transient
@@ -179,15 +161,15 @@ func (d *Diagnoser) usageSince(ctx context.Context, sent time.Time, fresh bool) 
 
 // ask asks the usage operation. The reply of a request that was cut off holds for no other call.
 func (d *Diagnoser) ask(ctx context.Context) usageReply {
-	answered := d.answered.Load()
+	charged := d.standing.Charged()
 	usage, err := d.usage(ctx)
 	refused := false
-	if d.heard != nil && isRefusal(err) {
-		if heard := d.heard.Load(); heard != nil {
-			usage, err, refused = heard.usage, nil, true
+	if isRefusal(err) {
+		if told, ok := d.standing.Told(); ok {
+			usage, err, refused = told, nil, true
 		}
 	}
-	reply := usageReply{usage: usage, err: err, refused: refused, at: time.Now(), answered: answered}
+	reply := usageReply{usage: usage, err: err, refused: refused, at: time.Now(), charged: charged}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if ctx.Err() == nil {
@@ -208,7 +190,7 @@ func (d *Diagnoser) lastIsValid() bool {
 	case d.last.err != nil:
 		return age < usageFailureLifetime
 	case isNumber:
-		return age < usageLifetime && d.answered.Load()-d.last.answered < left
+		return age < usageLifetime && d.standing.Charged()-d.last.charged < left
 	}
 	return age < usageLifetime
 }

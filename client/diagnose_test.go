@@ -23,6 +23,13 @@ func (f *fails) Categorize(context.Context, Request) (Answer, error) {
 	return Answer{}, f.err
 }
 
+// newDiagnoser returns a Diagnoser for a service that is unknown.
+func newDiagnoser(next Categorizer, usage func(context.Context) (Usage, error)) *Diagnoser {
+	d := new(Diagnoser)
+	d.standing, d.next, d.usage = Observe(next, usage)
+	return d
+}
+
 func TestDiagnoser(t *testing.T) {
 	broken := &Error{Class: Transient, Status: 500}
 	refused := &Error{Class: Auth, Status: 401}
@@ -68,7 +75,7 @@ func TestDiagnoser(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			next := &fails{err: &Error{Class: classOf(tt.status), Status: tt.status, Detail: tt.detail}}
 			next.answers.Store(tt.answered)
-			d := &Diagnoser{next: next, usage: tt.usage}
+			d := newDiagnoser(next, tt.usage)
 			for range tt.answered {
 				if _, err := d.Categorize(t.Context(), testRequest); err != nil {
 					t.Fatal(err)
@@ -85,10 +92,10 @@ func TestDiagnoser(t *testing.T) {
 func TestDiagnoserInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	next := &fails{err: &Error{Class: Auth, Status: 403}}
-	d := &Diagnoser{next: next, usage: func(ctx context.Context) (Usage, error) {
+	d := newDiagnoser(next, func(ctx context.Context) (Usage, error) {
 		cancel()
 		return Usage{}, ctx.Err()
-	}}
+	})
 	var e *Error
 	if _, err := d.Categorize(ctx, testRequest); !errors.Is(err, context.Canceled) || errors.As(err, &e) {
 		t.Errorf("got %v", err)
@@ -97,10 +104,10 @@ func TestDiagnoserInterrupted(t *testing.T) {
 
 func TestDiagnoserKeepsClearErrors(t *testing.T) {
 	for _, want := range []error{&Error{Class: Rejected, Status: 404}, &Error{Class: Transient, Status: 500}, context.Canceled} {
-		d := &Diagnoser{next: categorizerFunc(func() error { return want }), usage: func(context.Context) (Usage, error) {
+		d := newDiagnoser(categorizerFunc(func() error { return want }), func(context.Context) (Usage, error) {
 			t.Error("usage was asked")
 			return Usage{}, nil
-		}}
+		})
 		if _, err := d.Categorize(t.Context(), testRequest); !errors.Is(err, want) {
 			t.Errorf("got %v, want %v", err, want)
 		}
@@ -116,14 +123,11 @@ func TestDiagnoserAsksOnceForABurst(t *testing.T) {
 	var asked atomic.Int64
 	var arrived sync.WaitGroup
 	arrived.Add(workers)
-	d := &Diagnoser{
-		next: categorizerFunc(func() error {
-			arrived.Done()
-			arrived.Wait() // all attempts are sent before the first diagnosis
-			return &Error{Class: Transient, Status: http.StatusTooManyRequests}
-		}),
-		usage: func(context.Context) (Usage, error) { asked.Add(1); return Usage{Remaining: "0"}, nil },
-	}
+	d := newDiagnoser(categorizerFunc(func() error {
+		arrived.Done()
+		arrived.Wait() // all attempts are sent before the first diagnosis
+		return &Error{Class: Transient, Status: http.StatusTooManyRequests}
+	}), func(context.Context) (Usage, error) { asked.Add(1); return Usage{Remaining: "0"}, nil })
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
@@ -141,7 +145,7 @@ func TestDiagnoserAsksOnceForABurst(t *testing.T) {
 func TestDiagnoserReusesUsage(t *testing.T) {
 	asked := 0
 	next := &fails{err: &Error{Class: Transient, Status: http.StatusTooManyRequests}}
-	d := &Diagnoser{next: next, usage: func(context.Context) (Usage, error) { asked++; return Usage{Remaining: "3"}, nil }}
+	d := newDiagnoser(next, func(context.Context) (Usage, error) { asked++; return Usage{Remaining: "3"}, nil })
 	for range 5 { // the first refusal asks usage, the others reuse the reply
 		d.Categorize(t.Context(), testRequest)
 	}
@@ -162,13 +166,13 @@ func TestDiagnoserReusesUsage(t *testing.T) {
 func TestNoAttemptWaitsForTheUsageOfAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int64
-		d := &Diagnoser{next: &fails{err: &Error{Class: Auth, Status: 401}}, usage: func(ctx context.Context) (Usage, error) {
+		d := newDiagnoser(&fails{err: &Error{Class: Auth, Status: 401}}, func(ctx context.Context) (Usage, error) {
 			if asked.Add(1) == 1 {
 				<-ctx.Done()
 				return Usage{}, ctx.Err()
 			}
 			return Usage{Remaining: "0"}, nil
-		}}
+		})
 		first, endFirst := context.WithCancel(t.Context())
 		second, endSecond := context.WithCancel(t.Context())
 		errs := make([]error, 3)

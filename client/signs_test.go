@@ -26,17 +26,15 @@ func TestDiagnoserHasHeard(t *testing.T) {
 		know   func(*Diagnoser)
 		want   Class
 	}{
-		{"stored answers prove the key", 403, "", func(d *Diagnoser) { refused(403)(d); d.Proven() }, Transient},
+		{"stored answers prove the key", 403, "", func(d *Diagnoser) { refused(403)(d); d.standing.Recall(testRequest, Answer{}) }, Transient},
 		{"nothing proves the key", 403, "", refused(403), Auth},
 		{"a limit on all paths", 429, "You have exhausted your API Request Quota", func(d *Diagnoser) {
 			refused(429)(d)
-			d.heard = new(lastUsage)
-			d.heard.Store(&usageReply{usage: Usage{Remaining: "123456"}})
+			d.standing.told.Store(&told{usage: Usage{Remaining: "123456"}})
 		}, Transient},
 		{"a limit on all paths, no bound", 429, "You have exhausted your API Request Quota", func(d *Diagnoser) {
 			refused(429)(d)
-			d.heard = new(lastUsage)
-			d.heard.Store(&usageReply{usage: Usage{Remaining: "unlimited"}})
+			d.standing.told.Store(&told{usage: Usage{Remaining: "unlimited"}})
 		}, Transient},
 		{"a quota that was never told", 429, "You have exhausted your API Request Quota", refused(429), Quota},
 		{"a 403 for long, and only usage answers", 403, "", func(d *Diagnoser) {
@@ -44,7 +42,7 @@ func TestDiagnoserHasHeard(t *testing.T) {
 			d.deny = time.Now().Add(-2 * usageProof)
 		}, Auth},
 	} {
-		d := &Diagnoser{next: &fails{err: &Error{Class: classOf(tt.status), Status: tt.status, Detail: tt.detail}}}
+		d := newDiagnoser(&fails{err: &Error{Class: classOf(tt.status), Status: tt.status, Detail: tt.detail}}, nil)
 		tt.know(d)
 		if _, err := d.Categorize(t.Context(), testRequest); ClassOf(err) != tt.want {
 			t.Errorf("%s: got %v, want %v", tt.name, ClassOf(err), tt.want)

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // Usage is the quota of the API key.
@@ -40,7 +39,9 @@ func (u Usage) Understood() bool {
 }
 
 // Usage asks for the remaining quota, which costs nothing. The error is an *Error, or the cause of ctx.
-func (c *HTTP) Usage(ctx context.Context) (Usage, error) {
+func (c *HTTP) Usage(ctx context.Context) (Usage, error) { return c.standing.askUsage(ctx, c.usage) }
+
+func (c *HTTP) usage(ctx context.Context) (Usage, error) {
 	req, err := c.newRequest("/api/usage", nil)
 	if err != nil {
 		return Usage{}, &Error{Class: Fatal, Err: err}
@@ -59,7 +60,6 @@ func (c *HTTP) Usage(ctx context.Context) (Usage, error) {
 		return Usage{}, &Error{Class: Transient, Status: resp.StatusCode, Err: err, Detail: c.snippet(body)}
 	}
 	usage.Plan, usage.Remaining = c.Hide(usage.Plan), c.Hide(usage.Remaining)
-	c.heard.Store(&usageReply{usage: usage, at: time.Now()})
 	usage.Gateway = resp.Header.Get(GatewayHeader) != ""
 	return usage, nil
 }

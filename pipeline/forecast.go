@@ -82,7 +82,7 @@ func DryRun(ctx context.Context, options SessionOptions) (_ Forecast, err error)
 	if f.Rate, f.Learned, err = s.rate(parts.Store); err != nil {
 		return f, err
 	}
-	err = s.quota.Check(ctx, s.proves(parts.Store))
+	err = s.quota.Check(ctx, s.everAnswered(parts.Store))
 	f.Quota = s.quota.Usage()
 	return f, err
 }

@@ -14,17 +14,13 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
-// trial is how many requests are in flight before the first answer: if the answers do not fit, few are paid for in
-// vain.
-const trial = 3
-
 // newLimits gives the limits of the run. The embedded service has none, so that nothing has to be
 // learned.
 func (s *Session) newLimits(parts flow.Parts) (*limits.Controller, error) {
 	o, service := s.options.Limits, &s.options.Service
-	o.CanAsk = s.quota.Known()
+	_, o.CanAsk = s.standing.Told()
 	if service.Hosted {
-		o.Trial = trial
+		o.Trial = client.MostUnusable
 	}
 	if service.Hosted && o.Rate == 0 && parts.Store != nil {
 		learned, err := parts.Store.Learned()
@@ -56,7 +52,7 @@ func (s *Session) keepLearned(parts flow.Parts) error {
 // checkQuota asks for the quota before the first record, and reports whether it is enough. The input is
 // read once more for that, which takes seconds where the run takes hours; a pipe and records of the caller cannot be.
 func (s *Session) checkQuota(ctx context.Context, store *answers.Store, options flow.Options) error {
-	if err := s.quota.Check(ctx, s.proves(store)); err != nil {
+	if err := s.quota.Check(ctx, s.everAnswered(store)); err != nil {
 		return err
 	}
 	left, isNumber := s.quota.Usage().Requests()
@@ -85,15 +81,12 @@ func (s *Session) checkQuota(ctx context.Context, store *answers.Store, options 
 	return nil
 }
 
-// proves returns a function that looks in the store for an outcome of the service, which proves the key, and tells the
-// client if there is one. The store may be nil.
-func (s *Session) proves(store *answers.Store) func() (bool, error) {
+// everAnswered returns a function that reports whether the service has ever answered, which proves the key. The store may be
+// nil.
+func (s *Session) everAnswered(store *answers.Store) func() (bool, error) {
+	service := &s.options.Service
 	return func() (bool, error) {
-		known, err := flow.HasAnswers(store, s.options.Service.Name)
-		if d, ok := s.options.Service.Categorizer.(interface{ Proven() }); ok && known { // a client.Diagnoser
-			d.Proven()
-		}
-		return known, err
+		return s.standing.Ever(func() (bool, error) { return store.Has(service.Name) })
 	}
 }
 

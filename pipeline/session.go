@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/client/money"
 	"github.com/bulkcat/bulkcat/pipeline/attempts"
@@ -32,6 +33,7 @@ type Session struct {
 	lock      *disk.Lock                    // on the output; nil for standard output
 	spool     *reader.Spool                 // nil unless standard input is a pipe that is kept
 	interrupt func()                        // ends a read that waits for a pipe; nil without a pipe
+	standing  *client.Standing              // of the service
 	stopReads func()                        // ends the reads of object storage
 	counters  *progress.Counters
 	quota     *progress.Quota
@@ -72,11 +74,12 @@ func Open(ctx context.Context, options SessionOptions) (*Session, error) {
 
 func newSession(options SessionOptions) *Session {
 	s := &Session{options: options.withDefaults().inShard(), counters: new(progress.Counters), opened: time.Now()}
+	service := &s.options.Service
+	s.standing, service.Categorizer, service.Usage = client.Observe(service.Categorizer, service.Usage)
 	s.options.shareQuota()
 	if options.Details {
 		s.counters.GatherDetails()
 	}
-	service := &s.options.Service
 	s.quota = progress.NewQuota(service.Usage, service.Hosted, s.counters, s.options.Log)
 	return s
 }
@@ -232,7 +235,7 @@ func (s *Session) ask(ctx, out context.Context, account *record.Account, options
 		return published, err
 	}
 	parts := flow.Parts{
-		Source: s.input.Load(), Interrupt: s.endReading, Categorizer: o.Service.Categorizer, Usage: s.quota.Ask,
+		Source: s.input.Load(), Interrupt: s.endReading, Categorizer: o.Service.Categorizer, CloseIdle: o.Service.CloseIdle, Usage: s.quota.Ask,
 		Each: o.Each, Log: o.Log, Counters: s.counters,
 	}
 	if store != nil {
@@ -303,7 +306,6 @@ func (s *Session) prepare(ctx, out context.Context, account *record.Account, par
 			return err
 		}
 		s.shareLimits()
-		options.Reached = s.quota.Known()
 	}
 	if s.limits, err = s.newLimits(*parts); err != nil {
 		return err

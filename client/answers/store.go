@@ -270,8 +270,11 @@ func (s *Store) Size() (sum int64, err error) {
 	return sum, nil
 }
 
-// Has reports whether the store has an outcome of a source.
+// Has reports whether the store, which may be nil, has an outcome of a source.
 func (s *Store) Has(source string) (has bool, err error) {
+	if s == nil {
+		return false, nil
+	}
 	err = s.read(func(c *conn) error {
 		return c.query("SELECT 1 FROM answers WHERE service = ? LIMIT 1", func(*sqlite3.Stmt) error { has = true; return nil }, source)
 	})

@@ -77,8 +77,7 @@ func (g *Gateway) attempt(ctx context.Context, c *call, permit limits.Permit) {
 	began := time.Now()
 	answer, err := g.options.Upstream.Categorize(ctx, c.Request)
 	g.metrics.took.Observe(time.Since(began).Seconds())
-	if shape, ok := errors.AsType[*client.ShapeError](err); ok && !(shape.Worded && g.fits.Load()) {
-		g.answered.Add(1) // it is charged
+	if shape, ok := errors.AsType[*client.ShapeError](err); ok && !(shape.Worded && g.isAnswering()) {
 		g.report(g.limits.End(time.Now(), permit, ask.ResultOf(answer, err)))
 		g.endMisfit(ctx, c, err)
 		return
@@ -95,8 +94,6 @@ func (g *Gateway) attempt(ctx context.Context, c *call, permit limits.Permit) {
 		g.lastErr.Store(e)
 	}
 	if err == nil {
-		g.fits.Store(true)
-		g.answered.Add(1)
 		g.lastErr.Store(nil) // it is not the cause of what comes
 	}
 	g.report(g.limits.End(time.Now(), permit, result))
@@ -134,17 +131,20 @@ func (g *Gateway) unanswered(ctx context.Context, c *call, e *client.Error) {
 // endMisfit ends a call that got an answer of another shape: with a rejection once other answers fit.
 func (g *Gateway) endMisfit(ctx context.Context, c *call, err error) {
 	e, _ := errors.AsType[*client.Error](err)
-	if g.fits.Load() {
+	if g.isAnswering() {
 		g.reject(ctx, c, e.Rejection())
 		return
 	}
 	g.lastErr.Store(e)
-	g.misfits.Add(1)
+	g.standing.Doubt()
 	g.end(c, false, nil, unusable())
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.look(time.Now())
 }
+
+// isAnswering reports whether the upstream has given an answer of the expected shape.
+func (g *Gateway) isAnswering() bool { return g.standing.State() == client.Answering }
 
 // doubtKey has the usage operation asked whether the upstream accepts the key.
 func (g *Gateway) doubtKey() {

@@ -36,25 +36,22 @@ type Options struct {
 
 // Gateway answers from the store, and asks the upstream for the rest.
 type Gateway struct {
-	options Options
-	log     *slog.Logger
-	limits  *limits.Controller
-	service *embedded.Service
-	metrics metrics
-	bodies  *memory.Pool // memory of long answers that clients read
+	options  Options
+	log      *slog.Logger
+	standing *client.Standing // of the upstream
+	limits   *limits.Controller
+	service  *embedded.Service
+	metrics  metrics
+	bodies   *memory.Pool // memory of long answers that clients read
 
 	waker   *ask.Waker // of the dispatcher
 	commits chan *call // answered or rejected
 	asking  sync.WaitGroup
 	stopped chan struct{} // closed when no call ends any more
 
-	fits     atomic.Bool                  // the upstream has given an answer of the expected shape
-	misfits  atomic.Int64                 // its answers of another shape before that
-	answered atomic.Int64                 // answers of the upstream
-	told     atomic.Pointer[told]         // nil if the upstream has told nothing
-	lastErr  atomic.Pointer[client.Error] // of a failed attempt
-	changed  chan struct{}                // holds a token if the condition of the upstream has changed
-	doubted  chan struct{}                // holds a token if a request has failed in a way that puts the key in doubt
+	lastErr atomic.Pointer[client.Error] // of a failed attempt
+	changed chan struct{}                // holds a token if the condition of the upstream has changed
+	doubted chan struct{}                // holds a token if a request has failed in a way that puts the key in doubt
 
 	mu     sync.Mutex
 	calls  map[client.Request]*call
@@ -67,7 +64,7 @@ type Gateway struct {
 	refused   *client.Error // the key is refused; nil if it is not
 	refusedAt time.Time
 	check     time.Time // when the usage operation is asked next
-	judged    int64     // answers of the upstream when the usage operation was asked last
+	judged    int64     // charged answers of the upstream when the usage operation was asked last
 }
 
 // commitsQueued outcomes may wait for the commit before.
@@ -89,6 +86,7 @@ func New(ctx context.Context, o Options) (*Gateway, error) {
 		bodies: memory.New(allBodies), waker: ask.NewWaker(), commits: make(chan *call, commitsQueued), stopped: make(chan struct{}),
 		calls: map[client.Request]*call{}, failed: failures{}, changed: make(chan struct{}, 1), doubted: make(chan struct{}, 1), seen: condition{state: Up},
 	}
+	g.standing, g.options.Upstream, g.options.Usage = client.Observe(o.Upstream, o.Usage)
 	usage, err := g.askUsage(ctx)
 	asked := ask.QuotaOf(usage, err)
 	switch {
@@ -105,7 +103,7 @@ func New(ctx context.Context, o Options) (*Gateway, error) {
 		return nil, storeErr
 	}
 	l := o.Limits
-	l.Trial, l.CanAsk, l.WaitForQuota, l.Learned = mostMisfits, err == nil || asked.Transient, true, learned
+	l.Trial, l.CanAsk, l.WaitForQuota, l.Learned = client.MostUnusable, err == nil || asked.Transient, true, learned
 	l.MaxRequests, l.MaxOutage, l.Shards = 0, 0, 0
 	if l.Rate > 0 { // the operator's rate is used from the start
 		l.Learned.Rate = 0
@@ -213,17 +211,5 @@ func (g *Gateway) nextCheck() time.Time {
 func (g *Gateway) askUsage(ctx context.Context) (client.Usage, error) {
 	ctx, cancel := context.WithTimeout(ctx, usageTimeout)
 	defer cancel()
-	answered := g.answered.Load()
-	usage, err := g.options.Usage(ctx)
-	if err == nil {
-		g.told.Store(&told{usage, answered})
-	}
-	return usage, err
+	return g.options.Usage(ctx)
 }
-
-// mostMisfits answers of another shape, and none of the expected shape, show that the settings are wrong. As many
-// requests are in flight before the first answer.
-const mostMisfits = 3
-
-// isUnusable reports whether the answers of the upstream do not fit. They are charged, so no more are asked for.
-func (g *Gateway) isUnusable() bool { return !g.fits.Load() && g.misfits.Load() >= mostMisfits }

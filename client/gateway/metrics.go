@@ -77,8 +77,8 @@ func (g *Gateway) Collect(to chan<- prometheus.Metric) {
 	count(failedDesc, &m.failed)
 	m.took.Collect(to)
 	gauge(rateDesc, g.limits.Rate())
-	if t := g.told.Load(); t != nil {
-		if left, ok := t.usage.Requests(); ok {
+	if usage, ok := g.standing.Told(); ok {
+		if left, ok := usage.Requests(); ok {
 			gauge(quotaDesc, float64(left))
 		}
 	}

@@ -38,14 +38,14 @@ func TestUpstreamOfAnotherShape(t *testing.T) {
 		})
 		r.run(t, func() {
 			upstream := &misfits{}
-			r.Gateway.options.Upstream = upstream
+			r.Gateway.standing, r.Gateway.options.Upstream, _ = client.Observe(upstream, nil)
 			for i := range 50 {
 				if got := r.ask("alice", fmt.Sprint("title ", i)); got.status != 502 || !strings.Contains(got.message, "cannot be used") {
 					t.Fatalf("got %+v", got)
 				}
 			}
 			synctest.Wait() // for the log
-			if upstream.asked != mostMisfits || strings.Count(log.String(), "level=ERROR") != 1 || !strings.Contains(log.String(), "no list") {
+			if upstream.asked != client.MostUnusable || strings.Count(log.String(), "level=ERROR") != 1 || !strings.Contains(log.String(), "no list") {
 				t.Errorf("%d requests:\n%s", upstream.asked, log)
 			}
 			r.ask("alice", "stored").check(t, response{status: 200, cache: "hit"})
@@ -60,7 +60,7 @@ func TestOneAnswerOfAnotherShape(t *testing.T) {
 		r := newRig(clienttest.Options{}, "alice quota=100")
 		r.run(t, func() {
 			upstream := &misfits{except: "sound", next: r.Gateway.options.Upstream}
-			r.Gateway.options.Upstream = upstream
+			r.Gateway.standing, r.Gateway.options.Upstream, _ = client.Observe(upstream, nil)
 			refused := response{status: 422, cache: "miss", message: "the answer has no list: "}
 			r.ask("alice", "sound 1").check(t, response{status: 200, cache: "miss"})
 			r.ask("alice", "odd").check(t, refused)

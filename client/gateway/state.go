@@ -44,7 +44,7 @@ func (g *Gateway) condition(now time.Time) condition {
 	s := g.limits.Status()
 	wait := max(0, s.Next.Sub(now))
 	switch {
-	case g.isUnusable():
+	case g.standing.State() == client.Doubted: // its answers are charged, so no more are asked for
 		return condition{state: Blocked, refusal: unusable()}
 	case g.refused != nil:
 		return condition{Blocked, g.check, blocked(g.check.Sub(now))}
@@ -134,23 +134,12 @@ func (g *Gateway) Condition() embedded.Condition {
 	return embedded.Condition{State: string(c.state), Left: left, Err: c.refusal}
 }
 
-// told is what the upstream has told of its quota, and the answers that it had given before.
-type told struct {
-	usage    client.Usage
-	answered int64
-}
-
 // left is the number of answers that the upstream's quota allows, up to the reserve.
 func (g *Gateway) left() embedded.Quota {
-	t := g.told.Load()
-	if t == nil {
+	left, isNumber := g.standing.Left()
+	if !isNumber {
 		return embedded.Unlimited
 	}
-	left, ok := t.usage.Requests()
-	if !ok {
-		return embedded.Unlimited
-	}
-	left -= g.answered.Load() - t.answered
 	if g.options.Limits.KeepReserve {
 		left -= g.options.Limits.Reserve
 	}
@@ -178,15 +167,15 @@ const (
 func (g *Gateway) judge(now time.Time, err error, doubted bool) (mended bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	answered := g.answered.Load()
+	charged := g.standing.Charged()
 	switch {
 	case err == nil:
 		mended, g.refused = g.refused != nil, nil
-	case g.refused == nil && refusesKey(err, doubted) && (doubted || answered == g.judged):
+	case g.refused == nil && refusesKey(err, doubted) && (doubted || charged == g.judged):
 		g.refused, _ = errors.AsType[*client.Error](err)
 		g.refusedAt = now
 	}
-	g.judged = answered
+	g.judged = charged
 	pause := checkLast
 	if g.refused != nil {
 		pause = min(max(now.Sub(g.refusedAt)/8, checkFirst), checkLast)

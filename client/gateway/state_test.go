@@ -186,7 +186,7 @@ func TestACallMeetsARefusal(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := &Gateway{ // that does not dispatch
-				options: Options{Retry: client.DefaultRetryPolicy()}, limits: limits.New(limits.Options{WaitForQuota: true}, time.Now()),
+				options: Options{Retry: client.DefaultRetryPolicy()}, standing: new(client.Standing), limits: limits.New(limits.Options{WaitForQuota: true}, time.Now()),
 				waker: ask.NewWaker(), changed: make(chan struct{}, 1), seen: condition{state: Up},
 				calls: map[client.Request]*call{}, failed: failures{},
 			}

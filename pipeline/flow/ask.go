@@ -34,7 +34,7 @@ func (r *run) attempt(t *task, permit limits.Permit) error {
 	if err := r.checkBare(t); err != nil {
 		return err
 	}
-	r.saveAll(r.rejections.confirmedBy(t)) // these were sent before
+	r.saveAll(r.rejections.confirmedBy(t.Sent)) // these were sent before
 	r.save(t)
 	return nil
 }
@@ -88,7 +88,7 @@ func (r *run) mayEnd(e *client.Error) bool {
 	case client.Fatal, client.Auth:
 		return true
 	case client.Rejected:
-		return r.rejections.known.Load() == nil
+		return r.standing.Known() == nil
 	}
 	return false
 }
@@ -189,16 +189,13 @@ func (r *run) askQuota() {
 	if r.soft.Err() != nil {
 		return
 	}
-	if err == nil {
-		r.silence.end()
-	}
 	quota := ask.QuotaOf(usage, err)
-	never, storeErr := r.neverAnswered()
+	ever, storeErr := r.everAnswered()
 	if storeErr != nil {
 		r.stop(storeErr)
 		return
 	}
-	quota.NoProof = never || r.parked.Len() >= severalFail
+	quota.NoProof = !ever || r.parked.Len() >= severalFail
 	r.report(r.Limits.ReportQuota(time.Now(), quota))
 }
 
@@ -213,9 +210,7 @@ func (r *run) report(change limits.Effect) {
 		r.Counters.Outages.Add(1)
 		r.Log.Warn("the service is out: waiting for it", "error", r.Counters.LastError.Load())
 	case limits.Limited:
-		if c, ok := r.Categorizer.(interface{ CloseIdle() }); ok {
-			c.CloseIdle() // a limiter of connections counts those as well
-		}
+		r.CloseIdle() // a limiter of connections counts those as well
 		if !r.limited.Swap(true) {
 			r.Log.Info("limited, waiting: the service refuses further requests for a while", "error", r.Counters.LastError.Load())
 		}

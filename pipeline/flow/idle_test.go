@@ -16,24 +16,17 @@ type idleTransport struct {
 
 func (t *idleTransport) CloseIdleConnections() { t.closed++ }
 
-// TestLimitedRunClosesIdleConnections has each client of the hosted service close its idle connections when the service
+// TestLimitedRunClosesIdleConnections has the client of the hosted service close its idle connections when the service
 // refuses everything: a limiter of connections counts those as well.
 func TestLimitedRunClosesIdleConnections(t *testing.T) {
-	for name, wrap := range map[string]func(*client.HTTP) client.Categorizer{
-		"a client":    func(c *client.HTTP) client.Categorizer { return c },
-		"a diagnoser": func(c *client.HTTP) client.Categorizer { return client.NewDiagnoser(c) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			transport := new(idleTransport)
-			c, err := client.New(client.Options{BaseURL: "http://service", Transport: transport})
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := run{Parts: Parts{Categorizer: wrap(c)}.withDefaults()}
-			r.report(limits.Effect{State: limits.Limited})
-			if transport.closed != 1 {
-				t.Errorf("the idle connections were closed %d times", transport.closed)
-			}
-		})
+	transport := new(idleTransport)
+	c, err := client.New(client.Options{BaseURL: "http://service", Transport: transport})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := run{Parts: Parts{Categorizer: c, CloseIdle: c.CloseIdle}.withDefaults()}
+	r.report(limits.Effect{State: limits.Limited})
+	if transport.closed != 1 {
+		t.Errorf("the idle connections were closed %d times", transport.closed)
 	}
 }

@@ -235,10 +235,7 @@ func (r *run) completeStored(t *task, outcome answers.Outcome) {
 	if outcome.Rejection != nil {
 		t.err = outcome.Rejection
 	} else {
-		r.rejections.learn(t.Request, t.answer)
-		if d, ok := r.Categorizer.(interface{ Proven() }); ok { // a client.Diagnoser
-			d.Proven()
-		}
+		r.standing.Recall(t.Request, t.answer)
 	}
 	r.complete(t)
 }

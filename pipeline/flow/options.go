@@ -49,7 +49,6 @@ type Options struct {
 
 	Hurry <-chan struct{} // closed to shorten the grace period to HurriedGrace; nil for never
 
-	Reached     bool                        // the service has told its quota, so its address is right
 	CheckCounts func(record.Snapshot) error // called before the output is published; may be nil
 	Judge       func(record.Statuses) error // called with the statuses of the first records, again with each further one: an error stops the run; may be nil
 
@@ -92,6 +91,7 @@ type Parts struct {
 	Source      Source
 	Interrupt   func() // ends a Read of Source that waits for input with reader.ErrInterrupted; nil if none waits
 	Categorizer client.Categorizer
+	CloseIdle   func()                                      // closes idle connections to the service, called when it refuses everything; may be nil
 	Limits      *limits.Controller                          // nil for 32 requests in flight and no other limit
 	Usage       func(context.Context) (client.Usage, error) // how much quota is left; may be nil if Limits never ask
 	Log         *slog.Logger                                // warnings and notices; nil for none
@@ -124,6 +124,9 @@ func (p Parts) withDefaults() Parts {
 	}
 	if p.Log == nil {
 		p.Log = slog.New(slog.DiscardHandler)
+	}
+	if p.CloseIdle == nil {
+		p.CloseIdle = func() {}
 	}
 	if p.Begins == nil {
 		p.Begins = func() {}

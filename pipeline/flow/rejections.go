@@ -28,12 +28,7 @@ import (
 // input; in one in which it never has, the settings are wrong, and the run ends after three. So it does after three pages
 // of HTML or XML, with a status of success or as rejections, if the service has never answered.
 type rejections struct {
-	known       atomic.Pointer[client.Request] // a request that was answered, in this run or an earlier run
-	answered    atomic.Bool                    // the service has answered in this run
-	unusable    atomic.Int64                   // unusable responses before the first answer: see tolerate
-	fitted      sync.Map                       // the names of classifications in which the service has answered with entries in this run
-	shown       sync.Map                       // likewise, in this run or an earlier run
-	bare        atomic.Int64                   // answers without a list of entries: see checkBare
+	bare        atomic.Int64 // answers without a list of entries: see checkBare
 	unconfirmed ask.Rejected[*task]
 
 	mu     sync.Mutex
@@ -46,11 +41,10 @@ type rejections struct {
 }
 
 const (
-	firstSeries  = 20   // rejections in a row before the first check
-	mostSeries   = 1000 // rejections more, at most, before the next check
-	mostUnusable = 3    // unusable responses without an answer end the run
-	mostBare     = 100  // bare answers without another answer end the run: a list may begin with inputs that the service does not know
-	mostUnknown  = 1000 // rejections that blame the input, likewise
+	firstSeries = 20   // rejections in a row before the first check
+	mostSeries  = 1000 // rejections more, at most, before the next check
+	mostBare    = 100  // bare answers without another answer end the run: a list may begin with inputs that the service does not know
+	mostUnknown = 1000 // rejections that blame the input, likewise
 )
 
 // MisconfiguredError says that the service has rejected every input in the same way, and has answered
@@ -74,30 +68,20 @@ func (e *MisconfiguredError) Error() string {
 
 func (e *MisconfiguredError) Unwrap() error { return e.Err }
 
-// learn remembers a request that was answered.
-func (f *rejections) learn(request client.Request, answer client.Answer) {
-	if len(answer.Entries) > 0 {
-		f.shown.Store(request.Classification, true)
-	}
-	if f.known.Load() == nil {
-		f.known.CompareAndSwap(nil, &request)
-	}
-}
-
 // hold holds a rejected task, and has the service checked after a long series.
 func (r *run) hold(t *task, e *client.Error) error {
 	f := &r.rejections
 	least := firstSeries
-	if isMisfit(e) && !f.fits(t) {
-		least = mostUnusable
+	if now, _ := r.standing.Shown(t.Request.Classification); isMisfit(e) && !now {
+		least = client.MostUnusable
 	}
 	if r.doubts(e) {
-		never, err := r.neverAnswered()
+		ever, err := r.everAnswered()
 		if err != nil {
 			return err
 		}
-		if never {
-			least = mostUnusable
+		if !ever {
+			least = client.MostUnusable
 		}
 	}
 	series, long := f.add(t, e.Label(), least)
@@ -109,9 +93,9 @@ func (r *run) hold(t *task, e *client.Error) error {
 		r.saveAll(f.unconfirmed.TakeAll())
 	case !long:
 		r.wakeAtLast(r.open.Load())
-	case f.known.Load() == nil && (series >= mostUnknown || !r.mayBlameInput(e)):
+	case r.standing.Known() == nil && (series >= mostUnknown || !r.mayBlameInput(e)):
 		return r.misconfigured(series, e)
-	case f.known.Load() == nil:
+	case r.standing.Known() == nil:
 		r.Log.Warn("the service rejects one input after another, and has answered none", "series", series, "last", t.place(), "error", e)
 	default:
 		r.Counters.LastError.Store(e)
@@ -137,26 +121,15 @@ func (f *rejections) add(t *task, kind string, least int) (series int, long bool
 	return f.series, true
 }
 
-// confirmedBy notes an answer, and returns the tasks whose rejections the answer confirms: those that were sent before.
-func (f *rejections) confirmedBy(t *task) []*task {
-	f.answered.Store(true)
-	if len(t.answer.Entries) > 0 && !f.fits(t) {
-		f.fitted.Store(t.Request.Classification, true)
-	}
-	f.learn(t.Request, t.answer)
+// confirmedBy ends the series, and returns the tasks whose rejections the answer to a request confirms: those that were sent before.
+func (f *rejections) confirmedBy(sent time.Time) []*task {
 	f.mu.Lock()
 	f.kind, f.series = "", 0
 	f.mu.Unlock()
 	if f.unconfirmed.Len() == 0 {
 		return nil
 	}
-	return f.unconfirmed.Confirm(t.Sent)
-}
-
-// fits reports whether the service has given answers that fit in the classification of a task, in this run.
-func (f *rejections) fits(t *task) bool {
-	_, ok := f.fitted.Load(t.Request.Classification)
-	return ok
+	return f.unconfirmed.Confirm(sent)
 }
 
 // isMisfit reports whether a rejection is an answer of another shape.
@@ -176,16 +149,14 @@ func (r *run) tolerate(t *task, err error) error {
 	if !ok || e.Class != client.Fatal {
 		return err
 	}
-	f := &r.rejections
-	answers := f.answered.Load()
+	answers := r.answers()
 	if shape, misfit := errors.AsType[*client.ShapeError](err); misfit {
-		_, shown := f.shown.Load(t.Request.Classification)
-		answers = f.fits(t)
-		if !shape.Worded && (answers || shown) {
+		now, ever := r.standing.Shown(t.Request.Classification)
+		if answers = now; ever && !shape.Worded {
 			return e.Rejection()
 		}
 	}
-	if !answers && f.unusable.Add(1) >= mostUnusable {
+	if !answers && r.standing.Doubt() {
 		return err
 	}
 	passing := *e
@@ -197,16 +168,16 @@ func (r *run) tolerate(t *task, err error) error {
 // of another server.
 func (r *run) doubts(err error) bool {
 	e, ok := errors.AsType[*client.Error](err)
-	return ok && e.Page && e.Class == client.Rejected && !r.options.KeepGoing && !r.rejections.answered.Load()
+	return ok && e.Page && e.Class == client.Rejected && !r.options.KeepGoing && !r.answers()
 }
 
 // toleratePage ends a run that gets several pages in place of answers from a service that tells its quota, but has never
 // answered: its categorization is probably at another address. Other pages pass, as those of an outage do.
 func (r *run) toleratePage(e *client.Error) error {
-	if !r.responds() && !r.options.Reached || r.options.KeepGoing || r.rejections.unusable.Add(1) < mostUnusable {
+	if !r.standing.Reached() || r.options.KeepGoing || !r.standing.Doubt() {
 		return e
 	}
-	if never, err := r.neverAnswered(); err != nil || !never {
+	if ever, err := r.everAnswered(); err != nil || ever {
 		return cmp.Or[error](err, e)
 	}
 	wrong := *e
@@ -217,11 +188,10 @@ func (r *run) toleratePage(e *client.Error) error {
 // checkBare ends a run that gets many answers such as {}, and none with entries: the service probably does not understand the
 // requests. A 204 says that it does.
 func (r *run) checkBare(t *task) error {
-	f := &r.rejections
-	if _, shown := f.shown.Load(t.Request.Classification); shown || !t.answer.Bare || t.answer.Status == http.StatusNoContent || r.options.KeepGoing {
+	if _, ever := r.standing.Shown(t.Request.Classification); ever || !t.answer.Bare || t.answer.Status == http.StatusNoContent || r.options.KeepGoing {
 		return nil
 	}
-	n := f.bare.Add(1)
+	n := r.rejections.bare.Add(1)
 	if n < mostBare {
 		return nil
 	}
@@ -260,7 +230,7 @@ func (r *run) recheck(t *task, permit limits.Permit) error {
 		return &ServiceError{Input: t.Request.Input, Err: original}
 	case !failed:
 		r.Counters.CountCanceled()
-	case refused && !r.rejections.answered.Load() && r.rejections.unconfirmed.Len() > 0:
+	case refused && !r.answers() && r.rejections.unconfirmed.Len() > 0:
 		return r.misconfigured(r.rejections.unconfirmed.Len(), e)
 	case e.Class == client.Quota:
 		r.waitForQuota(e)
@@ -307,7 +277,7 @@ func (r *run) wakeAtLast(open int64) {
 // misconfigured returns the error of a run without any answer.
 func (r *run) misconfigured(inputs int, e *client.Error) error {
 	wrong := &MisconfiguredError{Inputs: inputs, Err: e}
-	if isUnknown(e) && !r.reached() {
+	if isUnknown(e) && !r.standing.Reached() {
 		wrong.Address = r.options.SourceName
 	}
 	return wrong
@@ -316,27 +286,27 @@ func (r *run) misconfigured(inputs int, e *client.Error) error {
 // mayBlameInput reports whether a rejection says that the service does not know the input: its message says so, or its status
 // does, and the service has told its quota. A server that is asked at a wrong address gives the same status.
 func (r *run) mayBlameInput(e *client.Error) bool {
-	return e.BlamesInput() || isUnknown(e) && !e.Page && r.reached()
+	return e.BlamesInput() || isUnknown(e) && !e.Page && r.standing.Reached()
 }
 
 func isUnknown(e *client.Error) bool {
 	return e.Status == http.StatusNotFound || e.Status == http.StatusGone
 }
 
-// reached reports whether the service has told its quota or answered, so that its address is right.
-func (r *run) reached() bool { return r.responds() || r.options.Reached }
+// answers reports whether the service has answered this process.
+func (r *run) answers() bool { return r.standing.State() == client.Answering }
 
 // allMisconfigured returns the error of a run that has ended without any answer, because of its settings: the rejections of
 // all inputs are pages, or the service does not tell its quota either, or more than one rejection is about the form of the
 // request. It returns nil if the inputs may be the cause.
 func (r *run) allMisconfigured(rejected []*task) error {
-	never, err := r.neverAnswered()
-	if err != nil || !never || r.options.KeepGoing {
+	ever, err := r.everAnswered()
+	if err != nil || ever || r.options.KeepGoing {
 		return err
 	}
 	for _, t := range rejected {
 		e, ok := errors.AsType[*client.Error](t.err)
-		if !ok || r.mayBlameInput(e) || r.reached() && !e.Page && len(rejected) == 1 {
+		if !ok || r.mayBlameInput(e) || r.standing.Reached() && !e.Page && len(rejected) == 1 {
 			return nil
 		}
 	}
@@ -354,9 +324,9 @@ func (r *run) endSeries() {
 	f.mu.Unlock()
 	switch n := f.unconfirmed.Len(); {
 	case n == 0 || int64(n) != r.open.Load()-r.others.len():
-	case kind == malformed && !f.answered.Load():
+	case kind == malformed && !r.answers():
 		r.suspect()
-	case !f.answered.Load():
+	case !r.answers():
 		rejected := f.unconfirmed.TakeAll()
 		if err := r.allMisconfigured(rejected); err != nil {
 			r.stop(err)

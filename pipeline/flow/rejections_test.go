@@ -101,7 +101,7 @@ func TestRejections(t *testing.T) {
 				}
 				x.store = openStore(t, t.TempDir())
 				defer x.store.Close()
-				x.options.KeepGoing, x.options.Reached = tt.keepGoing, tt.reached
+				x.options.KeepGoing, x.reached = tt.keepGoing, tt.reached
 				x.limits.MaxOutage = time.Hour
 				log := new(bytes.Buffer)
 				x.log = slog.New(slog.NewTextHandler(log, nil))

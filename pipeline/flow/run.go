@@ -42,6 +42,7 @@ type run struct {
 	workers     workers
 	parked      ask.Parked[*task]
 	rejections  rejections
+	standing    *client.Standing // of the service
 	silence     silence
 	slow        atomic.Bool // the log says that the timeout is short
 	limited     atomic.Bool // the log says that the service limits the run
@@ -104,6 +105,7 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 		started:     time.Now(),
 		group:       group, soft: soft, stop: stop, asks: asks,
 	}
+	r.standing, r.Categorizer, r.Usage = client.Observe(r.Categorizer, r.Usage)
 	r.completion = completion{wake: make(chan struct{}, 1), waiting: r.readAhead}
 	r.workers.init()
 	r.open.Store(1)

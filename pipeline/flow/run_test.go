@@ -131,7 +131,9 @@ type testRun struct {
 	sink        *rows
 	counters    *progress.Counters
 	each        Each
-	categorizer client.Categorizer // nil for service
+	categorizer client.Categorizer                          // nil for service
+	reached     bool                                        // the service has told its quota
+	tell        func(context.Context) (client.Usage, error) // has a client's service tell its quota
 	usage       func(context.Context) (client.Usage, error)
 	store       *answers.Store
 	limits      limits.Options
@@ -153,6 +155,15 @@ func (x *testRun) run(ctx context.Context) error {
 	var categorizer client.Categorizer = x.service
 	if x.categorizer != nil {
 		categorizer = x.categorizer
+	}
+	if x.reached {
+		tell := x.tell
+		if tell == nil {
+			_, categorizer, tell = client.Observe(categorizer, func(context.Context) (client.Usage, error) { return client.Usage{Remaining: "unlimited"}, nil })
+		}
+		if _, err := tell(ctx); err != nil {
+			return err
+		}
 	}
 	_, err := Run(ctx, Parts{
 		Source: x.source, Categorizer: categorizer, Sink: x.sink, Counters: x.counters, Store: x.store, Limits: limits.New(x.limits, time.Now()), Each: x.each, Log: x.log, Usage: x.usage,

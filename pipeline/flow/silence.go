@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/client/answers"
 )
 
 // silence is the time without any response of a service, before its first answer ever. A service that has answered
@@ -18,7 +17,6 @@ import (
 type silence struct {
 	mu    sync.Mutex
 	since time.Time // of the first attempt without a response; zero after a response
-	known bool      // the service is waited for without end: it has answered an earlier run, or told its quota
 }
 
 const (
@@ -45,7 +43,7 @@ func (e *UnreachableError) Unwrap() error { return e.Err }
 
 // checkSilence notes an attempt that got no answer. The error is an *UnreachableError, or that of the store.
 func (r *run) checkSilence(now time.Time, e *client.Error) error {
-	if r.rejections.answered.Load() || r.options.Reached || r.options.KeepGoing {
+	if r.standing.Reached() || r.options.KeepGoing {
 		return nil
 	}
 	if e.Timeout() { // a longer timeout may help
@@ -55,11 +53,7 @@ func (r *run) checkSilence(now time.Time, e *client.Error) error {
 	if silent < mostRefused || silent < mostSilence && !isWrongAddress(e) {
 		return nil
 	}
-	known, err := r.isKnown()
-	if known {
-		r.silence.end()
-	}
-	if known || err != nil {
+	if ever, err := r.everAnswered(); ever || err != nil {
 		return err
 	}
 	return &UnreachableError{Service: r.options.SourceName, Silent: silent, Err: e}
@@ -83,7 +77,7 @@ func (r *run) checkTimeout(t *task, e *client.Error) error {
 	case given && slow.InARow == severalTimeouts && !r.slow.Swap(true):
 		r.Log.Warn("the service does not answer within the timeout, several times in a row; if it is slow, a longer timeout helps", "timeout", slow.Timeout.String())
 	case given && slow.InARow >= mostTimeouts && time.Since(slow.Since) >= 2*slow.Timeout && !r.options.KeepGoing:
-		if never, err := r.neverAnswered(); never || err != nil {
+		if ever, err := r.everAnswered(); !ever || err != nil {
 			return cmp.Or[error](err, &ServiceError{Input: t.Request.Input, Err: e})
 		}
 	}
@@ -96,13 +90,11 @@ func isWrongAddress(e *client.Error) bool {
 	return unknown && dns.IsNotFound || e.Unreached() && errors.Is(e.Err, syscall.ECONNREFUSED)
 }
 
-// note notes an attempt, and returns how long the silence has lasted; 0 of a known service.
+// note notes an attempt, and returns how long the silence has lasted.
 func (s *silence) note(now time.Time, silent bool) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.known:
-		return 0
 	case !silent:
 		s.since = time.Time{}
 		return 0
@@ -112,43 +104,13 @@ func (s *silence) note(now time.Time, silent bool) time.Duration {
 	return now.Sub(s.since)
 }
 
-// end notes that the service has told its quota.
-func (s *silence) end() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.known = true
-}
-
-// responds reports whether the service is known: it has answered, or told its quota.
-func (r *run) responds() bool {
-	s := &r.silence
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.known || r.rejections.answered.Load()
-}
-
 // isSilent reports whether an attempt got no response, or a page that no service of this kind sends, such as that of a
 // captive portal.
 func isSilent(e *client.Error) bool {
 	return e.Class == client.Transient && (e.Status == 0 || e.Label() == malformed)
 }
 
-// neverAnswered reports whether the service has given no answer, neither in this run nor in an earlier one.
-func (r *run) neverAnswered() (bool, error) {
-	if r.rejections.answered.Load() || r.rejections.known.Load() != nil {
-		return false, nil
-	}
-	known, err := r.isKnown()
-	return !known, err
-}
-
-// isKnown reports whether the service has answered before: the store has an outcome.
-func (r *run) isKnown() (bool, error) { return HasAnswers(r.Store, r.options.SourceName) }
-
-// HasAnswers reports whether a store, which may be nil, has an outcome of a service.
-func HasAnswers(store *answers.Store, source string) (bool, error) {
-	if store == nil {
-		return false, nil
-	}
-	return store.Has(source)
+// everAnswered reports whether the service has ever answered, as its Standing or the store knows.
+func (r *run) everAnswered() (bool, error) {
+	return r.standing.Ever(func() (bool, error) { return r.Store.Has(r.options.SourceName) })
 }

@@ -35,7 +35,7 @@ type startedRun struct {
 
 func newStartedRun(t *testing.T, inputs int, serve transport) *startedRun {
 	s := &startedRun{testRun: newTestRun(numbered(inputs)...)}
-	s.categorizer = newTransportClient(t, func(r *http.Request) (*http.Response, error) {
+	s.useTransport(t, func(r *http.Request) (*http.Response, error) {
 		n := int(s.requests.Add(1))
 		if err := wait(r.Context(), 20*time.Millisecond); err != nil {
 			return nil, err
@@ -54,13 +54,24 @@ func newStartedRun(t *testing.T, inputs int, serve transport) *startedRun {
 	return s
 }
 
-// newTransportClient is a client of the service that a function plays.
-func newTransportClient(t *testing.T, serve roundTripper) client.Categorizer {
-	c, err := client.New(client.Options{BaseURL: "http://service", Transport: serve})
+// useTransport has the run use a client of the service that a function plays.
+func (x *testRun) useTransport(t *testing.T, serve roundTripper) {
+	var telling atomic.Bool
+	c, err := client.New(client.Options{BaseURL: "http://service", Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+		if telling.Load() {
+			return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(`{"remaining":"unlimited"}`))}, nil
+		}
+		return serve(r)
+	})})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return client.NewDiagnoser(c)
+	x.categorizer = client.NewDiagnoser(c)
+	x.tell = func(ctx context.Context) (client.Usage, error) {
+		telling.Store(true)
+		defer telling.Store(false)
+		return c.Usage(ctx)
+	}
 }
 
 // addAnswer stores an answer of the service to another input.
@@ -167,7 +178,7 @@ func TestShapeAfterAnEarlierRun(t *testing.T) {
 				}
 				x.source, x.sink, x.counters = &records{inputs: numbered(more)}, new(rows), new(progress.Counters)
 				var requests atomic.Int64
-				x.categorizer = x.asking(t, func(input string) string { requests.Add(1); return tt.now(input) })
+				x.useAnswers(t, func(input string) string { requests.Add(1); return tt.now(input) })
 				err := x.run(t.Context())
 				if _, wrong := errors.AsType[*ServiceError](err); wrong != tt.wrong || err != nil && !wrong {
 					t.Errorf("ended with %v", err)
@@ -199,17 +210,17 @@ func TestPagesInPlaceOfAnswers(t *testing.T) {
 		{"OK after an answer", 200, page, func(x *startedRun) { x.answers = 1 }, 1000, "stopped early: outage"},
 		{"OK after an earlier run", 200, page, func(x *startedRun) { x.addAnswer() }, 1000, "stopped early: outage"},
 		{"not found after an earlier run", 404, page, func(x *startedRun) { x.addAnswer() }, 60, "the service rejects every input (20 of 20)"},
-		{"not found, another operation", 404, `{"message":"no such page"}`, func(x *startedRun) { x.options.Reached = false }, 60, "the service rejects every input (20 of 20)"},
+		{"not found, another operation", 404, `{"message":"no such page"}`, func(x *startedRun) { x.reached = false }, 60, "the service rejects every input (20 of 20)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := newStartedRun(t, 500, nil)
 				defer x.store.Close()
-				x.options.Reached, x.limits.MaxOutage = true, time.Hour
+				x.reached, x.limits.MaxOutage = true, time.Hour
 				if tt.change != nil {
 					tt.change(x)
 				}
-				x.categorizer = newTransportClient(t, func(r *http.Request) (*http.Response, error) {
+				x.useTransport(t, func(r *http.Request) (*http.Response, error) {
 					w := httptest.NewRecorder()
 					switch n := x.requests.Add(1); {
 					case r.URL.Path == "/api/usage":
@@ -238,9 +249,9 @@ func TestPagesInPlaceOfAnswers(t *testing.T) {
 	}
 }
 
-// asking is a client of a service that answers each input so.
-func (s *startedRun) asking(t *testing.T, answer func(input string) string) client.Categorizer {
-	return newTransportClient(t, func(r *http.Request) (*http.Response, error) {
+// useAnswers has the run use a client of a service that answers each input so.
+func (s *startedRun) useAnswers(t *testing.T, answer func(input string) string) {
+	s.useTransport(t, func(r *http.Request) (*http.Response, error) {
 		w := httptest.NewRecorder()
 		_, _ = io.WriteString(w, answer(r.URL.Query().Get("query")))
 		return w.Result(), nil
@@ -290,7 +301,7 @@ func TestServiceThatNeverAnswers(t *testing.T) {
 		}, nil, mostRefused},
 		{"captive portal", func(int, string) (string, error) { return "<html>Sign in</html>", nil }, nil, mostSilence},
 		{"keep going", refused, func(x *startedRun) { x.options.KeepGoing = true }, 0},
-		{"told its quota", refused, func(x *startedRun) { x.options.Reached = true }, 0},
+		{"told its quota", refused, func(x *startedRun) { x.reached = true }, 0},
 		{"answered an earlier run", refused, func(x *startedRun) { x.addAnswer() }, 0},
 		{"answered once", func(n int, _ string) (string, error) {
 			if n == 1 {
@@ -373,8 +384,8 @@ func TestUnknownInputsFirst(t *testing.T) {
 				inputs := max(500, tt.unknown)
 				x := newStartedRun(t, inputs, nil)
 				defer x.store.Close()
-				x.options.Reached = tt.reached
-				x.categorizer = newTransportClient(t, func(r *http.Request) (*http.Response, error) {
+				x.reached = tt.reached
+				x.useTransport(t, func(r *http.Request) (*http.Response, error) {
 					w := httptest.NewRecorder()
 					if n := x.requests.Add(1); n <= int64(tt.unknown) {
 						w.WriteHeader(tt.status)

@@ -76,7 +76,7 @@ func (r *run) dispatch() (*task, limits.Permit, bool) {
 			return r.unpark(), d.Permit, true
 		case limits.SendKnown:
 			r.replaceDispatcher()
-			return &task{Attempts: ask.Attempts{Request: *r.rejections.known.Load()}, known: true}, d.Permit, true
+			return &task{Attempts: ask.Attempts{Request: *r.standing.Known()}, known: true}, d.Permit, true
 		case limits.AskQuota:
 			r.askQuota()
 		case limits.Stop:
@@ -108,7 +108,7 @@ func (r *run) queue(now time.Time) (q limits.Queue, due time.Time) {
 		default:
 		}
 	}
-	q.Proof, q.Known = true, r.rejections.known.Load() != nil && r.Counters.Shared.Load() == 0 // a gateway has what was answered before
+	q.Proof, q.Known = true, r.standing.Known() != nil && r.Counters.Shared.Load() == 0 // a gateway has what was answered before
 	failed, q, due := r.parked.Decide(now, r.Limits, q)
 	for _, t := range failed {
 		r.giveUp(t)

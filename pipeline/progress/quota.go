@@ -128,7 +128,7 @@ func (q *Quota) refresh(timeout time.Duration) {
 
 // Final asks for the quota after a run, if asking, and gives what the service told last, with the time since.
 func (q *Quota) Final(asking bool) (usage client.Usage, since time.Duration) {
-	if !q.Known() {
+	if q.Usage() == (client.Usage{}) {
 		return client.Usage{}, 0
 	}
 	if asking {
@@ -149,9 +149,6 @@ func (q *Quota) Ask(ctx context.Context) (client.Usage, error) {
 	}
 	return q.Usage(), nil
 }
-
-// Known reports whether the service has told its quota.
-func (q *Quota) Known() bool { return q.Usage() != client.Usage{} }
 
 // Usage is what the service told last.
 func (q *Quota) Usage() client.Usage {
