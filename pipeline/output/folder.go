@@ -3,12 +3,9 @@ package output
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -122,14 +119,8 @@ func hasManifest(ctx context.Context, folder string) bool {
 
 // intact reports whether the file of a part is as it was published.
 func intact(ctx context.Context, p record.PublishedPart) bool {
-	f, err := storage.Open(ctx, p.Name)
-	if err != nil {
-		return false
-	}
-	defer f.Close() // only read from
-	hash := sha256.New()
-	n, err := io.Copy(hash, f)
-	return err == nil && n == p.Bytes && hex.EncodeToString(hash.Sum(nil)) == p.SHA256
+	size, sum, err := storage.Digest(ctx, p.Name)
+	return err == nil && size == p.Bytes && sum == p.SHA256
 }
 
 // Open opens the sink of the output; folder is nil unless the output is a folder.

@@ -2,7 +2,10 @@ package storage
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -71,6 +74,31 @@ func IsFolder(ctx context.Context, path string) (bool, error) {
 // ReadDir returns the names of the files and the folders in a folder, in lexical order.
 func ReadDir(ctx context.Context, path string) ([]string, error) {
 	return Of(ctx, path).ReadDir(ctx, path)
+}
+
+// Digest returns the size of a file, and its SHA-256 in hex. The context also ends the reads.
+func Digest(ctx context.Context, path string) (size int64, sum string, err error) {
+	f, err := Open(ctx, path)
+	if err != nil {
+		return 0, "", err
+	}
+	defer f.Close() // only read from
+	hash := sha256.New()
+	size, err = io.Copy(hash, withContext{ctx, f})
+	return size, hex.EncodeToString(hash.Sum(nil)), err
+}
+
+// withContext is a reader that fails once the context is done: a large file takes minutes.
+type withContext struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r withContext) Read(p []byte) (int, error) {
+	if err := context.Cause(r.ctx); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
 }
 
 // mostBytes bounds what ReadFile reads. The largest files of this program are the manifests of folders with a hundred

@@ -2,8 +2,6 @@ package verify
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"math"
@@ -20,7 +18,6 @@ import (
 type part struct {
 	readback.Part
 	want   *record.Output // the account's entry; nil for none
-	bytes  int64
 	sha256 string
 	again  writer.File // the file that the run writes; zero if the run was not written again
 
@@ -53,14 +50,14 @@ func (v *verification) find(ctx context.Context) (err error) {
 		v.matchParts()
 	}
 	for _, p := range v.parts {
-		if err := p.digest(ctx); err != nil {
+		size, sum, err := storage.Digest(ctx, p.Path)
+		if err != nil {
 			return err
 		}
-		v.report.Files++
-		v.report.Bytes += p.bytes
+		p.sha256, v.Files, v.Bytes = sum, v.Files+1, v.Bytes+size
 		if p.want != nil {
-			expect(&v.report, p.Path, "bytes", p.want.Bytes, p.bytes)
-			expect(&v.report, p.Path, "sha256", p.want.SHA256, p.sha256)
+			expect(v.report, p.Path, "bytes", p.want.Bytes, size)
+			expect(v.report, p.Path, "sha256", p.want.SHA256, sum)
 		}
 	}
 	return nil
@@ -71,9 +68,7 @@ func (v *verification) listFolder(ctx context.Context) ([]readback.Part, error) 
 	if err != nil {
 		return nil, err
 	}
-	for _, path := range folder.Others {
-		v.report.add(Finding{File: path, What: "file", Expected: "only parts", Got: "another"})
-	}
+	v.report.addFiles(folder.Others, "only parts")
 	if !folder.Complete {
 		v.report.add(Finding{File: writer.Join(v.path, readback.SuccessName), What: "file", Expected: "one that says that the folder is complete", Got: "none"})
 	}
@@ -90,7 +85,7 @@ func (v *verification) listFolder(ctx context.Context) ([]readback.Part, error) 
 // matchParts finds the entries of the files in the account.
 func (v *verification) matchParts() {
 	if !v.folder {
-		expect(&v.report, v.path, "files of the account", 1, len(v.account.Outputs))
+		expect(v.report, v.path, "files of the account", 1, len(v.account.Outputs))
 	}
 	for i := range v.account.Outputs {
 		want := &v.account.Outputs[i]
@@ -106,32 +101,6 @@ func (v *verification) matchParts() {
 			v.report.add(Finding{File: p.Path, What: "part", Expected: "none, by the account", Got: "one"})
 		}
 	}
-}
-
-// digest finds the size and the SHA-256 of the file.
-func (p *part) digest(ctx context.Context) error {
-	f, err := storage.Open(ctx, p.Path)
-	if err != nil {
-		return err
-	}
-	defer f.Close() // only read from
-	sum := sha256.New()
-	p.bytes, err = io.Copy(sum, withContext{ctx, f})
-	p.sha256 = hex.EncodeToString(sum.Sum(nil))
-	return err
-}
-
-// withContext is a reader that fails once the context is done: a large file takes minutes.
-type withContext struct {
-	ctx context.Context
-	io.Reader
-}
-
-func (r withContext) Read(p []byte) (int, error) {
-	if err := context.Cause(r.ctx); err != nil {
-		return 0, err
-	}
-	return r.Reader.Read(p)
 }
 
 // partAt is the file that the run writes to a path; nil if there is none. The output may have another name by now.
@@ -190,9 +159,9 @@ func (h *hashing) Close() (writer.Published, error) {
 			continue
 		}
 		if p.again = file; p.isSame() {
-			expect(&h.report, p.Path, "rows, by the account", p.want.Rows, file.Rows)
-			expect(&h.report, p.Path, "first record, by the account", p.want.FirstRecord, file.FirstRecord)
-			expect(&h.report, p.Path, "last record, by the account", p.want.LastRecord, file.LastRecord)
+			expect(h.report, p.Path, "rows, by the account", p.want.Rows, file.Rows)
+			expect(h.report, p.Path, "first record, by the account", p.want.FirstRecord, file.FirstRecord)
+			expect(h.report, p.Path, "last record, by the account", p.want.LastRecord, file.LastRecord)
 		}
 	}
 	return published, err

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/pipeline/cascade"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -39,8 +40,9 @@ type Figures struct {
 	Classifications []string `json:"classifications"` // of every record
 }
 
-// add adds the figures of a shard.
+// add adds the figures of an output, which may be that of a shard. Shards have no free records.
 func (f *Figures) add(shard Figures) {
+	f.Free, f.Audit, f.Classifications = shard.Free, shard.Audit, shard.Classifications
 	f.Records += shard.Records
 	f.Rows += shard.Rows
 	f.Files += shard.Files
@@ -82,6 +84,25 @@ func (r *Report) add(f Finding) {
 		return
 	}
 	r.Findings = append(r.Findings, f)
+}
+
+// addFiles adds the files that are not among those of the output.
+func (r *Report) addFiles(paths []string, only string) {
+	for _, path := range paths {
+		r.add(Finding{File: path, What: "file", Expected: only, Got: "another"})
+	}
+}
+
+// compareInputs adds the differences between the files that were read as inputs. Those that were not read to their ends are
+// not compared. of begins the names of the files in the findings.
+func (r *Report) compareInputs(of string, want, got []record.Input) {
+	expect(r, strings.TrimSuffix(of, ": "), "input files", len(want), len(got))
+	for i := range min(len(want), len(got)) {
+		if want, got := want[i], got[i]; want.Whole && got.Whole {
+			expect(r, of+got.Name, "bytes", want.Bytes, got.Bytes)
+			expect(r, of+got.Name, "sha256", want.SHA256, got.SHA256)
+		}
+	}
 }
 
 // expect adds a finding unless the two are equal.

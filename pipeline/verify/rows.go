@@ -122,9 +122,9 @@ func (c *comparison) end() {
 	rows, r := c.group, &c.first
 	c.group = nil
 	if r.Status == writer.StatusPending {
-		c.report.NotCompared++
+		c.NotCompared++
 	} else if r.Status.HasInput() {
-		c.report.Answers++
+		c.Answers++
 	}
 	f := c.open(c.partOf(r.Record))
 	if f == nil || f.found {
@@ -148,8 +148,8 @@ func (c *comparison) end() {
 		return
 	}
 	if f.excused = true; r.Status != writer.StatusPending {
-		c.report.Answers--
-		c.report.NotCompared++
+		c.Answers--
+		c.NotCompared++
 	}
 }
 

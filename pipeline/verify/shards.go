@@ -14,43 +14,31 @@ import (
 // verifyShards verifies the shards of a folder, each as an output of its own, and that together they have all records of
 // the input. If a shard is missing or not complete, the report says so, and no rows are read. The error is that of reading
 // how the records are split.
-func (o Options) verifyShards(ctx context.Context, shards *record.Shards, err error) (Report, error) {
-	if err != nil {
-		return Report{}, err
-	}
-	w := &shardsReport{Options: o, shards: shards, Report: newReport()}
+func (o Options) verifyShards(ctx context.Context, shards *record.Shards, report *Report) error {
+	w := &shardsReport{o, report, shards}
 	w.Classifications = shards.Settings.Classifications()
 	if err := w.checkFolder(ctx); err != nil {
-		return w.Report, err
+		return err
 	}
 	accounts, err := shards.Accounts(ctx, o.Output)
 	if err != nil {
-		return w.Report, err
+		return err
 	}
 	if complete, err := w.checkAccounts(ctx, accounts); err != nil || !complete {
-		return w.Report, err
+		return err
 	}
 	for i, folder := range shards.Folders(o.Output) {
-		shard, err := o.verify(ctx, folder, accounts[i])
-		if err != nil {
-			return w.Report, err
-		}
-		w.Figures.add(shard.Figures)
-		for _, f := range shard.Findings {
-			w.add(f)
-		}
-		w.Omitted += shard.Omitted
-		for _, reason := range shard.Unchecked {
-			w.Unchecked = append(w.Unchecked, folder+": "+reason)
+		if err := o.verify(ctx, folder, accounts[i], report, folder+": "); err != nil {
+			return err
 		}
 	}
-	return w.Report, nil
+	return nil
 }
 
 // shardsReport is the report on the shards of a folder.
 type shardsReport struct {
 	Options
-	Report
+	*Report
 	shards *record.Shards
 }
 
@@ -60,7 +48,7 @@ func (w *shardsReport) checkFolder(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	success := w.Unfinished
+	success, others := w.Unfinished, []string(nil)
 	for _, name := range names {
 		shard, ok := record.ShardOf(name)
 		switch {
@@ -68,9 +56,10 @@ func (w *shardsReport) checkFolder(ctx context.Context) error {
 			success = true
 		case strings.HasPrefix(name, "_"), strings.HasPrefix(name, "."), ok && shard.Count == w.shards.Count:
 		default:
-			w.add(Finding{File: writer.Join(w.Output, name), What: "file", Expected: fmt.Sprintf("only the folders of %d shards", w.shards.Count), Got: "another"})
+			others = append(others, writer.Join(w.Output, name))
 		}
 	}
+	w.addFiles(others, fmt.Sprintf("only the folders of %d shards", w.shards.Count))
 	if !success {
 		w.add(Finding{File: writer.Join(w.Output, readback.SuccessName), What: "file", Expected: "one that says that all shards are complete", Got: "none"})
 	}
@@ -111,23 +100,13 @@ func (w *shardsReport) checkAccounts(ctx context.Context, accounts []*record.Acc
 		for _, c := range w.shards.Changes(a) {
 			w.add(Finding{File: folder, What: c.Setting, Expected: c.Then, Got: c.Now})
 		}
-		w.compareInputs(folder, first, a)
+		expect(w.Report, folder, "records of the input", first.Counts.Read+first.Counts.Others, a.Counts.Read+a.Counts.Others)
+		expect(w.Report, folder, "carried columns", fmt.Sprint(first.Carried), fmt.Sprint(a.Carried))
+		w.compareInputs(folder+": ", first.Inputs, a.Inputs)
 		read += a.Counts.Read
 	}
 	if complete {
-		expect(&w.Report, "", "records of all shards, by their accounts", first.Counts.Read+first.Counts.Others, read)
+		expect(w.Report, "", "records of all shards, by their accounts", first.Counts.Read+first.Counts.Others, read)
 	}
 	return complete, nil
-}
-
-// compareInputs finds differences between the inputs that two shards have read.
-func (w *shardsReport) compareInputs(folder string, first, a *record.Account) {
-	expect(&w.Report, folder, "records of the input", first.Counts.Read+first.Counts.Others, a.Counts.Read+a.Counts.Others)
-	expect(&w.Report, folder, "carried columns", fmt.Sprint(first.Carried), fmt.Sprint(a.Carried))
-	expect(&w.Report, folder, "input files", len(first.Inputs), len(a.Inputs))
-	for i := range min(len(first.Inputs), len(a.Inputs)) {
-		if want, got := first.Inputs[i], a.Inputs[i]; want.Whole && got.Whole {
-			expect(&w.Report, folder, "sha256 of the input "+got.Name, want.SHA256, got.SHA256)
-		}
-	}
 }

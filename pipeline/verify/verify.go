@@ -52,34 +52,37 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 	if err != nil {
 		return report, err
 	}
+	report = Report{Figures: Figures{Statuses: make(map[writer.Status]int64)}, Findings: []Finding{}}
 	shards, err := record.ReadShards(ctx, o.Output)
-	if err != nil || shards != nil {
-		return o.verifyShards(ctx, shards, err)
-	}
-	account, err := record.ReadAccount(ctx, record.AccountPath(o.Output))
 	if err != nil {
 		return report, err
 	}
-	return o.verify(ctx, o.Output, account)
+	if shards != nil {
+		return report, o.verifyShards(ctx, shards, &report)
+	}
+	account, err := record.ReadAccount(ctx, record.AccountPath(o.Output))
+	if err == nil {
+		err = o.verify(ctx, o.Output, account, &report, "")
+	}
+	return report, err
 }
 
-// verify verifies a file, or a folder of parts.
-func (o Options) verify(ctx context.Context, path string, account *record.Account) (Report, error) {
-	v := &verification{Options: o, path: path, account: account, report: newReport()}
+// verify verifies a file, or a folder of parts. What is not checked is that of a shard, whose name it begins with, or "".
+func (o Options) verify(ctx context.Context, path string, account *record.Account, report *Report, shard string) error {
+	v := &verification{Options: o, path: path, account: account, report: report, shard: shard, Figures: Figures{Statuses: make(map[writer.Status]int64)}}
 	err := v.run(ctx)
-	return v.report, err
-}
-
-func newReport() Report {
-	return Report{Figures: Figures{Statuses: make(map[writer.Status]int64)}, Findings: []Finding{}}
+	report.Figures.add(v.Figures)
+	return err
 }
 
 // verification is the state of Options.verify.
 type verification struct {
 	Options
+	Figures  // of this output
 	path     string
 	account  *record.Account // nil for none
-	report   Report
+	report   *Report
+	shard    string
 	parts    []*part
 	folder   bool
 	embedded bool           // the embedded service has answered
@@ -90,7 +93,7 @@ type verification struct {
 }
 
 func (v *verification) uncheck(format string, args ...any) {
-	v.report.Unchecked = append(v.report.Unchecked, fmt.Sprintf(format, args...))
+	v.report.Unchecked = append(v.report.Unchecked, v.shard+fmt.Sprintf(format, args...))
 }
 
 func (v *verification) run(ctx context.Context) error {
@@ -103,8 +106,8 @@ func (v *verification) run(ctx context.Context) error {
 		v.uncheck("the hashes, the counts and the rows: only the account has them, or says how the rows are written")
 		return v.countRows(ctx)
 	}
-	v.report.Classifications, v.embedded = a.Settings.Classifications(), strings.HasPrefix(a.Service, "embedded")
-	expect(&v.report, "", "ending of the run", string(record.Complete), string(a.Ending))
+	v.Classifications, v.embedded = a.Settings.Classifications(), strings.HasPrefix(a.Service, "embedded")
+	expect(v.report, "", "ending of the run", string(record.Complete), string(a.Ending))
 	if !v.Unfinished {
 		if err := v.writeAgain(ctx); err != nil {
 			return err
@@ -137,7 +140,7 @@ func (v *verification) writeAgain(ctx context.Context) (err error) {
 	if err := v.rewrite(ctx, v.hash); err != nil {
 		return err
 	}
-	v.report.Inputs = v.again.Counts.Read
+	v.Inputs = v.again.Counts.Read
 	v.checkInputs()
 	if !slices.ContainsFunc(v.parts, func(p *part) bool { return p.want != nil && !p.isSame() }) {
 		return nil
@@ -203,7 +206,7 @@ func (v *verification) openStore() (*answers.Store, error) {
 
 // explain says why answers were not compared.
 func (v *verification) explain() {
-	switch n := v.report.NotCompared; {
+	switch n := v.NotCompared; {
 	case n == 0:
 	case v.account.Settings.Free != "" && v.Run.Free.Model == nil:
 		v.uncheck("%d answers: name the model of the free answers", n)
@@ -219,15 +222,8 @@ func (v *verification) explain() {
 // checkInputs compares the files of the input with those of the account.
 func (v *verification) checkInputs() {
 	c := v.account.Counts
-	expect(&v.report, "", "records, by the input", v.again.Counts.Read+v.again.Counts.Others, c.Read+c.Others)
-	expect(&v.report, "", "input files", len(v.account.Inputs), len(v.again.Inputs))
-	for i := range min(len(v.account.Inputs), len(v.again.Inputs)) {
-		want, got := v.account.Inputs[i], v.again.Inputs[i]
-		if want.Whole && got.Whole { // else the run, or this verification, did not read the whole file
-			expect(&v.report, got.Name, "bytes", want.Bytes, got.Bytes)
-			expect(&v.report, got.Name, "sha256", want.SHA256, got.SHA256)
-		}
-	}
+	expect(v.report, "", "records, by the input", v.again.Counts.Read+v.again.Counts.Others, c.Read+c.Others)
+	v.report.compareInputs("", v.account.Inputs, v.again.Inputs)
 }
 
 // countRows counts the rows of the output. If all files are those that the run writes, its counts are theirs.
@@ -237,11 +233,11 @@ func (v *verification) countRows(ctx context.Context) error {
 		same = same && p.isSame()
 	}
 	if c := v.again.Counts; same {
-		v.report.Records, v.report.Rows, v.report.Statuses = c.Written, c.Rows, statusesOf(c)
-		v.report.Answers, v.report.NotCompared = c.OK+c.Empty+c.Rejected, c.Pending
+		v.Records, v.Rows, v.Statuses = c.Written, c.Rows, statusesOf(c)
+		v.Answers, v.NotCompared = c.OK+c.Empty+c.Rejected, c.Pending
 		return nil
 	}
-	n := counter{Report: &v.report, gaps: v.account != nil && (v.account.Settings.Shard != "" || v.account.Settings.Sample > 0)}
+	n := counter{Figures: &v.Figures, gaps: v.account != nil && (v.account.Settings.Shard != "" || v.account.Settings.Sample > 0)}
 	for _, p := range v.parts {
 		err := n.count(ctx, p.Part)
 		if ctx.Err() != nil {
@@ -270,7 +266,7 @@ func statusesOf(c record.Snapshot) map[writer.Status]int64 {
 
 // counter counts the records of an output.
 type counter struct {
-	*Report
+	*Figures
 	gaps   bool  // some records are those of other shards, or are not in the sample
 	record int64 // the last one
 	odd    int64 // the first record of a file that is out of order; 0 for none
@@ -298,25 +294,25 @@ func (c *counter) count(ctx context.Context, p readback.Part) error {
 // checkCounts compares the counts of the output with those of the account.
 func (v *verification) checkCounts() {
 	c := v.account.Counts
-	compare := func(what string, want, got int64) { expect(&v.report, "", what+", by the account", want, got) }
-	compare("records", c.Written, v.report.Records)
-	compare("rows", c.Rows, v.report.Rows)
+	compare := func(what string, want, got int64) { expect(v.report, "", what+", by the account", want, got) }
+	compare("records", c.Written, v.Records)
+	compare("rows", c.Rows, v.Rows)
 	statuses := statusesOf(c)
 	for _, status := range writer.Statuses {
-		compare("records "+string(status), statuses[status], v.report.Statuses[status])
+		compare("records "+string(status), statuses[status], v.Statuses[status])
 	}
 	audit, again := v.account.Free, v.again.Free
 	if v.Run.Free.Model != nil && again != nil {
 		compare("free records", c.Free, v.again.Counts.Free)
-		expect(&v.report, "", "choice of the free records", again.Choice(), audit.Choice())
+		expect(v.report, "", "choice of the free records", again.Choice(), audit.Choice())
 	}
 	if audit != nil {
 		restated := audit.Restated()
-		expect(&v.report, "", "level of the audit", restated.Level, audit.Level)
-		expect(&v.report, "", "bound of the audit", restated.Bound, audit.Bound)
+		expect(v.report, "", "level of the audit", restated.Level, audit.Level)
+		expect(v.report, "", "bound of the audit", restated.Bound, audit.Bound)
 		if again != nil {
-			expect(&v.report, "", "threshold of the free records", again.Threshold, audit.Threshold)
+			expect(v.report, "", "threshold of the free records", again.Threshold, audit.Threshold)
 		}
-		v.report.Free, v.report.Audit = c.Free, &restated
+		v.Free, v.Audit = c.Free, &restated
 	}
 }
