@@ -246,7 +246,7 @@ func (p *parquetParser) at() int64 { return p.row + 1 }
 
 func (p *parquetParser) next() (row, error) {
 	for p.left == 0 {
-		if p.group == len(p.file.RowGroups()) {
+		if p.group == p.file.RowGroups() {
 			return row{}, io.EOF
 		}
 		p.openGroup()
@@ -267,13 +267,11 @@ func (p *parquetParser) next() (row, error) {
 }
 
 func (p *parquetParser) openGroup() {
-	group := p.file.RowGroups()[p.group]
-	p.group++
-	p.left = group.NumRows()
-	chunks := group.ColumnChunks()
+	p.left = p.file.Rows(p.group)
 	for _, l := range p.leaves {
-		l.open(chunks[l.index])
+		l.open(p.file, p.group)
 	}
+	p.group++
 }
 
 // build returns the row of the current values.

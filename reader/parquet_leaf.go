@@ -22,12 +22,10 @@ const (
 type leaf struct {
 	index    int
 	repeated bool
-	bytes    bool  // its values are byte arrays
-	most     int   // Options.MaxRecord
-	form     *node // of the fields; nil if no column is this leaf alone
-	pages    parquet.Pages
-	page     parquet.Page
-	source   parquet.ValueReader
+	bytes    bool          // its values are byte arrays
+	most     int           // Options.MaxRecord
+	form     *node         // of the fields; nil if no column is this leaf alone
+	source   *pages.Values // nil before the first row group
 	batch    [leafBatch]parquet.Value
 	next, n  int             // the index of the next value of batch, and the number of values there
 	values   []parquet.Value // values of the current row: one, or several of a repeated column
@@ -52,19 +50,11 @@ func fieldOf(text string, null bool) field {
 	return field{strings.ToValidUTF8(text, "\ufffd"), null, true}
 }
 
-func (l *leaf) open(chunk parquet.ColumnChunk) {
-	l.close()
-	l.pages = chunk.Pages()
-}
-
-func (l *leaf) close() {
-	if l.pages == nil {
-		return
+func (l *leaf) open(file *pages.File, group int) {
+	if l.source != nil {
+		l.source.Close()
 	}
-	parquet.Release(l.page)
-	l.page, l.source, l.values, l.next, l.n, l.made = nil, nil, nil, 0, 0, 0
-	l.pages.Close() // only read from
-	l.pages = nil
+	l.source, l.values, l.next, l.n, l.made = file.Values(group, l.index), nil, 0, 0, 0
 }
 
 // read sets the values to those of the next row, if their size is at most limit.
@@ -172,25 +162,8 @@ func (l *leaf) sizeOf(v *parquet.Value) int {
 const keptValues = 1 << 12
 
 // fill reads the next values; io.EOF after the last value of the row group.
-func (l *leaf) fill() (err error) {
-	defer pages.Guard(&err)
-	for {
-		if l.source != nil {
-			n, err := l.source.ReadValues(l.batch[:])
-			if n > 0 {
-				l.next, l.n, l.made = 0, n, 0
-				return nil
-			}
-			if err != nil && err != io.EOF {
-				return err
-			}
-		}
-		parquet.Release(l.page)
-		l.page, l.source = nil, nil
-		page, err := l.pages.ReadPage()
-		if err != nil {
-			return err
-		}
-		l.page, l.source = page, page.Values()
-	}
+func (l *leaf) fill() error {
+	n, err := l.source.Read(l.batch[:])
+	l.next, l.n, l.made = 0, n, 0
+	return err
 }

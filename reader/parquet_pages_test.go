@@ -197,19 +197,6 @@ func TestParquetKeyWithoutValue(t *testing.T) {
 func TestParquetPagesRefused(t *testing.T) {
 	short := plainText("a", "b")
 	many := make([]byte, 1<<20)
-	prefixes, lengths := make([]int32, 1000), make([]int32, 1000)
-	for i := range prefixes {
-		prefixes[i] = 1 << 20
-	}
-	prefixes[0], lengths[0] = 0, 1<<20
-	packed := func(values []int32) []byte {
-		data, err := new(delta.BinaryPackedEncoding).EncodeInt32(nil, values)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return data
-	}
-	shared := slices.Concat(packed(prefixes), packed(lengths), many)
 	broken := dataPage(2, len(short), format.Plain, short)
 	broken[len(broken)-1]++
 	text, number := required(format.ByteArray), required(format.Int64)
@@ -218,11 +205,6 @@ func TestParquetPagesRefused(t *testing.T) {
 		file rawFile
 		want string
 	}{
-		{"values with a long beginning in common", rawFile{element: text, pages: [][]byte{dataPage(1000, len(shared), format.DeltaByteArray, shared)}, rows: 1000}, "has a page of 1000 MiB"},
-		{"a run of 2^31 nulls", rawFile{element: optional(format.Int64), rows: 1<<31 - 1, pages: [][]byte{
-			dataPage(1<<31-1, 10, format.Plain, []byte{6, 0, 0, 0, 0xfe, 0xff, 0xff, 0xff, 0x0f, 0})}}, "a run of 2147483647 values"},
-		{"a run of indexes that is too long", rawFile{element: text, rows: 2, pages: [][]byte{dictionaryPage(2, short), dataPage(2, 6, format.RLEDictionary, []byte{1, 0xfe, 0xff, 0xff, 0x0f, 0})}},
-			"does not have the number of values"},
 		{"fewer indexes", rawFile{element: text, rows: 9, pages: [][]byte{dictionaryPage(2, short), dataPage(9, 3, format.RLEDictionary, []byte{1, 3, 0b101})}}, "does not have the number of values"},
 		{"indexes without a dictionary", rawFile{element: text, rows: 3, pages: [][]byte{dataPage(3, 3, format.RLEDictionary, []byte{1, 3, 0b101})}}, "there is none"},
 		{"more texts", rawFile{element: text, rows: 1, pages: [][]byte{dataPage(1, len(short), format.Plain, short)}}, "does not have the number of values"},

@@ -1,73 +1,32 @@
 package pages
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"io"
-	"sync"
 
-	"github.com/andybalholm/brotli"
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/snappy"
-	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 	"github.com/pierrec/lz4/v4"
 )
 
-// codecs decompress src into dst, and return the size of what src has. They take no memory for more than dst; the size is then
-// more than that of dst, or there is an error.
-var codecs = [...]func(dst, src []byte) (int, error){
-	format.Uncompressed: func(dst, src []byte) (int, error) { copy(dst, src); return len(src), nil },
-	format.Snappy:       unsnappy,
-	format.Gzip:         ungzip,
-	format.Brotli:       func(dst, src []byte) (int, error) { return fill(dst, brotli.NewReader(bytes.NewReader(src))) },
-	format.Lz4:          unhadoop,
-	format.Zstd:         unzstd,
-	format.Lz4Raw:       unlz4,
+// isRead reports whether pages of the codec are read.
+func isRead(codec format.CompressionCodec) bool {
+	return codec == format.Lz4 || parquet.LookupCompressionCodec(codec).String() != "UNSUPPORTED"
 }
 
-// fill reads the whole of dst, and the end of r.
-func fill(dst []byte, r io.Reader) (n int, err error) {
-	if n, err = io.ReadFull(r, dst); err == nil {
-		var more [1]byte
-		var beyond int
-		beyond, err = io.ReadFull(r, more[:])
-		n += beyond
+// decompress decompresses a page, in the memory of dst if the page has the size of dst. The library does not have the codec
+// LZ4, and gives zeros for numbers that LZ4_RAW does not make smaller.
+func decompress(codec format.CompressionCodec, dst, src []byte) ([]byte, error) {
+	switch codec {
+	case format.Lz4:
+		n, err := unhadoop(dst, src)
+		return dst[:n], err
+	case format.Lz4Raw:
+		n, err := unlz4(dst, src)
+		return dst[:n], err
 	}
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = nil // the size says it
-	}
-	return n, err
-}
-
-func unsnappy(dst, src []byte) (int, error) {
-	n, err := snappy.DecodedLen(src)
-	if err == nil && n == len(dst) {
-		_, err = snappy.Decode(dst, src)
-	}
-	return n, err
-}
-
-func ungzip(dst, src []byte) (int, error) {
-	z, err := gzip.NewReader(bytes.NewReader(src))
-	if err != nil {
-		return 0, err
-	}
-	return fill(dst, z)
-}
-
-var zstdDecoder = sync.OnceValues(func() (*zstd.Decoder, error) {
-	return zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderConcurrency(0), zstd.WithDecoderLowmem(true))
-})
-
-func unzstd(dst, src []byte) (int, error) {
-	d, err := zstdDecoder()
-	if err != nil {
-		return 0, err
-	}
-	out, err := d.DecodeAll(src, dst[:0:len(dst)])
-	return len(out), err
+	return parquet.LookupCompressionCodec(codec).Decode(dst, src)
 }
 
 func unlz4(dst, src []byte) (int, error) {

@@ -18,9 +18,7 @@ import (
 const (
 	maxPage     = 100 << 20 // DuckDB writes pages of up to 100,000,000 bytes
 	maxReserved = 192 << 20 // of the buffers, current pages and dictionaries of all columns that are read
-
-	maxFooter = 64 << 20 // some 300,000 column chunks
-	maxHeader = 16 << 20 // of a page: statistics have whole values
+	maxFooter   = 64 << 20  // some 300,000 column chunks
 )
 
 // magic begins and ends a Parquet file; magicEncrypted does so if the metadata is encrypted.
@@ -67,7 +65,7 @@ type File struct {
 	meta     footer
 	leaves   []*format.SchemaElement
 	opened   *parquet.File
-	groups   []parquet.RowGroup
+	columns  []*parquet.Column // parallel to leaves
 	rows     int64
 	reserved atomic.Int64
 }
@@ -119,17 +117,6 @@ func (r *boundedReader) Discard(n int) (int, error) {
 	return r.BytesReader.(interface{ Discard(int) (int, error) }).Discard(n)
 }
 
-// unmarshal decodes the structure at the beginning of data, and returns its size. The error is io.ErrUnexpectedEOF if data
-// ends before the structure.
-func unmarshal(data []byte, to any) (size int, err error) {
-	r := &boundedReader{new(thrift.CompactProtocol).NewReaderFromBytes(data), len(data)}
-	err = thrift.NewDecoder(r).Decode(to)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = io.ErrUnexpectedEOF
-	}
-	return r.BytesRead(), err
-}
-
 // Open reads the metadata of a file. The error is [ErrEncrypted], an [*UnsupportedError], an error of body, or it wraps
 // [ErrDamaged].
 func Open(body io.ReaderAt, size int64) (f *File, err error) {
@@ -139,7 +126,7 @@ func Open(body io.ReaderAt, size int64) (f *File, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := unmarshal(data, &f.meta); err != nil {
+	if err := thrift.NewDecoder(&boundedReader{new(thrift.CompactProtocol).NewReaderFromBytes(data), len(data)}).Decode(&f.meta); err != nil {
 		return nil, damagedf("its metadata: %v", err)
 	}
 	if f.meta.Encryption.Value != nil {
@@ -148,14 +135,21 @@ func Open(body io.ReaderAt, size int64) (f *File, err error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	if f.opened, err = f.openPlain(); err != nil {
+	if f.opened, err = f.openSchema(); err != nil {
 		return nil, damagedf("its metadata: %v", err)
 	}
-	only := f.opened.RowGroups()[0]
-	for i := range f.meta.RowGroups {
-		f.groups = append(f.groups, &rowGroup{only, f, i})
-	}
+	f.addColumns(f.Root())
 	return f, nil
+}
+
+// addColumns adds the leaves below a column, in the order of the schema.
+func (f *File) addColumns(c *parquet.Column) {
+	if c.Leaf() {
+		f.columns = append(f.columns, c)
+	}
+	for _, below := range c.Columns() {
+		f.addColumns(below)
+	}
 }
 
 // readFooter returns the metadata of a file, and sets the end of the pages.
@@ -191,7 +185,10 @@ func readFull(r io.ReaderAt, p []byte, offset int64) error {
 	if n == len(p) {
 		return nil
 	}
-	return cut(err)
+	if err == nil || err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 // check checks the metadata, and sets the leaves and the number of rows.
@@ -230,31 +227,22 @@ func checkChunk(leaf *format.SchemaElement, c footerChunk, rows int64) error {
 		return &UnsupportedError{leaf.Name, "is in another file", "name the files that have the rows"}
 	case m.Type != leaf.Type.V || m.NumValues < rows:
 		return damagedf("column %q has %d values of type %v in %d rows", leaf.Name, m.NumValues, m.Type, rows)
-	case m.Codec < 0 || int(m.Codec) >= len(codecs) || codecs[m.Codec] == nil:
+	case !isRead(m.Codec):
 		return &UnsupportedError{leaf.Name, fmt.Sprintf("is compressed with %v (codec %d)", m.Codec, int(m.Codec)), "write the file with zstd"}
 	}
 	return nil
 }
 
-// openPlain opens a file with one row group of columns that are not compressed. Its column chunks are read from streams,
-// in place of the chunks of each row group: the library's structures take 2 KiB for a chunk.
-func (f *File) openPlain() (*parquet.File, error) {
-	const streamSize = 1 << 50 // more than any column chunk has
-	group := format.RowGroup{NumRows: f.rows}
-	for _, leaf := range f.leaves {
-		group.Columns = append(group.Columns, format.ColumnChunk{MetaData: format.ColumnMetaData{
-			Type: leaf.Type.V, TotalCompressedSize: streamSize,
-		}})
-	}
-	plain := format.FileMetaData{Version: f.meta.Version, Schema: f.meta.Schema, NumRows: f.rows, RowGroups: []format.RowGroup{group}}
-	data, err := thrift.Marshal(new(thrift.CompactProtocol), &plain)
+// openSchema opens a file with the schema alone: the library's structures take 2 KiB for a column chunk.
+func (f *File) openSchema() (*parquet.File, error) {
+	meta := format.FileMetaData{Version: f.meta.Version, Schema: f.meta.Schema}
+	data, err := thrift.Marshal(new(thrift.CompactProtocol), &meta)
 	if err != nil {
 		return nil, err
 	}
 	content := append([]byte(magic), data...)
 	content = append(binary.LittleEndian.AppendUint32(content, uint32(len(data))), magic...)
-	return parquet.OpenFile(bytes.NewReader(content), int64(len(content)),
-		parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(streamBuffer))
+	return parquet.OpenFile(bytes.NewReader(content), int64(len(content)))
 }
 
 // Root returns the root of the schema.
@@ -263,46 +251,13 @@ func (f *File) Root() *parquet.Column { return f.opened.Root() }
 // NumRows returns the number of rows of all row groups.
 func (f *File) NumRows() int64 { return f.rows }
 
-// RowGroups returns the row groups. Their rows and pages may be read concurrently.
-func (f *File) RowGroups() []parquet.RowGroup { return f.groups }
+// RowGroups returns the number of row groups.
+func (f *File) RowGroups() int { return len(f.meta.RowGroups) }
+
+// Rows returns the number of rows of a row group.
+func (f *File) Rows(group int) int64 { return f.meta.RowGroups[group].NumRows }
 
 // LogicalType returns the logical type of a leaf; nil if it has none. Types of the library do not have all of them.
 func (f *File) LogicalType(leaf *parquet.Column) format.LogicalTypeValue {
 	return f.leaves[leaf.Index()].LogicalType.Value
-}
-
-// rowGroup is a row group of the file, with the columns of the library's only one.
-type rowGroup struct {
-	parquet.RowGroup
-	file  *File
-	index int
-}
-
-func (g *rowGroup) NumRows() int64     { return g.file.meta.RowGroups[g.index].NumRows }
-func (g *rowGroup) Rows() parquet.Rows { return parquet.NewRowGroupRowReader(g) }
-
-// ColumnChunks returns new chunks at each call: a file may have hundreds of thousands.
-func (g *rowGroup) ColumnChunks() []parquet.ColumnChunk {
-	chunks := g.RowGroup.ColumnChunks()
-	own := make([]parquet.ColumnChunk, len(chunks))
-	for i, c := range chunks {
-		own[i] = &chunk{c.(*parquet.FileColumnChunk), g.file, g.index, i}
-	}
-	return own
-}
-
-type chunk struct {
-	*parquet.FileColumnChunk
-	file          *File
-	group, column int
-}
-
-func (c *chunk) NumValues() int64 {
-	return c.file.meta.RowGroups[c.group].Columns[c.column].Meta.NumValues
-}
-
-// Pages returns the pages from the first one on.
-func (c *chunk) Pages() parquet.Pages {
-	s := newStream(c)
-	return &checkedPages{c.PagesFrom(s), s}
 }

@@ -1,214 +1,287 @@
 package pages
 
 import (
-	"encoding/binary"
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"math/bits"
+	"strings"
 
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding"
 	"github.com/parquet-go/parquet-go/encoding/delta"
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// plainDictionary is the encoding PLAIN_DICTIONARY, which old files have.
-const plainDictionary format.Encoding = 2
-
-// widths are the sizes of values in bits.
-var widths = map[format.Type]int{
-	format.Boolean: 1, format.Int32: 32, format.Int64: 64, format.Int96: 96, format.Float: 32, format.Double: 64,
-}
+const (
+	// streamBuffer is the size of the read buffer of a column chunk in bytes.
+	streamBuffer = 8 << 10
+	// streamMemory is the memory of a column that is read, without its pages, in bytes: the buffer, and the values that a
+	// caller takes at once.
+	streamMemory = 40 << 10
+	// mostValues is the number of values that are read at once.
+	mostValues = 128
+)
 
 var errFewer = errors.New("a page does not have the number of values of its header")
 
-// page is the page that the library reads.
-type page struct {
-	n           int // values of the header
-	least, most int // of the values that are not null, as the values have it
-	encoding    *format.Encoding
+// Values reads the values of a column chunk, page by page.
+type Values struct {
+	file   *File
+	column *parquet.Column
+	levels [2]int // the maxima of the repetition and the definition levels
+	meta   footerMetadata
+	name   string
+	group  int   // 1-based
+	rowsOf int64 // of the row group
+
+	in        *bufio.Reader
+	raw, body []byte // memory of the page, stored and decompressed
+	reserved  int64  // bytes that count for the file
+
+	dictionary     parquet.Dictionary
+	dictionarySize int64   // bytes
+	left           int     // values of the page
+	runs           [3]runs // its levels, and its indexes of the dictionary or booleans
+	lookup         func(indexes []int32, to []parquet.Value)
+	plain          parquet.ValueReader // its values, if lookup is nil
+
+	numbers      [3][mostValues]int32 // of runs
+	present      [mostValues]parquet.Value
+	values, rows int64 // of the pages, and read
 }
 
-// pageOf returns a page without values if it is of an unknown type.
-func pageOf(h *format.PageHeader) page {
-	switch {
-	case h.Type == format.DataPage && h.DataPageHeader.Valid:
-		return page{n: int(h.DataPageHeader.V.NumValues), encoding: &h.DataPageHeader.V.Encoding}
-	case h.Type == format.DataPageV2 && h.DataPageHeaderV2.Valid:
-		return page{n: int(h.DataPageHeaderV2.V.NumValues), encoding: &h.DataPageHeaderV2.V.Encoding}
-	case h.Type == format.DictionaryPage && h.DictionaryPageHeader.Valid:
-		return page{n: int(h.DictionaryPageHeader.V.NumValues), encoding: &h.DictionaryPageHeader.V.Encoding}
+// Values returns the values of a leaf in a row group.
+func (f *File) Values(group, leaf int) *Values {
+	g, column := f.meta.RowGroups[group], f.columns[leaf]
+	v := &Values{
+		file: f, column: column, levels: [2]int{column.MaxRepetitionLevel(), column.MaxDefinitionLevel()},
+		meta: g.Columns[leaf].Meta, rowsOf: g.NumRows,
+		name: strings.Join(column.Path(), "."), group: group + 1,
 	}
-	return page{}
+	first := v.meta.DataPage
+	if d := v.meta.DictionaryPage; d > 0 {
+		first = min(first, d)
+	}
+	v.in = bufio.NewReaderSize(source{io.NewSectionReader(f.body, first, max(f.end-first, 0))}, streamBuffer)
+	return v
 }
 
-// checkBody counts the levels and the values of the page: the library takes zeros or other memory for those that are
-// missing, and memory for those that are too many. Values that the library decodes wrongly become PLAIN.
-func (s *stream) checkBody(h *format.PageHeader) (err error) {
-	values := s.body
-	var levels []byte
-	for i, most := range s.levels {
-		switch {
-		case h.Type == format.DictionaryPage:
-			continue
-		case h.Type == format.DataPageV2:
-			v2 := &h.DataPageHeaderV2.V
-			size := [...]int32{v2.RepetitionLevelsByteLength, v2.DefinitionLevelsByteLength}[i]
-			levels, values = values[:size], values[size:]
-		case most > 0:
-			v1 := &h.DataPageHeader.V
-			if e := [...]format.Encoding{v1.RepetitionLevelEncoding, v1.DefinitionLevelEncoding}[i]; e != format.RLE {
-				return fmt.Errorf("levels in the encoding %v, which is not read", e)
-			}
-			if levels, values, err = cutSized(values); err != nil {
+// source wraps the errors of the file system or of a network: the file may be intact.
+type source struct{ io.Reader }
+
+func (s source) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		err = &sourceError{err}
+	}
+	return n, err
+}
+
+type sourceError struct{ err error }
+
+func (e *sourceError) Error() string { return e.err.Error() }
+func (e *sourceError) Unwrap() error { return e.err }
+
+// placed adds the place to an error of the content. The end of the input is not the end of the rows, so io.EOF is not wrapped.
+func (v *Values) placed(err error) error {
+	_, source := errors.AsType[*sourceError](err)
+	_, unsupported := errors.AsType[*UnsupportedError](err)
+	if source || unsupported || errors.Is(err, ErrDamaged) {
+		return err
+	}
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return damagedf("row group %d, column %q: %w", v.group, v.name, err)
+}
+
+// Read reads the next values, up to 128. The error is io.EOF after the last one, if the chunk has all of its values and rows.
+// A panic of the library, which trusts the content, is an error.
+func (v *Values) Read(to []parquet.Value) (n int, err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("%v", reason)
+		}
+		if err != nil {
+			n, err = 0, v.placed(err)
+		} else if n == 0 {
+			err = io.EOF
+		}
+	}()
+	for v.left == 0 && v.values < v.meta.NumValues {
+		if err := v.nextPage(); err != nil {
+			return 0, err
+		}
+	}
+	if v.left == 0 && v.rows != v.rowsOf {
+		return 0, fmt.Errorf("%d rows, and the row group has %d", v.rows, v.rowsOf)
+	}
+	n = min(len(to), v.left, mostValues)
+	v.left -= n
+	return n, v.fill(to[:n])
+}
+
+// fill fills to with values and their levels.
+func (v *Values) fill(to []parquet.Value) error {
+	repetition, definition, values := v.numbers[0][:len(to)], v.numbers[1][:len(to)], to
+	for i, most := range v.levels {
+		if most > 0 {
+			if err := v.runs[i].read(v.numbers[i][:len(to)]); err != nil {
 				return err
 			}
 		}
-		if most > 0 {
-			if n, err := countRuns(levels, bits.Len(uint(most)), s.page.n); err != nil || n < s.page.n {
-				return errors.Join(err, errFewer)
-			}
-		}
 	}
-	plain, err := s.decode(values)
-	if plain != nil {
-		s.body = append(s.body[:len(s.body)-len(values):len(s.body)-len(values)], plain...)
-		*s.page.encoding, values = format.Plain, plain
+	if v.levels[1] > 0 {
+		values = v.present[:v.count(definition)]
 	}
-	if err == nil {
-		s.page.least, s.page.most, err = s.count(values)
-	}
-	if s.page.least > s.page.n {
-		err = errors.Join(err, errFewer)
-	}
-	if err != nil {
+	if err := v.readPresent(values); err != nil {
 		return err
 	}
-	if h.Type == format.DictionaryPage {
-		if s.dictionary >= 0 || s.page.most < s.page.n {
-			return errors.New("a second dictionary, or one without its values")
+	if v.levels[0] == 0 {
+		v.rows += int64(len(to))
+	}
+	if v.levels[1] == 0 {
+		return nil
+	}
+	for i, level := range definition {
+		var value parquet.Value
+		if int(level) == v.levels[1] {
+			value, values = values[0], values[1:]
 		}
-		s.dictionary = int64(len(s.body)) + 4*int64(s.page.n)
-		return s.reserve(0)
-	}
-	if s.splits() {
-		s.split = splitting{s.page.n, runs{data: levels, width: bits.Len(uint(s.levels[1]))}, runs{}}
-		if len(values) > 0 {
-			s.split.indexes = runs{data: values[1:], width: int(values[0])}
+		if v.levels[0] > 0 && repetition[i] == 0 {
+			v.rows++
 		}
-		return s.reserve(int64(len(s.body)) + 8*splitValues)
+		to[i] = value.Level(int(repetition[i]), int(level), v.column.Index())
 	}
-	decoded := int64(len(s.body))
-	if *s.page.encoding != format.Plain || s.width == 0 {
-		decoded += 4 * int64(s.page.n) // of offsets or indexes
-	}
-	if *s.page.encoding == format.DeltaBinaryPacked {
-		decoded += 4 * int64(s.page.n)
-	}
-	for _, most := range s.levels {
-		decoded += int64(min(most, 1) * s.page.n)
-	}
-	return s.reserve(decoded)
+	return nil
 }
 
-// cutSized returns the bytes at the beginning of data whose size precedes them.
-func cutSized(data []byte) (sized, rest []byte, err error) {
-	if len(data) < 4 || uint64(binary.LittleEndian.Uint32(data)) > uint64(len(data)-4) {
-		return nil, nil, io.ErrUnexpectedEOF
+// count returns the number of values that are not null.
+func (v *Values) count(definition []int32) (n int) {
+	for _, level := range definition {
+		if int(level) == v.levels[1] {
+			n++
+		}
 	}
-	end := 4 + binary.LittleEndian.Uint32(data)
-	return data[4:end], data[end:], nil
+	return n
 }
 
-// count returns how many values the page has that are not null.
-func (s *stream) count(values []byte) (least, most int, err error) {
-	byteArray := s.kind == format.ByteArray
-	switch e := *s.page.encoding; {
-	case (e == format.Plain || e == plainDictionary && s.dictionary < 0) && byteArray:
-		for ; len(values) >= 4 && err == nil; most++ {
-			_, values, err = cutSized(values)
-		}
-		if len(values) > 0 {
-			err = io.ErrUnexpectedEOF
-		}
-		return most, most, err
-	case e == format.Plain || e == plainDictionary && s.dictionary < 0,
-		e == format.ByteStreamSplit && !byteArray && s.kind != format.Boolean && s.kind != format.Int96:
-		return 0, len(values) * 8 / s.width, nil
-	case e == format.RLEDictionary || e == plainDictionary:
-		switch {
-		case s.dictionary < 0:
-			return 0, 0, errors.New("a page has indexes of a dictionary, and there is none")
-		case len(values) == 0:
-			return 0, 0, nil
-		case values[0] > 32:
-			return 0, 0, fmt.Errorf("indexes of %d bits", values[0])
-		case values[0] == 0: // all indexes are 0, and no run is needed
-			return 0, math.MaxInt, nil
-		}
-		most, err = countRuns(values[1:], int(values[0]), s.page.n)
-		return most - runsOver, most, err
-	case e == format.DeltaBinaryPacked && s.kind == format.Int64, e == format.DeltaLengthByteArray && byteArray,
-		e == format.DeltaByteArray && (byteArray || s.kind == format.FixedLenByteArray):
-		return s.countDelta(values, e == format.DeltaByteArray)
-	}
-	return 0, 0, &UnsupportedError{s.name, fmt.Sprintf("has values of type %v in the encoding %v", s.kind, *s.page.encoding), "write the file in another encoding"}
-}
-
-// countDelta returns the number of integers at the beginning of values. They may be the lengths of beginnings that values
-// have in common with the value before: a small page can have large values.
-func (s *stream) countDelta(values []byte, prefixes bool) (least, most int, err error) {
-	head := values
-	for range 2 { // the size of a block and the number of its parts
-		_, size := binary.Uvarint(head)
-		head = head[max(size, 0):]
-	}
-	n, size := binary.Uvarint(head)
-	if size <= 0 || n > uint64(s.page.n) {
-		return 0, 0, errFewer
-	}
-	if prefixes {
-		var lengths []int32
-		lengths, err = new(delta.BinaryPackedEncoding).DecodeInt32(nil, values)
-		total := int64(len(values))
-		for _, l := range lengths {
-			total += int64(max(l, 0))
-		}
-		err = errors.Join(err, s.reserve(total))
-	}
-	return int(n), int(n), err
-}
-
-// decode decodes booleans in the encoding RLE, of which the library begins each run with a new byte, and integers of 32
-// bits whose differences may have more bits, as those of DuckDB, to the encoding PLAIN; nil for others.
-func (s *stream) decode(values []byte) (plain []byte, err error) {
-	switch e := *s.page.encoding; {
-	case e == format.RLE && s.kind == format.Boolean:
-		values, _, err = cutSized(values)
-		n := 0
+// readPresent fills to with values that are not null.
+func (v *Values) readPresent(to []parquet.Value) error {
+	if v.lookup != nil {
+		indexes := v.numbers[2][:len(to)]
+		err := v.runs[2].read(indexes)
 		if err == nil {
-			n, err = countRuns(values, 1, s.page.n)
+			v.lookup(indexes, to)
 		}
-		if err != nil {
-			return nil, err
-		}
-		bits := make([]uint32, n)
-		err = (&runs{data: values, width: 1}).read(bits)
-		plain = make([]byte, (n+7)/8)
-		for i, bit := range bits {
-			plain[i/8] |= byte(bit) << (i % 8)
-		}
-		return plain, err
-	case e == format.DeltaBinaryPacked && s.kind == format.Int32:
-		if _, _, err := s.countDelta(values, false); err != nil {
-			return nil, err
-		}
-		integers, err := new(delta.BinaryPackedEncoding).DecodeInt64(nil, values)
-		plain = make([]byte, 0, 4*len(integers))
-		for _, i := range integers {
-			plain = binary.LittleEndian.AppendUint32(plain, uint32(i))
-		}
-		return plain, err
+		return err
 	}
-	return nil, nil
+	for len(to) > 0 {
+		n, err := v.plain.ReadValues(to)
+		if to = to[n:]; len(to) > 0 && err != nil {
+			return errFewer
+		}
+	}
+	return nil
+}
+
+// setValues sets the values of a page.
+func (v *Values) setValues(e format.Encoding, data []byte) (err error) {
+	v.lookup, v.plain = nil, nil
+	switch {
+	case e == format.RLEDictionary || e == format.PlainDictionary:
+		if v.dictionary == nil {
+			return errors.New("a page has indexes of a dictionary, and there is none")
+		}
+		if len(data) == 0 { // all are null
+			data = []byte{0}
+		}
+		if data[0] > 32 {
+			return fmt.Errorf("indexes of %d bits", data[0])
+		}
+		v.runs[2], v.lookup = runs{data: data[1:], width: int(data[0])}, v.dictionary.Lookup
+		return nil
+	case e == format.RLE && v.column.Type().Kind() == parquet.Boolean: // the library begins each run with a new byte
+		data, _, err = cutSized(data)
+		v.runs[2], v.lookup = runs{data: data, width: 1}, lookupBoolean
+		return err
+	}
+	n := v.left
+	if v.levels[1] > 0 {
+		n = 0
+		for r, left := v.runs[1], v.left; left > 0; {
+			levels := v.numbers[1][:min(left, mostValues)]
+			if err := r.read(levels); err != nil {
+				return err
+			}
+			n, left = n+v.count(levels), left-len(levels)
+		}
+	}
+	values, err := v.decode(e, n, data)
+	if err == nil {
+		v.plain = v.column.Type().NewPage(v.column.Index(), n, values).Values()
+	}
+	return err
+}
+
+func lookupBoolean(bits []int32, to []parquet.Value) {
+	for i, bit := range bits {
+		to[i] = parquet.BooleanValue(bit == 1)
+	}
+}
+
+// decode decodes n values, which may take the memory of data.
+func (v *Values) decode(e format.Encoding, n int, data []byte) (values encoding.Values, err error) {
+	t, decoder := v.column.Type(), parquet.LookupEncoding(e)
+	texts, inPlace, size := t.Kind() == parquet.ByteArray, decoder.CanDecodeInPlace(), 0
+	if texts {
+		size = 4 * (n + 1)
+	}
+	if !inPlace {
+		size += t.EstimateDecodeSize(n, data, decoder)
+	}
+	if err := v.reserve(int64(size)); err != nil {
+		return values, err
+	}
+	memory, offsets := data, []uint32(nil)
+	if texts {
+		offsets = make([]uint32, n+1)
+	}
+	if !inPlace {
+		memory = make([]byte, size-4*len(offsets))
+	}
+	if e == format.DeltaBinaryPacked && t.Kind() == parquet.Int32 { // whose differences may have more bits, as those of DuckDB
+		var integers []int64
+		integers, err = new(delta.BinaryPackedEncoding).DecodeInt64(nil, data)
+		narrow := make([]int32, len(integers))
+		for i, integer := range integers {
+			narrow[i] = int32(integer)
+		}
+		values = encoding.Int32Values(narrow)
+	} else {
+		values, err = t.Decode(t.NewValues(memory, offsets), data, decoder)
+	}
+	if errors.Is(err, encoding.ErrNotSupported) {
+		return values, &UnsupportedError{v.name, fmt.Sprintf("has values of type %v in the encoding %v", t.Kind(), e), "write the file in another encoding"}
+	}
+	decoded, offsets := values.Data()
+	if err == nil && (texts && len(offsets) != n+1 || !texts && 8*len(decoded) < n*widthOf(t)) { // the library fills in zeros
+		err = errFewer
+	}
+	return values, err
+}
+
+// widthOf returns the size of a value in bits.
+func widthOf(t parquet.Type) int {
+	if t.Kind() == parquet.Boolean {
+		return 1
+	}
+	return t.Length()
+}
+
+// Close frees the memory of the column for others.
+func (v *Values) Close() {
+	v.file.reserved.Add(-v.reserved)
+	v.reserved = 0
 }
