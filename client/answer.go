@@ -35,7 +35,7 @@ type Answer struct {
 	share *memory.Share // of the memory for bodies; nil if Body was not read by an HTTP
 }
 
-// Best returns the entry with the highest confidence, the first of equal ones. The answer has entries.
+// Best returns the first entry with the highest confidence. It panics if the answer has no entries.
 func (a *Answer) Best() Entry {
 	best := a.Entries[0]
 	for _, e := range a.Entries[1:] {
@@ -46,7 +46,7 @@ func (a *Answer) Best() Entry {
 	return best
 }
 
-// Release drops Body and returns its memory to the client, which bounds the memory of all bodies together.
+// Release drops Body, and returns its memory to the pool that bounds the memory of all bodies.
 func (a *Answer) Release() {
 	a.share.Release()
 	a.Body, a.share = nil, nil
@@ -57,11 +57,10 @@ var (
 	errNoEntries = errors.New("the answer has a message in place of entries")
 )
 
-// ParseAnswer decodes the body of an answer: a JSON object in which the member named after the
-// classification is an array of entries. ParseAnswer ignores other members, and drops and counts entries
-// without a value. The interface does not fix the member's name for a custom classification, so the only
-// member that is a list of entries is accepted as well. The error says which part of the body is wrong.
-// The Answer keeps body and has no AnsweredAt.
+// ParseAnswer decodes the body of an answer: a JSON object in which the member named after the classification is an array of
+// entries. ParseAnswer ignores other members, and drops and counts entries without a value. The interface does not fix the
+// member's name for a custom classification. If no member has that name, and exactly one member is a list of entries,
+// ParseAnswer takes that member. The error says which part of the body is wrong. The Answer keeps body and has no AnsweredAt.
 func ParseAnswer(body []byte, classification string) (Answer, error) {
 	if entries, dropped, ok := decodeAnswer(body, classification); ok {
 		return Answer{Entries: entries, Dropped: dropped, Body: body}, nil
@@ -120,9 +119,9 @@ func parseList(list json.RawMessage) (entries []Entry, dropped int, ok bool) {
 	return entries, dropped, true
 }
 
-// ownMember renames Options.CustomMember in the body to the name of the custom classification, so that
-// stored answers can be read without the options.
-func (o *Options) ownMember(body []byte, classification string) []byte {
+// renameMember renames Options.CustomMember in the body to the custom classification's name: stored answers are read without
+// the options.
+func (o *Options) renameMember(body []byte, classification string) []byte {
 	if o.CustomMember == "" || !strings.HasPrefix(classification, CustomPrefix) {
 		return body
 	}

@@ -15,35 +15,33 @@ import (
 )
 
 const (
-	// maxBody is far above any answer (a list of all 703 topics is 60 kB). It bounds the memory of a
-	// body that never ends.
+	// maxBody is the longest body of an answer, far above any real one (a list of all 703 topics is 60 kB).
 	maxBody = 8 << 20
 
-	// maxErrorBody is the longest part of an error's body that is kept.
+	// maxErrorBody is the longest part of an error's body that is read.
 	maxErrorBody = 64 << 10
 
-	// maxDrain is how much of an unneeded body is read to keep its connection. A new connection with
-	// TLS costs about as much.
+	// maxDrain is the longest rest of a body that is read to keep its connection. A new TLS connection costs about as much.
 	maxDrain = 256 << 10
 
 	// freeBody is the part of a body that does not count towards allBodies; nearly all answers are
 	// shorter. It also bounds the buffer that a Content-Length field allocates.
 	freeBody = 8 << 10
 
-	// allBodies bounds the memory of all bodies together beyond freeBody each, counted in steps of
-	// bodyStep. A growing buffer takes up to three times as much while a body is read.
+	// allBodies bounds the memory of all bodies together, beyond freeBody each, in steps of bodyStep. A growing buffer takes up
+	// to three times as much while a body is read.
 	allBodies = 16 << 20
 	bodyStep  = 16 << 10
 )
 
 var errBodyTooLarge = errors.New("the service's answer is over 8 MiB")
 
-// counted is a body that reserves memory in share before it reads on. Read blocks while there is none.
+// counted is a body that reserves memory in share as it is read. Read blocks while no memory is free.
 type counted struct {
 	io.Reader
 	ctx   context.Context
 	share *memory.Share
-	left  int64 // bytes that are reserved and not read yet
+	left  int64 // bytes that are reserved but not read yet
 }
 
 func (c *counted) Read(b []byte) (int, error) {
@@ -58,7 +56,8 @@ func count(ctx context.Context, resp *http.Response, share *memory.Share, most i
 	return &counted{Reader: io.LimitReader(resp.Body, most), ctx: ctx, share: share, left: freeBody}
 }
 
-// readBody reads a body to its end, so that the connection can be used again, and returns it in UTF-8. The error is errBodyTooLarge, the transport's, or the context's.
+// readBody reads a whole body, which frees the connection for the next request, and returns it in UTF-8. The error is
+// errBodyTooLarge, the transport's, or the context's.
 func readBody(ctx context.Context, resp *http.Response, share *memory.Share) ([]byte, error) {
 	size := min(max(resp.ContentLength, 512), freeBody)
 	buf := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
@@ -72,7 +71,7 @@ func readBody(ctx context.Context, resp *http.Response, share *memory.Share) ([]
 // byteOrderMark may be ignored before JSON (RFC 8259 §8.1).
 var byteOrderMark = []byte("\ufeff")
 
-// readErrorBody reads the beginning of an error's body. It returns the part before a read error, in UTF-8.
+// readErrorBody reads up to maxErrorBody of an error's body, or the part before a read error, and returns it in UTF-8.
 func readErrorBody(ctx context.Context, resp *http.Response, share *memory.Share) []byte {
 	body, err := io.ReadAll(count(ctx, resp, share, maxErrorBody))
 	if err == nil && len(body) == maxErrorBody {
@@ -87,14 +86,14 @@ const longestSnippet = 120
 // snippet returns the service's message for an error: the message member of a JSON body, else the
 // beginning of the body without HTML.
 func (c *HTTP) snippet(body []byte) string {
-	text := c.secrets.hide(errorMessage(body, 2)) // first: a tag may split a secret
+	text := c.secrets.hide(errorMessage(body, 2)) // before tags are removed: the result could contain parts of a secret
 	return c.excerpt(htmlTags.ReplaceAllString(text, " "), longestSnippet)
 }
 
 // excerpt returns the beginning of a text of the service: one line of up to longest characters without control
 // characters and without the secrets of the request.
 func (c *HTTP) excerpt(text string, longest int) string {
-	text = c.secrets.hide(text) // first: the cut below may split a secret
+	text = c.secrets.hide(text) // before the text is cut: the cut could split a secret
 	text = text[:min(len(text), 8192)]
 	text = strings.ToValidUTF8(text, "\ufffd")
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
@@ -104,7 +103,7 @@ func (c *HTTP) excerpt(text string, longest int) string {
 	return text
 }
 
-// htmlTags match what an HTML page has beside its text, also in a page that is cut.
+// htmlTags matches the tags, styles, scripts and comments of an HTML page, which may be truncated.
 var htmlTags = regexp.MustCompile(`(?is)<(style|script)\b.*?(</(style|script)\s*>|$)|<!--.*?(-->|$)|</?[a-z!?][^<>]*(>|$)`)
 
 // isPage reports whether a body is HTML or XML.

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// toUTF8 returns a body in UTF-8, without a byte order mark. UTF-16 shows in the first character, which is of ASCII in JSON
-// and in pages (RFC 4627 §3). Other encodings are those that the content type names, unless the body is UTF-8 in spite
-// of that: frameworks name ISO-8859-1 by default. A body of an unknown encoding is returned as it is.
+// toUTF8 returns a body in UTF-8, without a byte order mark. It detects UTF-16 by the first character, which is ASCII in JSON
+// and in pages (RFC 4627 §3). The content type names other encodings, but a body that is valid UTF-8 is taken as UTF-8, because
+// frameworks name ISO-8859-1 by default. A body in an unknown encoding is returned unchanged.
 func toUTF8(body []byte, contentType string) []byte {
 	if from := encodingOf(body, contentType); from != nil {
 		if decoded, err := from.NewDecoder().Bytes(body); err == nil {
@@ -22,9 +22,9 @@ func toUTF8(body []byte, contentType string) []byte {
 	return bytes.TrimPrefix(body, byteOrderMark)
 }
 
-// encodingOf returns the encoding of a body; nil for UTF-8 and for an unknown one.
+// encodingOf returns the encoding of a body; nil for UTF-8 and for an unknown encoding.
 func encodingOf(body []byte, contentType string) encoding.Encoding {
-	const escape = 0x1b // of ISO-2022-JP, whose other bytes are those of ASCII
+	const escape = 0x1b // begins the escape sequences of ISO-2022-JP, whose other bytes are ASCII
 	switch {
 	case len(body) < 2:
 	case body[0] == 0 || body[0] == 0xfe && body[1] == 0xff:

@@ -16,7 +16,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/internal/memory"
 )
 
-// Categorizer makes one attempt at a request. The error is an *Error, or the context's.
+// Categorizer makes one attempt at a request. The error is an *Error, or the cause of the context.
 type Categorizer interface {
 	Categorize(context.Context, Request) (Answer, error)
 }
@@ -38,16 +38,16 @@ type Options struct {
 	WebsiteParam string            // name of the website operation's input; default "url"
 	ProductParam string            // name of the product operation's input; default "query"
 	ParamIn      ParamIn           // place of the parameters; default InQuery
-	Member       string            // path of the entries in an answer: names with dots between, {classification} for the classification's; default {classification}
+	Member       string            // path of the entries in an answer: names separated by dots, where {classification} stands for the classification's name; default {classification}
 	CustomMember string            // member of an answer that holds a custom classification's entries; default: its name
 	Timeout      time.Duration     // of one attempt, header and body included; default 30 s, because a service may crawl a site first
-	MostTimeout  time.Duration     // Timeout doubles up to this while three attempts in a row reach it; default Timeout, or 2 min if that is not given either
-	Connections  int               // most open connections; use the number of requests in flight; default 32
+	MostTimeout  time.Duration     // Timeout doubles, up to this, after each three attempts in a row that reach it; default Timeout, or 2 min if Timeout is not given
+	Connections  int               // most open connections: give the number of requests in flight; default 32
 	UserAgent    string            // default "bulkcat"
-	Headers      []Header          // sent with every request; they replace User-Agent and Accept
+	Headers      []Header          // sent with every request; they may replace User-Agent and Accept
 	RootCAs      *x509.CertPool    // trusted certificate authorities; default: the system's. See LoadRootCAs
 	Dial         Dialer            // opens connections; default: TCP
-	Transport    http.RoundTripper // default: a pool of Connections, which uses RootCAs and Dial
+	Transport    http.RoundTripper // default: a pool of up to Connections, which uses RootCAs and Dial
 }
 
 func (o Options) withDefaults() Options {
@@ -79,7 +79,7 @@ type HTTP struct {
 	base    *url.URL
 	header  http.Header // of every request; read-only
 	secrets secrets
-	bodies  *memory.Pool // memory for bodies
+	bodies  *memory.Pool // bounds the memory of bodies
 	patience
 	standing Standing
 }
@@ -144,8 +144,8 @@ func parseBaseURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// ShorterBase returns a base URL without the paths of the interface at its end: clients add these. The service is
-// probably there if a request finds nothing. It returns "" if the base URL does not end with such a path.
+// ShorterBase returns a base URL without the paths of the interface at its end, which clients append themselves. If base
+// answers 404, the service is probably at the shorter URL. It returns "" if the base URL does not end with such a path.
 func ShorterBase(base string) string {
 	shorter := strings.TrimRight(base, "/")
 	for _, end := range []string{"/usage", "/categorization", "/website", "/product", "/v1", "/api"} {
@@ -163,7 +163,7 @@ func (c *HTTP) Source() string { return c.base.String() }
 // Hide returns text with the API key and the values of secret headers replaced by "[secret]".
 func (c *HTTP) Hide(text string) string { return c.secrets.hide(text) }
 
-// Close ends the use of c.
+// Close closes idle connections. Call it after the last request.
 func (c *HTTP) Close() { c.CloseIdle() }
 
 // CloseIdle closes idle connections. A run calls it when the service refuses everything.
@@ -184,7 +184,7 @@ func (c *HTTP) Categorize(ctx context.Context, r Request) (Answer, error) {
 	return answer, err
 }
 
-// categorize sends the input in a parameter of each of the names; only a probe uses several.
+// categorize sends the input in one parameter for each name. Only a probe gives several names.
 func (c *HTTP) categorize(ctx context.Context, r Request, names ...string) (Answer, error) {
 	params := make([][2]string, 0, len(names)+1)
 	for _, name := range names {
@@ -224,8 +224,8 @@ func (c *HTTP) categorize(ctx context.Context, r Request, names ...string) (Answ
 	return answer, nil
 }
 
-// newRequest builds a GET with the parameters in their place. The interface defines its operations as
-// GET, so a GET carries the body of InForm and InJSON.
+// newRequest builds a GET with the parameters in their place. The interface defines its operations as GET, so InForm and InJSON
+// send a GET with a body.
 func (c *HTTP) newRequest(path string, params [][2]string) (*http.Request, error) {
 	u := *c.base
 	u.Path += path
@@ -276,8 +276,8 @@ func encodeParams(params [][2]string) string {
 	return b.String()
 }
 
-// do makes one attempt and returns the body of a 2xx response. The error is an *Error, or the cause of
-// ctx; input is what the service may repeat in it. The caller releases share, which holds the body's memory.
+// do makes one attempt and returns the response and body of an answer (see isSuccess). The error is an *Error, or the cause of
+// ctx. Error messages may repeat input. The caller releases share, which counts the body's memory.
 func (c *HTTP) do(ctx context.Context, req *http.Request, input string, share *memory.Share) (resp *http.Response, body []byte, err error) {
 	attempt := newAttempt(ctx, c.patience.timeout())
 	defer attempt.end()
@@ -309,7 +309,7 @@ func (c *HTTP) statusError(t *attempt, resp *http.Response, input string, share 
 	}
 	e.spent = isSpent(e.Status, body, e.RetryAfter, input)
 	if e.Class == Rejected && (resp.Header.Get("Retry-After") != "" || e.says(limitWords) || e.spent) {
-		e.Class = Transient // any status for a wrong request may be that of a limiter: 400, 409, 420, 423 are in use
+		e.Class = Transient // limiters use any 4xx status, such as 400, 409, 420 and 423
 	}
 	return e
 }

@@ -21,15 +21,14 @@ func watched(dial Dialer) Dialer {
 	}
 }
 
-// conn is a connection that keeps net/http from sending a request twice. When a kept-alive connection
-// fails after a GET was written, net/http sends the GET again by itself, although the service may have
-// charged for it. conn ends the attempt first, so that limits and retries count the failure. net/http
-// still resends a request that was not written.
+// conn is a connection that keeps net/http from sending a request twice. When a kept-alive connection fails after a GET was
+// written, net/http sends the GET again by itself, although the service may have charged for it. conn ends the attempt before
+// that, and the failure counts for limits and retries. net/http still resends a request that was not written.
 type conn struct {
 	net.Conn
 	sharing atomic.Int32            // exclusive or shared; 0 while unknown
 	owner   atomic.Pointer[attempt] // the attempt whose request the connection carries; nil for none
-	wrote   atomic.Bool             // a part of that request was written
+	wrote   atomic.Bool             // a part of the owner's request was written
 }
 
 const (

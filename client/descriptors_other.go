@@ -2,5 +2,5 @@
 
 package client
 
-// MaxConnections returns most: no limit is known here.
+// MaxConnections returns most: this system has no known limit.
 func MaxConnections(most int) int { return most }

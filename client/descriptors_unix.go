@@ -4,8 +4,8 @@ package client
 
 import "golang.org/x/sys/unix"
 
-// MaxConnections returns most, or how many connections this machine allows beside the files of a run if that is less.
-// An attempt without a file descriptor fails with the class Unsent.
+// MaxConnections returns most, or the number of connections that the limit of file descriptors allows beside the files of a
+// run, if that is lower. An attempt without a file descriptor fails with the class Unsent.
 func MaxConnections(most int) int {
 	const files = 40 // of the store, the input, the output and the log
 	var limit unix.Rlimit

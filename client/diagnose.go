@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Diagnoser is a Categorizer that finds the [Class] of an ambiguous error. Services report a used-up quota
-// with 401, 403, 429 or 503, and each of these statuses also has another meaning; with any other status, they say so in words
-// only. A Diagnoser asks the usage operation and decides by the remaining quota:
+// Diagnoser is a Categorizer that finds the [Class] of an ambiguous error. Services report a used-up quota with 401, 403, 429
+// or 503, which also have other meanings, or with another status and a message. A Diagnoser asks the usage operation and
+// decides by the remaining quota:
 //
 //	remaining quota        body      401, 403      others
 //	0                      any       Quota         Quota
@@ -20,12 +20,11 @@ import (
 //	usage fails            quota     Quota         Quota
 //	usage fails            other     Auth, or ²    Transient
 //
-// "quota" in the second column is a body that blames the quota. A usage request that is itself refused leaves
-// the quota as it was told last, and a quota that was "unlimited" then is not used up: the refusals are those of a
-// limiter of all requests. ¹ The class is Transient if the service has answered a request with this key
-// before, in this run or an earlier one: the key is valid, so the refusal is a limit. A 403 is Transient for a
-// minute if only usage has answered. ² Likewise, unless usage answers 401: a banned client gets 403 from usage
-// as well.
+// "quota" in the second column is a body that blames the quota. If the usage request is refused, the last known quota counts.
+// If that was "unlimited", the quota is not used up: a limiter refuses all requests. ¹ The class is Transient if the service
+// has answered a request with this key before, in this run or an earlier one: the key is valid, so the refusal is a limit. A
+// 403 is also Transient for a minute if usage has answered. ² As ¹, unless usage answers 401. A 403 from usage proves nothing,
+// because a banned client gets it, too.
 //
 // A Diagnoser is safe for concurrent use.
 type Diagnoser struct {
@@ -36,20 +35,20 @@ type Diagnoser struct {
 	mu     sync.Mutex
 	last   usageReply
 	asking chan struct{} // closed when the usage request in flight has ended; nil for none
-	deny   time.Time     // when a 403 first came
+	deny   time.Time     // when denies was first called
 }
 
-// usageProof is how long an answer of the usage operation alone makes a 403 a limit. After that the key may
-// be one that is not allowed to ask.
+// usageProof is how long a 403 counts as a limit if only the usage operation has answered. After that, the key probably has no
+// access to the other operations.
 const usageProof = time.Minute
 
 // usageReply is the last reply of the usage operation.
 type usageReply struct {
 	usage   Usage
 	err     error
-	refused bool // the usage operation was refused, and usage is what it told last
+	refused bool // the usage operation was refused, and usage is from its last answer
 	at      time.Time
-	charged int64 // answers before the usage request
+	charged int64 // number of answers before the usage request
 }
 
 // NewDiagnoser returns a Diagnoser for the errors of c.
@@ -104,7 +103,7 @@ func (d *Diagnoser) diagnose(ctx context.Context, e *Error, sent time.Time) Clas
 	return Auth
 }
 
-// denies reports whether a 403 has first come long ago.
+// denies reports whether more than usageProof has passed since its first call, for the first 403.
 func (d *Diagnoser) denies() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -114,28 +113,27 @@ func (d *Diagnoser) denies() bool {
 	return time.Since(d.deny) > usageProof
 }
 
-// refusesKey reports whether usage refused the key itself. A ban answers 403.
+// refusesKey reports whether the usage operation refused the key, with 401. A banned client gets 403.
 func refusesKey(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Status == http.StatusUnauthorized
 }
 
-// isRefusal reports whether usage was refused by a limiter. A limiter may refuse with 403.
+// isRefusal reports whether a limiter refused the usage request. Some limiters answer 403.
 func isRefusal(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && (e.mayLimit() || e.Status == http.StatusForbidden)
 }
 
-// usageLifetime is how long a reply of the usage operation is valid. The key may be in use elsewhere.
+// usageLifetime is how long a reply of the usage operation is valid. Other programs may use the same key.
 const usageLifetime = time.Minute
 
-// usageFailureLifetime is how long a failure of the usage operation is valid while the key is not in
-// doubt: during an outage of the service, usage fails as well.
+// usageFailureLifetime is how long a failure of the usage operation is valid, unless the key is in doubt. During an outage,
+// usage fails as well.
 const usageFailureLifetime = 10 * time.Minute
 
-// usageSince returns the reply of the usage operation for an attempt that was sent at a given time. It
-// reuses a reply that came after that time and, unless fresh, any reply that is still valid. Concurrent
-// calls share one request, so that a burst of errors asks once.
+// usageSince returns a reply of the usage operation that came after sent or, unless fresh, one that is still valid. It sends a
+// request only if there is none. Concurrent calls share one request.
 func (d *Diagnoser) usageSince(ctx context.Context, sent time.Time, fresh bool) usageReply {
 	for {
 		d.mu.Lock()
@@ -159,7 +157,7 @@ func (d *Diagnoser) usageSince(ctx context.Context, sent time.Time, fresh bool) 
 	}
 }
 
-// ask asks the usage operation. The reply of a request that was cut off holds for no other call.
+// ask asks the usage operation. If ctx ends, other calls do not use the reply.
 func (d *Diagnoser) ask(ctx context.Context) usageReply {
 	charged := d.standing.Charged()
 	usage, err := d.usage(ctx)
@@ -180,8 +178,8 @@ func (d *Diagnoser) ask(ctx context.Context) usageReply {
 	return reply
 }
 
-// lastIsValid reports whether the last reply is recent, and the answers since then have not used up the
-// quota that it reported. The caller holds mu.
+// lastIsValid reports whether the last reply is recent, and fewer requests were answered since than it had remaining. The
+// caller holds mu.
 func (d *Diagnoser) lastIsValid() bool {
 	age := time.Since(d.last.at)
 	switch left, isNumber := d.last.usage.Requests(); {

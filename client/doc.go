@@ -4,20 +4,20 @@
 //
 //   - A [Request] is a kind (website or product), a normalized input and a classification. Equal requests
 //     have equal answers. Package client/normalize makes requests.
-//   - An attempt is one HTTP exchange for a request. A [RetryPolicy] reports whether and when another attempt
-//     follows a failed one.
+//   - An attempt is one HTTP exchange for a request. A [RetryPolicy] decides whether and when another attempt follows a failed
+//     one.
 //   - An [Answer] is the service's categories for a request, in the service's order.
 //   - An [Entry] is one category of an answer, with its confidence.
 //   - A rejection is the service's permanent refusal of one input: an [Error] of the class Rejected.
 //   - The quota is the number of requests that the API key may still send: see [Usage].
 //
-// A [Categorizer] makes attempts. [HTTP] sends them to a hosted or to the embedded service; a [Diagnoser]
-// around an HTTP finds out what an ambiguous error means.
+// A [Categorizer] makes attempts. [HTTP] sends them to a hosted or to the embedded service. A [Diagnoser] around an HTTP finds
+// the class of an ambiguous error.
 //
 // # Errors
 //
-// A failed attempt returns an [*Error]. Its [Class] says what to do next: make another attempt, give up
-// the input, or stop the run. An attempt that the caller ends returns the cause of the caller's context.
+// A failed attempt returns an [*Error]. Its [Class] says what to do next: make another attempt, give up the input, or stop the
+// run. If the context ends, the error is the context's cause.
 //
 // # Use
 //

@@ -46,7 +46,7 @@ func (c Class) String() string {
 	return "unknown"
 }
 
-// statusClasses is the class of statuses (RFC 9110 §15, RFC 6585). classOf has rules for signs of limits and for the others.
+// statusClasses are the classes of single statuses (RFC 9110 §15, RFC 6585). classOf has the rules for the others.
 var statusClasses = map[int]Class{
 	http.StatusUnauthorized:      Auth,
 	http.StatusPaymentRequired:   Quota,
@@ -59,7 +59,7 @@ var statusClasses = map[int]Class{
 	statusBandwidthExceeded:      Quota,
 }
 
-// statusBandwidthExceeded reports a used-up allowance. No RFC defines it; hosting companies use it.
+// statusBandwidthExceeded says that an allowance is used up. No RFC defines it. Hosting companies use it.
 const statusBandwidthExceeded = 509
 
 func classOf(status int) Class {
@@ -81,13 +81,13 @@ type Error struct {
 	Class      Class
 	Status     int           // HTTP status; 0 if there was no response
 	RetryAfter time.Duration // wait that the service asked for; 0 if it did not
-	Limit      RateLimit     // the service's limit, as the response gave it
+	Limit      RateLimit     // the service's limit, as the response states it
 	Detail     string        // the service's message, in one line of up to 120 characters; 500 of an answer for a *ShapeError
-	Page       bool          // the body is HTML or XML: no service of this kind sends these, but a proxy or another address may
+	Page       bool          // the body is HTML or XML, which is not from the service but perhaps from a proxy
 	Shared     bool          // a gateway has refused without a request of its own: the attempt cost nothing
 	Err        error         // the cause; nil if the status is the cause
 
-	input string // that was asked for: Detail may repeat it
+	input string // of the request: Detail may repeat it
 	spent bool   // the body says that the quota is used up: see spentWords
 }
 
@@ -143,7 +143,7 @@ func (e *Error) Label() string {
 	return "no response"
 }
 
-// advice says what the user can do; "" if nothing.
+// advice returns what the user can do; "" for nothing.
 func (e *Error) advice() string {
 	switch e.Class {
 	case Fatal:
@@ -158,8 +158,8 @@ func (e *Error) advice() string {
 	return ""
 }
 
-// BlamesInput reports whether the service says that it does not know the input: with a status 404 or 410, and a message that
-// speaks of an input. Routers that find nothing at an address speak of that.
+// BlamesInput reports whether the service says that it does not know the input: with the status 404 or 410, and a message about
+// an input. Messages about a path or a route are from a router that has no such operation.
 func (e *Error) BlamesInput() bool {
 	if e.Status != http.StatusNotFound && e.Status != http.StatusGone || e.Page || routerWords.MatchString(e.Detail) {
 		return false
@@ -172,7 +172,7 @@ func (e *Error) BlamesInput() bool {
 	return inputWords.MatchString(e.Detail) || len(name) > leastNamed && strings.Contains(strings.ToLower(e.Detail), name)
 }
 
-// leastNamed is the length of an input, in bytes, that is not a part of an unrelated message by chance.
+// leastNamed is a length in bytes: a message contains a longer input only if it is about the input.
 const leastNamed = 5
 
 var (
@@ -201,7 +201,7 @@ func (e *Error) OptionName() string {
 	return ""
 }
 
-// OptionError says that another value of an option is needed.
+// OptionError says that an option needs another value.
 type OptionError struct {
 	Option string // the field of Options: APIKey, BaseURL, Headers or Member
 	Err    error

@@ -43,8 +43,8 @@ var ownHeaders = map[string]string{
 // credentials are the headers that always hold a secret.
 var credentials = []string{"Authorization", "Cookie"}
 
-// ParseHeader parses "Name: value". It is for text that is not secret, such as a command line, and refuses
-// the headers Authorization and Cookie. No error contains the value.
+// ParseHeader parses "Name: value". The text is not secret, as on a command line, so ParseHeader refuses the headers
+// Authorization and Cookie. No error contains the value.
 func ParseHeader(text string) (Header, error) {
 	h, err := parseHeader(text)
 	if err == nil && slices.Contains(credentials, http.CanonicalHeaderKey(h.Name)) {
@@ -87,8 +87,8 @@ func parseHeader(text string) (Header, error) {
 	return h, h.check()
 }
 
-// check returns an error that never contains the value. An invalid name may be a part of a secret, so the
-// error does not contain that either.
+// check returns an error if the header cannot be sent. The error never contains the value, or an invalid name, which may be a
+// part of a secret.
 func (h Header) check() error {
 	if !httpguts.ValidHeaderFieldName(h.Name) {
 		return errHeader

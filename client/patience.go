@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// TimeoutError says that an attempt had no answer in time.
+// TimeoutError says that an attempt reached its timeout.
 type TimeoutError struct {
 	Timeout time.Duration // of the attempt
 	Next    time.Duration // timeout of the next attempts
-	InARow  int           // attempts in a row without an answer in time
-	Since   time.Time     // when the first of these ended
+	InARow  int           // attempts in a row that reached their timeout
+	Since   time.Time     // when the first of them ended
 }
 
 func (e *TimeoutError) Error() string {
 	return fmt.Sprintf("the service did not answer within %v", e.Timeout)
 }
 
-// patience is the timeout of attempts. It doubles, up to a bound, after several attempts in a row without an answer in time, and
-// falls back after an answer unless some answer has needed more: an outage is no slow service.
+// patience is the timeout of attempts. It doubles, up to most, after each severalTimeouts attempts in a row that reach it. The
+// next answer resets it to first, unless an answer has ever taken longer than first: then the service is slow, and was not out.
 type patience struct {
 	first, most time.Duration
 
@@ -41,7 +41,7 @@ func (p *patience) timeout() time.Duration {
 	return p.now
 }
 
-// expired notes an attempt that reached its timeout. Those with an earlier timeout do not count.
+// expired records an attempt that reached its timeout. An attempt with a shorter timeout than the present one does not count.
 func (p *patience) expired(timeout time.Duration) *TimeoutError {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -57,7 +57,7 @@ func (p *patience) expired(timeout time.Duration) *TimeoutError {
 	return &TimeoutError{Timeout: timeout, Next: p.now, InARow: p.row, Since: p.since}
 }
 
-// answered notes a response that took a while.
+// answered records the time that a response took.
 func (p *patience) answered(took time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -56,10 +56,9 @@ func PlanProbe(options ProbeOptions) []ProbeStep {
 	return plan
 }
 
-// Probe finds out the properties of a service that the interface leaves open, with at most
-// MaxProbeRequests requests. Options.Timeout bounds each. The profile holds the results so far even if the
-// error is not nil: the error joins a *ProbeError for each operation that does not work, or is the error
-// that ended the probe early.
+// Probe finds the properties of a service that the interface leaves open. It sends at most MaxProbeRequests requests, each
+// within Options.Timeout. The profile has the results so far even if the error is not nil. The error joins a *ProbeError for
+// each operation that does not work, or is the error that ended the probe early.
 func Probe(ctx context.Context, options ProbeOptions) (Profile, error) {
 	c, err := New(options.Options)
 	if err != nil {
@@ -137,9 +136,9 @@ type probeStep struct {
 	send   func(context.Context) (seen string, err error)
 }
 
-// steps returns every request that the probe may send; each is sent once at most. The probe searches the
-// website's name by sending all names at once in each place, and then half of the names at a time. It searches the
-// product's name in the place of the website's.
+// steps returns every request that the probe may send. Each is sent at most once. To find the name of the website's input, the
+// probe sends all names at once in each place, and then half of the names at a time. It looks for the product's name in the
+// same place.
 func (p *prober) steps() []probeStep {
 	var steps []probeStep
 	add := func(operation, purpose, condition string, needed func() bool, do func(context.Context) (string, error)) {
@@ -176,7 +175,7 @@ func (p *prober) steps() []probeStep {
 	return steps
 }
 
-// halvings is the number of requests for halving: 4, or 3 if a custom classification needs a request.
+// halvings returns the number of requests that halve the names: 4, or 3 if a custom classification needs a request.
 func (p *prober) halvings() int {
 	if p.options.Custom != "" {
 		return 3
@@ -199,12 +198,12 @@ func (p *prober) requestUsage(seen *probedUsage) func(context.Context) (string, 
 	}
 }
 
-// passOver returns an error that concerns one request only as a text, and any other error as it is.
+// passOver returns the text of an error that concerns one request only, and any other error unchanged.
 func (p *prober) passOver(err error) (string, error) {
 	var e *Error
 	switch {
 	case !errors.As(err, &e) || e.Status == 0:
-		return "", err // the caller has ended, or there was no response
+		return "", err // the context has ended, or there was no response
 	case e.Status == http.StatusTooManyRequests || e.Class == Quota:
 		return "", err // every further request would get the same
 	}
@@ -241,8 +240,8 @@ func (p *prober) ask(ctx context.Context, s *nameSearch, classification string, 
 	return Answer{}, seen, false, err
 }
 
-// keepPlace keeps the place at which an answer has its entries, and reports whether it can be kept: the first answer decides.
-// A custom classification may have another name at the same place.
+// keepPlace records the path of the entries in the first answer, and reports whether later answers have the same path. A custom
+// classification may have another name in it.
 func (p *prober) keepPlace(member string) bool {
 	if member == "" {
 		return false
@@ -322,7 +321,7 @@ func (p *prober) finish() Profile {
 	return profile
 }
 
-// charges reports whether the probe used the quota; nil if unknown.
+// charges returns whether the probe used the quota; nil if unknown.
 func (p *prober) charges() *bool {
 	before, isNumber := p.before.Requests()
 	after, still := p.after.Requests()

@@ -129,7 +129,7 @@ func (p *prober) tryProduct(ctx context.Context) (string, error) {
 	return p.tryNext(&p.product)(ctx)
 }
 
-// eliminate decides for the last name that is left of those that worked together.
+// eliminate takes the last name that is left of the names that worked together.
 func (s *nameSearch) eliminate(p *prober) {
 	switch {
 	case s.works() || !s.known:
@@ -204,7 +204,7 @@ func (t *probeTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// knownRateHeaders are the headers that a profile may name. The name of any other header may be a secret.
+// knownRateHeaders are the headers that a profile may name. Other header names may be secret.
 var knownRateHeaders = []string{
 	"RateLimit", "RateLimit-Policy", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset",
 	"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset",

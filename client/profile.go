@@ -25,7 +25,7 @@ type Profile struct {
 	RateLimit     float64     `json:"rate_limit,omitempty"`     // requests per second; 0 if the service does not report it
 	RateHeaders   []string    `json:"rate_headers,omitempty"`   // names of the limit's headers in the responses
 	Charges       *bool       `json:"charges"`                  // whether requests use the quota; null if unknown
-	Price         json.Number `json:"price,omitempty"`          // of a request, as the user has said; "" if unknown
+	Price         json.Number `json:"price,omitempty"`          // price of a request, as the user gave it; "" if unknown
 	Currency      string      `json:"currency,omitempty"`       // of Price
 	Assumed       []string    `json:"assumed,omitempty"`        // sentences about what the probe could not observe
 	ProbedAt      time.Time   `json:"probed_at"`                // UTC, in whole seconds

@@ -18,12 +18,12 @@ type RateLimit struct {
 	Reset     time.Duration // time until the window ends; 0 if unknown
 }
 
-// clockError is how far the Date of a response may be from this machine's clock without counting: it has whole seconds, and
+// clockError is the difference between a response's Date and this machine's clock that is ignored: Date has whole seconds, and
 // the response takes a while.
 const clockError = 2 * time.Second
 
-// clockOf returns the time by the service's clock, by which it states times: its Date (RFC 9110 §6.6.1) if that differs from
-// this machine's time.
+// clockOf returns the time of the service's clock: the response's Date (RFC 9110 §6.6.1), or now if the two differ by less than
+// clockError.
 func clockOf(h http.Header, now time.Time) time.Time {
 	date, err := http.ParseTime(h.Get("Date"))
 	if off := date.Sub(now); err != nil || off.Abs() <= clockError {
@@ -32,8 +32,8 @@ func clockOf(h http.Header, now time.Time) time.Time {
 	return date
 }
 
-// Names of fields in canonical form, first those of the IETF draft (draft-ietf-httpapi-ratelimit-headers, in
-// its newer and its older forms), and then those that services had before.
+// Names of fields in canonical form. The first are those of the IETF draft (draft-ietf-httpapi-ratelimit-headers, in its newer
+// and its older forms). The X- fields are older, and no standard defines them.
 var (
 	policyFields = []string{"Ratelimit-Policy", "Ratelimit-Limit", "X-Ratelimit-Limit", "X-Rate-Limit-Limit"}
 	countFields  = []struct {
@@ -46,9 +46,9 @@ var (
 	}
 )
 
-// parseRateLimit parses the fields of a limit. Of several limits the tightest counts. Lines with one name are
-// one list (RFC 9651 §4.2). Text that cannot be parsed is ignored, because services send fields that are
-// malformed by the RFC. Most services send none of them: the time for absent fields counts.
+// parseRateLimit parses the fields of a limit. Of several limits the tightest counts. Lines with the same name are one list
+// (RFC 9651 §4.2). Invalid text is ignored, because services send malformed fields. Most responses have none of the fields, so
+// absent fields must take little time.
 func parseRateLimit(h http.Header, now time.Time) RateLimit {
 	now = clockOf(h, now)
 	l := RateLimit{Remaining: -1}
@@ -68,8 +68,8 @@ func parseRateLimit(h http.Header, now time.Time) RateLimit {
 	return l
 }
 
-// tighten takes the window of another limit if fewer requests remain in that window. Of two windows that are
-// equal in this, the one that ends later counts: a request has to wait for both.
+// tighten sets the window to the given one if fewer requests remain in that, or equally many and it ends later: a request has
+// to wait for both windows.
 func (l *RateLimit) tighten(remaining int64, reset time.Duration) {
 	isTighter := remaining == l.Remaining && reset > l.Reset
 	if isTighter || remaining >= 0 && (l.Remaining < 0 || remaining < l.Remaining) {
@@ -77,8 +77,8 @@ func (l *RateLimit) tighten(remaining int64, reset time.Duration) {
 	}
 }
 
-// readCounts sets what is still unknown, from the lines of a field of counts and of a field of resets. The
-// second count belongs to the second reset.
+// readCounts sets Remaining and Reset, if they are unknown, from the lines of a field of counts and of a field of resets. The
+// nth count belongs to the nth reset.
 func (l *RateLimit) readCounts(counts, resets []string, parse func(reset string) time.Duration) {
 	var waits []time.Duration
 	for _, line := range resets {
@@ -111,7 +111,7 @@ func (l *RateLimit) readCounts(counts, resets []string, parse func(reset string)
 // a quota.
 const longestWindow = 60 // seconds
 
-// readPolicies lowers PerSecond to the tightest of policies such as `"name";q=100;w=60` or `100;w=60`.
+// readPolicies lowers PerSecond to the tightest policy of a list, such as `"name";q=100;w=60` or `100;w=60`.
 func (l *RateLimit) readPolicies(text string) {
 	for policy := range split(text, ',') {
 		quota, window, first, ofRequests := int64(0), int64(0), true, true
@@ -164,8 +164,8 @@ func (l *RateLimit) readField(text string, now time.Time) {
 	l.tighten(older.Remaining, older.Reset)
 }
 
-// split returns the parts of a list or of an item in a structured field (RFC 9651). A separator within a
-// quoted string separates nothing.
+// split returns the parts of a list or of an item in a structured field (RFC 9651). It ignores separators within quoted
+// strings.
 func split(text string, separator byte) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		start, isQuoted := 0, false
@@ -191,19 +191,19 @@ func cutParam(param string) (name, value string, found bool) {
 	return strings.TrimSpace(name), strings.TrimSpace(value), found
 }
 
-// parseRemaining parses a number of requests or of seconds, without its fraction. It returns -1 for any other text.
+// parseRemaining parses a number of requests or of seconds, and drops its fraction. It returns -1 for any other text.
 func parseRemaining(text string) int64 {
 	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || !(n >= 0) {
 		return -1
 	}
-	return int64(min(n, 1<<53)) // a float64 has whole numbers up to here
+	return int64(min(n, 1<<53)) // above, a float64 has no exact integers
 }
 
 const leastUnix = 9e8 // seconds: a Unix time in 1998, or a wait of 28 years
 
-// parseReset parses a number of seconds, a Unix time in seconds, milliseconds, microseconds or nanoseconds, or
-// a date. The size of the number decides.
+// parseReset parses a number of seconds, a Unix time in seconds, milliseconds, microseconds or nanoseconds, or a date. The size
+// of the number tells its unit.
 func parseReset(text string, now time.Time) time.Duration {
 	text = strings.TrimSpace(text)
 	n, err := strconv.ParseFloat(text, 64)
@@ -223,12 +223,12 @@ func parseReset(text string, now time.Time) time.Duration {
 	return secondsToDuration(wait)
 }
 
-// longestSeconds is the longest wait that a field without a standard states in seconds. A larger number is one of
-// milliseconds: most windows are of seconds to an hour. If that is wrong, a request too early tells the wait again; the other
-// mistake would wait for hours.
+// longestSeconds is the largest number that is taken as seconds in a field that no standard defines. Most windows last up to an
+// hour, so a larger number is milliseconds. If that is wrong, a request is sent too early and its response states the wait
+// again. The opposite mistake would wait for hours.
 const longestSeconds = 3600
 
-// parseAnyReset parses the reset of a field whose unit no standard defines: as parseReset does, or a number of milliseconds.
+// parseAnyReset is parseReset for a field that no standard defines, which may also be a number of milliseconds.
 func parseAnyReset(text string, now time.Time) time.Duration {
 	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err == nil && n > longestSeconds && n < leastUnix {
@@ -253,8 +253,8 @@ func retryWait(h http.Header, body []byte, limit RateLimit, now time.Time) time.
 	return 0
 }
 
-// retryAfterBody looks for a number of seconds in a JSON body, such as {"retry_after": 3}, to a depth of
-// levels. Of several at one depth the longest counts.
+// retryAfterBody looks for a number of seconds in a JSON body, such as {"retry_after": 3}, to a depth of levels. It returns the
+// longest wait of the first depth that has one.
 func retryAfterBody(body []byte, levels int) time.Duration {
 	if levels == 0 || !bytes.Contains(body, []byte("retry")) {
 		return 0

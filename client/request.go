@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Kind is the kind of an input. It decides which operation of the service is asked.
+// Kind is the kind of an input. Each kind has its operation of the service.
 type Kind string
 
 // The two kinds of inputs.

@@ -13,7 +13,7 @@ import (
 // see DefaultRetryPolicy.
 type RetryPolicy struct {
 	MaxAttempts int                               // most attempts for a request, the first included
-	MaxRefusals int                               // most refusals of a request that do not count as attempts
+	MaxRefusals int                               // most refusals of a request that are not counted as attempts
 	Base        time.Duration                     // bound of the first random wait
 	Cap         time.Duration                     // the bound doubles with each attempt, up to Cap
 	MaxWait     time.Duration                     // longest wait that a service can ask for
@@ -26,23 +26,22 @@ type RetryPolicy struct {
 func DefaultRetryPolicy() RetryPolicy {
 	return RetryPolicy{
 		MaxAttempts: 8,
-		MaxRefusals: 64, // half an hour: a service that refuses other requests, too, is slowed down for or out
+		MaxRefusals: 64, // about half an hour. If a service refused other requests, too, the run would be slower or waiting
 		Base:        250 * time.Millisecond,
 		Cap:         time.Minute,
-		MaxWait:     15 * time.Minute, // beyond it, give up the request rather than hold up the run
+		MaxWait:     15 * time.Minute, // longer waits hold up the run
 		Jitter:      func(d time.Duration) time.Duration { return rand.N(d) },
 	}
 }
 
-// shortWait is the longest wait of a limiter that a request ignores. Retry-After has whole seconds, so a service that
-// means some milliseconds sends 1. A lower rate is enough then.
+// shortWait is the longest wait of a limiter that a request ignores. Retry-After has whole seconds, so a service that means
+// milliseconds sends 1. Then a lower rate is enough.
 const shortWait = 2 * time.Second
 
-// Next returns the wait before the next attempt, after a number of failed attempts of which the last ended
-// with err. Of these attempts, some were refusals (see Error.Refused), which say nothing about the request: up
-// to MaxRefusals of them do not count. ok is false if there is no next attempt: only errors of the class Transient are retried.
-// The wait is Error.RetryAfter plus a random wait, so that many requests do not return at the same time. A
-// RetryAfter of a limiter (see signs) counts only above 2 seconds.
+// Next returns the wait before the next attempt. attempts is the number of failed attempts, and err the error of the last.
+// refusals of them were refused (see Error.Refused), which says nothing about the request: up to MaxRefusals are not counted.
+// ok is false if there is no next attempt: only errors of the class Transient are retried. The wait is Error.RetryAfter plus a
+// random wait, which spreads the retries of many requests. A limiter's RetryAfter (see signs) of up to 2 seconds is ignored.
 func (p RetryPolicy) Next(attempts, refusals int, err error) (wait time.Duration, ok bool) {
 	var e *Error
 	if !errors.As(err, &e) || e.Class != Transient || attempts-min(refusals, p.MaxRefusals) >= p.MaxAttempts {
@@ -72,8 +71,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return untilDate(value, now)
 }
 
-// untilDate returns the time until a date of HTTP or of RFC 3339, up to a year; 0 for other texts and dates
-// gone by.
+// untilDate returns the time until an HTTP or RFC 3339 date, up to a year; 0 for past dates and other text.
 func untilDate(text string, now time.Time) time.Duration {
 	date, err := http.ParseTime(text)
 	if err != nil {

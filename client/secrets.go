@@ -14,12 +14,11 @@ import (
 	"unicode"
 )
 
-// secrets replaces the API key and the values of secret headers in responses: some services echo a wrong
-// key in their errors.
+// secrets hides the API key and the values of secret headers in responses. Some services echo a wrong key in their errors.
 type secrets struct {
 	text   *strings.Replacer // for messages; nil if there are no secrets
 	answer [][]byte          // secrets that are replaced in answers as well
-	words  [][]byte          // secrets that may be ordinary words: an answer that contains such a word outside its entries is reduced to its entries
+	words  [][]byte          // secrets that may be ordinary words: hideBeside removes them, but not from entries
 }
 
 const (
@@ -33,8 +32,8 @@ const (
 	// "Bearer" is not hidden.
 	leastWord = 8
 
-	// leastInAnswer is the length of the shortest secret that is hidden in the entries of answers, in bytes. A common
-	// word given as a key must not change the categories. No common word of leastWord bytes has letters and digits.
+	// leastInAnswer is the length of the shortest secret that is hidden in the entries of answers, in bytes. If a key is a
+	// common word, it must not change the categories. A secret of leastWord bytes with letters and digits is no common word.
 	leastInAnswer = 16
 )
 
@@ -64,8 +63,8 @@ func newSecrets(key string, headers []Header) secrets {
 	return s
 }
 
-// secretValues returns the secrets, the longest first, so that none is hidden in part. Each word of a header
-// value is a secret by itself: a service may echo the token alone.
+// secretValues returns the secrets. The longest are first, because a secret may contain another. Each word of a header value is
+// a secret by itself: a service may echo the token alone.
 func secretValues(key string, headers []Header) []string {
 	var values []string
 	if key != "" {
@@ -88,7 +87,7 @@ func secretValues(key string, headers []Header) []string {
 	return slices.Compact(values)
 }
 
-// spellings returns the encodings of a text in URLs, JSON and HTML, after unescape.
+// spellings returns the forms of a text in URLs, JSON and HTML. Its JSON form is that of unescape.
 func spellings(text string) []string {
 	forms := []string{text, url.QueryEscape(text), url.PathEscape(text), html.EscapeString(text)}
 	forms = append(forms, strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text)) // as unescape writes JSON
@@ -96,12 +95,12 @@ func spellings(text string) []string {
 	return slices.Compact(forms)
 }
 
-// escapes are those of JSON for printable characters of ASCII, which an API key consists of. An escaped backslash comes
-// first, because it is no part of another escape.
+// escapes matches the JSON escapes of printable ASCII characters, of which an API key consists. An escaped backslash is first,
+// because it is never a part of another escape.
 var escapes = regexp.MustCompile(`\\\\|\\/|\\u00[2-7][0-9a-fA-F]`)
 
-// unescape writes the escapes of printable characters in one way: not at all, but for the quote and the backslash. JSON
-// stays the same value.
+// unescape decodes the JSON escapes of printable ASCII characters, except the quote and the backslash. The value of the JSON is
+// the same.
 func unescape(text []byte) []byte {
 	if bytes.IndexByte(text, '\\') < 0 {
 		return text
@@ -113,7 +112,7 @@ func unescape(text []byte) []byte {
 		case `\/`:
 			return escape[1:]
 		}
-		c, _ := strconv.ParseUint(string(escape[2:]), 16, 8) // four hexadecimal digits of a small number
+		c, _ := strconv.ParseUint(string(escape[2:]), 16, 8) // four hexadecimal digits
 		switch c {
 		case '"', '\\':
 			return []byte{'\\', byte(c)}
@@ -134,7 +133,7 @@ func (s secrets) hide(text string) string {
 	return s.text.Replace(text)
 }
 
-// hideIn returns err itself if its text contains no secret.
+// hideIn hides secrets in the text of err. It returns err itself if there are none.
 func (s secrets) hideIn(err error) error {
 	text := err.Error()
 	if safe := s.hide(text); safe != text {
@@ -143,7 +142,7 @@ func (s secrets) hideIn(err error) error {
 	return err
 }
 
-// hideInAnswer returns body itself if it contains no secret.
+// hideInAnswer hides uncommon secrets in body. It returns body itself if there are none.
 func (s secrets) hideInAnswer(body []byte) []byte {
 	if len(s.answer) == 0 {
 		return body
@@ -159,8 +158,8 @@ func (s secrets) hideInAnswer(body []byte) []byte {
 	return body
 }
 
-// hideBeside reduces the body of an answer to the entries if it contains a secret that may be a common word. Such a word
-// in an entry cannot be told from a category.
+// hideBeside reduces the body of an answer to its entries if the body contains a secret that may be a common word. In the
+// entries, the word may be a part of a category.
 func (s secrets) hideBeside(a *Answer, classification string) {
 	if len(s.words) == 0 || !containsAny(unescape(a.Body), s.words) {
 		return

@@ -11,15 +11,15 @@ import (
 	"strings"
 )
 
-// ShapeError says that the service has answered with whole JSON that is not of the expected shape. The service has
-// probably charged the answer, and the next answer will have the same shape.
+// ShapeError says that the service has answered with valid JSON of an unexpected shape. The service has probably charged for
+// the answer, and the next answer will have the same shape.
 type ShapeError struct {
 	Reason string // what does not fit
 	Want   string // an example of the expected shape
-	Member string // the value of Options.Member with which this answer can be read; "" if there is none
+	Member string // the value of Options.Member that reads this answer; "" for none
 	Worded bool   // the answer has a message in words, such as {"error":"try again later"}
 
-	member bool   // Options.Member says where the expected part is
+	member bool   // Options.Member may help
 	brief  string // the beginning of the answer, for a rejection
 	found  Answer // the answer as read at Member
 }
@@ -33,7 +33,7 @@ func (e *ShapeError) Error() string {
 	return text
 }
 
-// OptionName returns "client.Member" if that option says where the expected part is.
+// OptionName returns "client.Member" if that option may help; else "".
 func (e *ShapeError) OptionName() string {
 	if e.member {
 		return "client.Member"
@@ -41,8 +41,8 @@ func (e *ShapeError) OptionName() string {
 	return ""
 }
 
-// Rejection returns the error as a rejection of one input. It is for an answer of another shape among answers that fit:
-// the input is the cause. The store keeps all of the result.
+// Rejection returns the error as a rejection of one input. It is for an answer of an unexpected shape among answers of the
+// expected one: the input is the cause. The result has only fields that the store keeps.
 func (e *Error) Rejection() *Error {
 	rejection := &Error{Class: Rejected, Status: e.Status, Detail: e.Detail}
 	if shape, ok := errors.AsType[*ShapeError](e.Err); ok {
@@ -51,13 +51,13 @@ func (e *Error) Rejection() *Error {
 	return rejection
 }
 
-// classificationMark stands in Options.Member for the name of the classification.
+// classificationMark stands for the classification's name in Options.Member.
 const classificationMark = "{classification}"
 
 // topMember is the value of Options.Member for an answer that is the list itself.
 const topMember = "."
 
-var errMember error = &OptionError{"Member", fmt.Errorf("the path of the entries must be names with dots between, such as data.%s, or a dot for the whole answer", classificationMark)}
+var errMember error = &OptionError{"Member", fmt.Errorf("the path of the entries must be names separated by dots, such as data.%s, or a dot for the whole answer", classificationMark)}
 
 // checkMember checks a value of Options.Member.
 func checkMember(member string) error {
@@ -79,7 +79,7 @@ func (o *Options) pathOf(classification string) []string {
 	return strings.Split(strings.ReplaceAll(o.Member, classificationMark, name), ".")
 }
 
-// atPath returns the part of a JSON value that the names of members, and the numbers of elements, lead to.
+// atPath returns the part of a JSON value at a path of member names and element indexes.
 func atPath(value json.RawMessage, path []string) (json.RawMessage, bool) {
 	for _, name := range path {
 		var (
@@ -99,8 +99,7 @@ func atPath(value json.RawMessage, path []string) (json.RawMessage, bool) {
 	return value, true
 }
 
-// parse decodes the body of an answer. The Body of the result can be read without the options. The error says why the
-// answer does not fit.
+// parse decodes the body of an answer. ParseAnswer can read the Body of the result. The error says why the shape is unexpected.
 func (o *Options) parse(body []byte, classification string) (Answer, error) {
 	answer, err := o.parseList(body, classification)
 	if (err != nil || len(answer.Entries) == 0) && o.isEmpty(body, classification) {
@@ -112,7 +111,7 @@ func (o *Options) parse(body []byte, classification string) (Answer, error) {
 
 // parseList is parse for an answer that has a list of entries.
 func (o *Options) parseList(body []byte, classification string) (Answer, error) {
-	own := o.ownMember(body, classification)
+	own := o.renameMember(body, classification)
 	if o.Member != "" {
 		path := o.pathOf(classification)
 		list, ok := atPath(body, path)
@@ -128,8 +127,8 @@ func (o *Options) parseList(body []byte, classification string) (Answer, error) 
 	return answer, err
 }
 
-// isEmpty reports whether a body has null, {}, [] or "" in place of the list of entries, or in place of an object around that list:
-// the answer then has no entries.
+// isEmpty reports whether a body has null, {}, [] or "" in place of the list of entries or of an object around it: the answer
+// has no entries.
 func (o *Options) isEmpty(body []byte, classification string) bool {
 	if len(body) > longestEmpty {
 		return false
@@ -151,17 +150,17 @@ func (o *Options) isEmpty(body []byte, classification string) bool {
 	return false
 }
 
-// longestEmpty is the longest body of an answer without entries, in bytes. It spares others the search.
+// longestEmpty is the longest body of an answer without entries, in bytes. Longer bodies are not searched.
 const longestEmpty = 4096
 
-// underName returns the answer with a list under the name of the classification.
+// underName returns an answer whose only member is the list, named after the classification.
 func underName(list json.RawMessage, classification string) []byte {
 	name, _ := json.Marshal(classification) // a string always marshals
 	return slices.Concat([]byte("{"), name, []byte(":"), list, []byte("}"))
 }
 
-// checkNames refuses an answer whose entries have other members. An entry without a value, but with the member, counts
-// as dropped only.
+// checkNames returns an error if the answer has entries and none has a member "value". An entry whose value is empty is only
+// dropped.
 func (a *Answer) checkNames(classification string) error {
 	if len(a.Entries) > 0 || a.Dropped == 0 {
 		return nil
@@ -169,7 +168,7 @@ func (a *Answer) checkNames(classification string) error {
 	list, _ := atPath(a.Body, []string{classification})
 	var entries []map[string]json.RawMessage
 	if json.Unmarshal(list, &entries) != nil {
-		return nil // the only list of a custom classification has another name
+		return nil // the list of a custom classification has another name
 	}
 	for _, e := range entries {
 		for name := range e {
@@ -182,9 +181,8 @@ func (a *Answer) checkNames(classification string) error {
 	return fmt.Errorf("the entries have no member %q, but %q", "value", names)
 }
 
-// misfit returns the error of a body that is no answer: a *ShapeError of the class Fatal if the body is whole JSON. A
-// page of HTML and a truncated body may pass,
-// as may the message that the quota is used up.
+// misfit returns the error of a body that is not an answer: a *ShapeError of the class Fatal if the body is valid JSON. An HTML
+// page, a truncated body and the message that the quota is used up are Transient.
 func (c *HTTP) misfit(status int, body []byte, r Request, reason error) *Error {
 	classification, quota := r.Classification, isSpent(status, body, 0, r.Input)
 	if quota || !json.Valid(body) {
@@ -203,7 +201,7 @@ func (c *HTTP) misfit(status int, body []byte, r Request, reason error) *Error {
 	return e
 }
 
-// bodyShown is the longest part of an answer of another shape that its error shows, in bytes.
+// bodyShown is the longest part of an answer that a ShapeError's Detail shows, in characters.
 const bodyShown = 500
 
 func (c *HTTP) shapeError(status int, body []byte, reason error, want string) *Error {
@@ -212,11 +210,11 @@ func (c *HTTP) shapeError(status int, body []byte, reason error, want string) *E
 	return &Error{Class: Fatal, Status: status, Err: shape, Detail: "got " + c.excerpt(string(body), bodyShown)}
 }
 
-// mostPathDepth is the deepest nesting of a list of entries that is found.
+// mostPathDepth is the deepest nesting at which onlyPath finds a list.
 const mostPathDepth = 4
 
-// onlyPath returns the value of Options.Member that leads to the only list of entries in a body. Of several lists, that
-// of the classification's name counts.
+// onlyPath returns the value of Options.Member for the only list of entries in a body. Of several lists, the only one with the
+// classification's name counts.
 func onlyPath(body []byte, classification string) (member string, ok bool) {
 	var paths, named []string
 	for _, path := range listPaths(body, nil) {
@@ -262,5 +260,5 @@ func listPaths(value json.RawMessage, path []string) (paths [][]string) {
 	return paths
 }
 
-// isSuccess reports whether a status is that of an answer.
+// isSuccess reports whether a status is that of an answer: 2xx except 202 (still calculating).
 func isSuccess(status int) bool { return status/100 == 2 && status != http.StatusAccepted }

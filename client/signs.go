@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// sign is a response by which services limit requests. The first sign that matches counts.
+// sign describes a response that may be of a limiter. The first sign that matches counts.
 type sign struct {
 	status  int            // 0 for any status from 400
 	text    *regexp.Regexp // in the body; nil for any body
-	spent   bool           // only if the body says that the quota is used up, which the usage operation denies
+	spent   bool           // only if the body says that the quota is used up, although usage says that it is not
 	waits   bool           // only if the response states a wait, such as Retry-After
 	meaning meaning
 }
@@ -23,12 +23,12 @@ type meaning uint8
 
 const (
 	notLimited  meaning = iota
-	limited             // the service has not worked on the request, because the client asks too much
+	limited             // the service did not work on the request, because the client asks too much
 	unavailable         // the service cannot serve now: it is out, or the client asks too much
 	behind              // a gateway got no answer from the service
 )
 
-// signs is all that is known of how services limit requests. A new sign is one line.
+// signs are all known responses of limiters. A new sign is one line.
 var signs = []sign{
 	{status: http.StatusAccepted}, // the service works on the request
 	{status: http.StatusTooManyRequests, meaning: limited},
@@ -42,16 +42,16 @@ var signs = []sign{
 	{status: http.StatusServiceUnavailable, meaning: unavailable},
 }
 
-// limitWords match bodies that report a limit of the rate.
+// limitWords matches messages about a limit of the rate.
 var limitWords = regexp.MustCompile(`(?i)too many requests|rate.?limit|limit exceeded|throttl|\bper (second|minute|hour)\b`)
 
-// quotaWords match bodies that report a used-up quota. Some services also call a limit per second or per
-// minute a quota; the remaining quota then decides.
+// quotaWords matches messages about a used-up quota. Some services also call a limit per second or per minute a quota: then the
+// remaining quota decides.
 var quotaWords = regexp.MustCompile(`(?i)\bquota|\bcredits?\b|out of (requests|calls|funds)|insufficient (funds|balance)|no (requests|calls) (left|remaining)|(monthly|daily|plan|usage|account) (limit|allowance)|\ballowance|upgrade your plan|payment required`)
 
-// The words by which responses say, with any status and in any member, that a quota is used up: spentWords say so by
-// themselves, spentUnlessRate if the response names no limit of the rate, and spentInAnswers likewise with a status of
-// success, with which no limiter of the rate answers.
+// The words of responses that say that a quota is used up, with any status and in any member. spentWords are enough.
+// spentUnlessRate count only if the response does not mention a limit of the rate. spentInAnswers count, in addition, only with
+// a status of success, which no rate limiter sends.
 var (
 	spentWords = words(
 		`PERIOD (WORD )?LIMIT.{0,40}OVER`, `OVER.{0,40}PERIOD (WORD )?LIMIT`, `(LIMIT|requests|calls|queries) per (day|week|month)\b.{0,40}OVER`,
@@ -67,7 +67,7 @@ var (
 	rateWords      = words(`rate limit`, `too many`, `throttl`, `\bper (sec(ond)?|min(ute)?|hour)\b`, `concurren`, `parallel`, `simultaneous`, `connection`)
 )
 
-// words returns a pattern of texts in any case. A space is any separator of words, or none, so that the names of errors match.
+// words returns a pattern of texts in any case. A space matches any separator of words, or none, as in names of errors.
 func words(texts ...string) *regexp.Regexp {
 	pattern := strings.Join(texts, "|")
 	for _, part := range [][2]string{
@@ -84,10 +84,10 @@ func words(texts ...string) *regexp.Regexp {
 	return regexp.MustCompile("(?im)" + pattern)
 }
 
-// longestTold is the longest wait of a limit of the rate. A quota may state one, too, which is longer.
-const longestTold = time.Hour
+// longestRateWait is the longest wait that a rate limiter states. A quota states longer waits.
+const longestRateWait = time.Hour
 
-// isSpent reports whether a response says that the quota is used up. Words of the input, which the service may repeat, do not
+// isSpent reports whether a response says that the quota is used up. The service may repeat the input, whose words do not
 // count.
 func isSpent(status int, body []byte, wait time.Duration, input string) bool {
 	text := strings.Join(textsOf(body), "\n")
@@ -100,14 +100,14 @@ func isSpent(status int, body []byte, wait time.Duration, input string) bool {
 	if spentWords.MatchString(text) {
 		return true
 	}
-	if wait > 0 && wait <= longestTold || rateWords.MatchString(text) {
+	if wait > 0 && wait <= longestRateWait || rateWords.MatchString(text) {
 		return false
 	}
 	return spentUnlessRate.MatchString(text) || isSuccess(status) && spentInAnswers.MatchString(text)
 }
 
-// textsOf returns the texts in a response: those of a JSON value, with the names of members that are true, or the beginning of
-// another body. Addresses, as of a documentation, are left out.
+// textsOf returns the texts in a response: the strings of a JSON value and the names of members that are true, or the beginning
+// of another body. It leaves out URLs, as of a documentation.
 func textsOf(body []byte) (texts []string) {
 	var value any
 	if len(body) > maxErrorBody || json.Unmarshal(body, &value) != nil {
@@ -150,7 +150,7 @@ func (e *Error) meaning() meaning {
 	return notLimited
 }
 
-// says reports whether the service's message has some of the words. Those of the input do not count.
+// says reports whether the service's message matches words. Words of the input do not count.
 func (e *Error) says(words *regexp.Regexp) bool {
 	input := strings.ToLower(e.input)
 	return slices.ContainsFunc(words.FindAllString(e.Detail, -1), func(found string) bool { return !strings.Contains(input, strings.ToLower(found)) })
@@ -159,10 +159,10 @@ func (e *Error) says(words *regexp.Regexp) bool {
 // Refused reports whether the service did not work on the request because the client asks too much.
 func (e *Error) Refused() bool { return e.meaning() == limited }
 
-// Unavailable reports whether the service says that it cannot serve now: it is out, or the caller asks too much.
+// Unavailable reports whether the service says that it cannot serve now: it is out, or the client asks too much.
 func (e *Error) Unavailable() bool { return e.meaning() == unavailable }
 
-// mayLimit reports whether the response may be that of a limiter, whose short waits a lower rate replaces.
+// mayLimit reports whether a limiter may have sent the response.
 func (e *Error) mayLimit() bool {
 	m := e.meaning()
 	return m == limited || m == unavailable

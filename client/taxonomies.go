@@ -7,8 +7,8 @@ type taxonomy struct {
 	code CodeLevels // nil if the values are paths
 }
 
-// taxonomies are all of them, the default of each kind first. A new one is an entry here and, for the embedded service,
-// one in taxonomy.Editions.
+// taxonomies has the default of each kind first. A new taxonomy needs an entry here and, for the embedded service, one in
+// taxonomy.Editions.
 var taxonomies = []taxonomy{
 	{name: TaxonomyV3, kind: Website},
 	{name: NAICS, kind: Website, code: digitLevels},
@@ -24,7 +24,7 @@ const (
 	CustomPrefix    = ProductTaxonomy + "_custom_"
 )
 
-// CodeLevels appends the levels of a code, the first one first and at most as many as most, to levels.
+// CodeLevels appends at most most levels of a code, from the top, to levels.
 type CodeLevels = func(levels []string, code string, most int) []string
 
 // Classifications returns the classifications of a kind that every service has, the default first. A kind that is not
@@ -51,12 +51,12 @@ func init() {
 	}
 }
 
-// Codes returns the classifications whose values are codes, each of which has a title. The values of other
-// classifications are paths of levels with " > " between. The map is shared and must not be modified.
+// Codes returns the classifications whose values are codes, each of which has a title. The values of other classifications are
+// paths of levels separated by " > ". The map is shared and must not be modified.
 func Codes() map[string]CodeLevels { return codes }
 
-// digitLevels appends the first 2, 3, ... digits of a code, such as one of NAICS, if the code has so many. In sectors
-// that span several numbers, such as "31-33", only the digits before the hyphen count.
+// digitLevels are the CodeLevels of NAICS: the first 2, 3, ... digits of a code. In sectors that span several numbers, such as
+// "31-33", only the digits before the hyphen count.
 func digitLevels(levels []string, code string, most int) []string {
 	digits := 0
 	for digits < len(code) && '0' <= code[digits] && code[digits] <= '9' {

@@ -16,16 +16,16 @@ import (
 	"time"
 )
 
-// transport uses HTTP/2 if the service supports it. net/http dials a connection for each request that finds
-// none, so a service that closes HTTP/2 connections after 100 requests would get a TLS handshake per request
-// in flight. transport therefore opens few connections until a response uses HTTP/1.1.
+// transport uses HTTP/2 if the service supports it. net/http dials a connection for each request that finds none. A service
+// that closes HTTP/2 connections after 100 requests would then get a TLS handshake per request in flight. transport therefore
+// opens few connections until a response uses HTTP/1.1.
 type transport struct {
 	few, many *http.Transport
 	http1     atomic.Bool // a response has used HTTP/1.1
 }
 
-// fewConnections is enough for HTTP/2: a connection carries a hundred requests or more, and the others
-// remain when one is closed.
+// fewConnections is enough for HTTP/2: a connection carries a hundred requests or more, and when one is closed, the others
+// remain.
 const fewConnections = 4
 
 func newTransport(o Options) http.RoundTripper {
@@ -86,8 +86,7 @@ func newHTTPTransport(o Options, connections int) *http.Transport {
 	}
 }
 
-// errProxyAuth makes the refusal of a proxy Fatal. The error of net/http has no type, and would be
-// Transient.
+// errProxyAuth makes the refusal of a proxy Fatal. The error of net/http would be Transient, because it has no type.
 var errProxyAuth = errors.New("the proxy refuses: check the user and password in HTTPS_PROXY")
 
 // LoadRootCAs returns the system's certificate authorities and those of a PEM file, for Options.RootCAs.
@@ -112,8 +111,8 @@ func RootCAs(path string, text []byte) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// send sends a request and follows redirects within the host. It uses no http.Client, which would send the
-// API key and the other headers to any host.
+// send sends a request and follows redirects within the host. An http.Client would send the API key and the other headers to
+// any host.
 func (c *HTTP) send(req *http.Request) (*http.Response, error) {
 	const mostHops = 5
 	for range mostHops {
@@ -143,7 +142,7 @@ func isRedirect(status int) bool {
 	return false
 }
 
-// drain reads up to maxDrain of the rest of a body, so that the connection can be used again.
+// drain reads up to maxDrain of the rest of a body, to free the connection for the next request.
 func drain(resp *http.Response) {
 	_, _ = io.CopyN(io.Discard, resp.Body, maxDrain)
 	_ = resp.Body.Close()

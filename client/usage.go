@@ -15,12 +15,11 @@ import (
 type Usage struct {
 	Plan      string // name of the plan; "" if the service gave none
 	Remaining string // as the service gave it: usually a number of requests, or a word such as "unlimited"
-	Gateway   bool   // the service is a gateway, which shares rate and quota between its clients: see GatewayHeader
+	Gateway   bool   // the service is a gateway, whose clients share the rate and the quota: see GatewayHeader
 }
 
-// Requests returns Remaining as a number of whole requests. ok is false if Remaining is not such a number.
-// The interface does not require an integer, so 1500.0 and 1,500 are numbers as well. Many services use a
-// number below 0 for "no limit", so ok is then false.
+// Requests returns Remaining as a whole number of requests. ok is false if Remaining is not a number, or is below 0, which many
+// services send for "no limit". The interface does not require an integer, so 1500.0 and 1,500 are numbers as well.
 func (u Usage) Requests() (n int64, ok bool) {
 	left, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimSpace(u.Remaining), ",", ""), 64)
 	if err != nil || !(left >= 0) || math.IsInf(left, 0) { // left may be NaN
@@ -67,12 +66,12 @@ func (c *HTTP) usage(ctx context.Context) (Usage, error) {
 // GatewayHeader is the header that only a gateway sends, with every answer.
 const GatewayHeader = "X-Bulkcat-Gateway"
 
-// CacheHeader is the header in which a gateway says where an answer is from.
+// CacheHeader is the header in which a gateway states the origin of an answer.
 const CacheHeader = "X-Cache"
 
-// The values of CacheHeader. A miss was asked for; the others cost nothing.
+// The values of CacheHeader. Only a miss costs a request.
 const (
-	CacheHit  = "hit"  // the gateway had the answer
+	CacheHit  = "hit"  // the gateway had stored the answer
 	CacheJoin = "join" // an equal request was in flight
 	CacheMiss = "miss"
 )
