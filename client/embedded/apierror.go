@@ -60,13 +60,12 @@ func wrongKey() *apiError {
 	return &apiError{Status: http.StatusUnauthorized, Message: "the x-api-key header must carry a valid API key"}
 }
 
-// noQuota says when there is quota again; 0 for never.
+// noQuota has the time until the quota is renewed; 0 for never.
 func noQuota(refill time.Duration) *apiError {
 	return &apiError{Status: http.StatusPaymentRequired, Message: "the quota of this API key is used up", Remaining: "0", Wait: refill}
 }
 
-// tooFast avoids the word quota in its message: clients conclude from that word that waiting does
-// not help.
+// tooFast does not say "quota": clients would conclude that the quota is used up, and not wait.
 func tooFast(wait time.Duration) *apiError {
 	return &apiError{Status: http.StatusTooManyRequests, Message: "this API key asks faster than it may; slow down", Wait: max(wait, 1)}
 }

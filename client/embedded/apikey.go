@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// salt makes the digests of API keys differ from store to store, so that a table of digests does not reveal a key.
+// salt makes the digests of API keys differ between stores: a table of digests does not reveal a key.
 type salt [16]byte
 
 func newSalt() (s salt) {
@@ -25,7 +25,7 @@ func newSalt() (s salt) {
 	return s
 }
 
-// digest replaces an API key in lookups and in files.
+// digest stands for an API key in lookups and in files.
 type digest [sha256.Size]byte
 
 // digest is the HMAC-SHA256 of a key.
@@ -43,10 +43,10 @@ type keyring struct {
 	plan     string // of keys without their own
 	ledger   *Ledger
 	open     bool                            // no key is needed
-	accepted atomic.Pointer[map[digest]*Key] // by digest: the time of a lookup does not depend on how many characters of a wrong key are right
+	accepted atomic.Pointer[map[digest]*Key] // by digest: the time of a lookup tells nothing about the characters of a key
 
 	mu    sync.Mutex
-	known map[digest]*Key // also keys that are not accepted any more: answers to their requests in flight are still charged
+	known map[digest]*Key // includes keys that were removed: answers to their requests in flight are still charged
 }
 
 func newKeyring(o Options) *keyring {
@@ -60,7 +60,7 @@ func newKeyring(o Options) *keyring {
 	return k
 }
 
-// set accepts the keys of the grants, and no other keys. A key that was known before keeps the used quota.
+// set accepts the keys of the grants, and no other keys. A key that is known already keeps its used quota.
 func (k *keyring) set(grants []Grant) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -100,27 +100,27 @@ func (k *keyring) all() []*Key {
 	return slices.Collect(maps.Values(k.known))
 }
 
-// numbered is the name of a key without a name: the key's number in a list, or of the line in a file.
+// numbered is the default name of a key. n is the number of the key in a list, or of its line in a file.
 func numbered(n int) string { return fmt.Sprintf("key-%d", n) }
 
-// Key is an API key: what it is granted, and the answers that it has used.
+// Key is an API key with its grant and its usage.
 type Key struct {
 	digest  digest
 	granted atomic.Pointer[terms]
 
 	mu       sync.Mutex
 	used     usage
-	reserved int64 // answers that a Backend has been asked for; it charges or releases them
+	reserved int64 // answers that a Backend has reserved, and will charge or release
 
-	begins, ends time.Time // of the present period; zero if not known yet
+	begins, ends time.Time // of the present period; zero before turn
 }
 
-// terms are what a key is granted. They do not change; a new grant has new terms.
+// terms are the name and the limits of a key. They are immutable: a new grant replaces them.
 type terms struct {
 	name     string
 	priority int
 	inFlight int
-	plan     []byte // the body of the usage operation up to the number of answers left
+	plan     []byte // the start of the usage operation's body, up to the number of answers left
 	quota    int64  // answers; Unlimited, or 0 and more
 	period   Period
 	zone     *time.Location
@@ -129,13 +129,13 @@ type terms struct {
 	limit    *limiter
 }
 
-// usage is what a key has used of its quota.
+// usage is the used quota of a key.
 type usage struct {
 	answers int64
-	last    int64 // when the last of them was charged, in Unix seconds; 0 without answers
+	last    int64 // when the last answer was charged, in Unix seconds; 0 without answers
 }
 
-// grant replaces the terms. An unchanged rate goes on as it was.
+// grant replaces the terms. If rate and burst are unchanged, the limiter keeps its state.
 func (a *Key) grant(g Grant) {
 	g = g.applyDefaults()
 	t := &terms{
@@ -165,14 +165,14 @@ func (a *Key) grant(g Grant) {
 // Name is the name of the grant, for logs and metrics.
 func (a *Key) Name() string { return a.granted.Load().name }
 
-// Priority is the share of the key in relation to the shares of other keys; 1 or more.
+// Priority is the weight of the key among other keys; 1 or more.
 func (a *Key) Priority() int { return a.granted.Load().priority }
 
-// InFlight is how many requests of the key are answered at once at most; 0 for no bound.
+// InFlight is the most requests of the key in flight; 0 for no bound.
 func (a *Key) InFlight() int { return a.granted.Load().inFlight }
 
-// Admit applies the rate of the key to one request. If the request comes too early, it returns the
-// time until a request may pass.
+// Admit applies the rate of the key to one request. If the rate is exceeded, ok is false, and wait is the time until a request
+// is admitted.
 func (a *Key) Admit() (wait time.Duration, ok bool) {
 	if problem := a.admit(http.Header{}); problem != nil {
 		return problem.Wait, false
@@ -180,11 +180,11 @@ func (a *Key) Admit() (wait time.Duration, ok bool) {
 	return 0, true
 }
 
-// admit is Admit for a response, whose headers it sets.
+// admit is Admit that also sets the headers of the response.
 func (a *Key) admit(h http.Header) *apiError { return a.granted.Load().limit.admit(h) }
 
-// Reserve sets one answer of the quota aside. It returns false if none is left. The caller releases
-// each reserved answer, or has [Service.Charge] charge it.
+// Reserve reserves one answer of the quota, and returns false if none is left. The caller passes the key to [Service.Charge],
+// or calls Release.
 func (a *Key) Reserve() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -219,7 +219,7 @@ func chargeAll(keys []*Key) {
 	}
 }
 
-// Refill is the time until the quota begins anew; 0 if it does not.
+// Refill is the time until the quota is renewed; 0 for never.
 func (a *Key) Refill() time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -242,7 +242,7 @@ func (a *Key) turn() {
 	a.used.last = min(a.used.last, now.Unix())
 }
 
-// usage is what the key has used by now.
+// usage is the used quota of the present period.
 func (a *Key) usage() usage {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -279,7 +279,7 @@ func (a *Key) take() bool {
 	return true
 }
 
-// appendUsage appends the body of the usage operation; most is what all keys together can get.
+// appendUsage appends the body of the usage operation. most is the number of answers left for all keys together.
 func (a *Key) appendUsage(b []byte, most Quota) []byte {
 	b = append(b, a.granted.Load().plan...)
 	left := int64(most)

@@ -10,35 +10,34 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 )
 
-// Backend answers the categorizations of a [Service] in place of its taxonomies. The Service checks the
-// keys and the form of the requests, and writes the responses. The methods are safe for concurrent use.
+// Backend answers the categorizations of a [Service] instead of its taxonomies. The Service checks the keys and the form of the
+// requests, and writes the responses. The methods must be safe for concurrent use.
 type Backend interface {
-	// Answer returns the body of the answer to a request of a key, and a function that is called once the
-	// body is not used any more; the function may be nil if there is an error. Answer may set headers of the response,
-	// also with an error. It reads nothing but the header and the context of r. It applies the limits of
-	// the key and charges the key, with [Service.Charge]. The input is not normalized, and the classification may be unknown. The
-	// error is a *client.Error, which has the status, the message and the Retry-After of the response, or
-	// the cause of the context.
+	// Answer returns the body of the answer to a request. The Service calls release when the body has been sent; release may be
+	// nil if there is an error. Answer applies the limits of the key, and charges it with [Service.Charge]. It may set headers
+	// of the response, also with an error. It reads only the header and the context of r. The input is not normalized, and the
+	// classification may be unknown. The error is a *client.Error with the status, the message (Detail) and the Retry-After of
+	// the response, or the cause of the context.
 	Answer(h http.Header, r *http.Request, key *Key, request client.Request) (body []byte, release func(), err error)
 
-	// Condition returns the condition of the backend, which HealthPath and the usage operation show.
+	// Condition returns the state of the backend, for HealthPath, ReadyPath and the usage operation.
 	Condition() Condition
 
-	// Waiting is how many requests of a key wait for the backend.
+	// Waiting is the number of a key's requests that wait for the backend.
 	Waiting(key *Key) int
 
-	// Collector has the metrics of the backend.
+	// Collector collects the metrics of the backend.
 	prometheus.Collector
 }
 
-// Condition is the condition of a [Backend].
+// Condition is the state of a [Backend].
 type Condition struct {
-	State string        // a word
-	Left  Quota         // the answers that all keys together can get: the usage operation shows it if a key has more
-	Err   *client.Error // why no key can get an answer that costs something, whatever its quota; nil if keys can
+	State string        // one word, such as "up"
+	Left  Quota         // answers left for all keys together: the usage operation shows Left to a key with more
+	Err   *client.Error // why no key can get an answer that is charged; nil if keys can
 }
 
-// forward has the backend answer a categorization. A problem is appended to b.
+// forward returns the backend's answer to a categorization.
 func (s *Service) forward(b []byte, w http.ResponseWriter, r *http.Request, op *operation, o *access) ([]byte, *apiError) {
 	params, problem := readParams(w, r, op.input)
 	if problem != nil {

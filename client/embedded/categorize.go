@@ -8,11 +8,9 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 )
 
-// Categorize returns in process the answer that the service gives over HTTP. It skips the headers
-// and the JSON, which take as long as the answer itself. Its errors are those that a client makes
-// of the service's responses.
-//
-// An answer that can be computed again at any time is free and has no body.
+// Categorize returns the answer that the service would give over HTTP. It does not build the headers and the JSON, which take
+// as long as the answer itself. Its errors are those of a client that gets the service's response. An answer that did not need
+// a page is Free and has no Body.
 func (s *Service) Categorize(ctx context.Context, r client.Request) (client.Answer, error) {
 	op := s.operation(r.Kind)
 	if len(r.Input) > maxInput {
@@ -26,7 +24,7 @@ func (s *Service) Categorize(ctx context.Context, r client.Request) (client.Answ
 	if problem != nil {
 		return client.Answer{}, rejection(problem)
 	}
-	if ctx.Err() != nil { // the page was not fetched, and without it the answer is worse
+	if ctx.Err() != nil { // the fetch was canceled, and an answer without the page is worse
 		return client.Answer{}, context.Cause(ctx)
 	}
 	answer := client.Answer{
@@ -59,7 +57,7 @@ func (c *classification) entries(j prediction) []client.Entry {
 	return entries
 }
 
-// rejection is the error that a client makes of the response: the input will never be answered.
+// rejection returns the error of a client that gets the response e.
 func rejection(e *apiError) *client.Error {
 	return &client.Error{Class: client.Rejected, Status: e.Status, Detail: e.Message}
 }

@@ -18,7 +18,7 @@ type classification struct {
 	model  *learn.Model // nil: the engine answers alone
 }
 
-// published are the classifications of a kind that every service has, in their default editions or in some others.
+// published returns the classifications of a kind that every service has, in the chosen editions or else their default ones.
 func published(kind client.Kind, editions taxonomy.Choice) (list []*classification) {
 	for _, name := range client.Classifications(kind) {
 		if e, ok := editions.Of(name); ok {
@@ -28,7 +28,7 @@ func published(kind client.Kind, editions taxonomy.Choice) (list []*classificati
 	return list
 }
 
-// customs are classifications of products by custom taxonomies, which are linked to the engine of the product taxonomy.
+// customs returns the classifications by custom taxonomies, whose engines are linked to base, the product taxonomy's.
 func customs(taxonomies []*taxonomy.Taxonomy, base func() *engine) []*classification {
 	list := make([]*classification, len(taxonomies))
 	for i, t := range taxonomies {
@@ -50,11 +50,11 @@ type engine struct {
 	entries [][]byte
 }
 
-// engines are those of editions, by name and version: functions that make one when it is first needed. The services of a
-// process share them.
+// engines has a function by the name and version of each edition, which builds its engine at the first call. All services of a
+// process share the engines.
 var engines sync.Map
 
-// lazily returns the function that makes the engine of an edition.
+// lazily returns a function that builds the engine of an edition at the first call.
 func lazily(edition taxonomy.Edition) func() *engine {
 	once, _ := engines.LoadOrStore([2]string{edition.Name, edition.Version}, sync.OnceValue(func() *engine {
 		e := newEngine(edition.Load())
@@ -74,7 +74,7 @@ func newEngine(t *taxonomy.Taxonomy) *engine {
 	return e
 }
 
-// builtin is the engine of the product taxonomy. What it knows about products helps models of custom taxonomies.
+// builtin is the engine of the product taxonomy. Its answers are features of the models of custom taxonomies.
 func builtin() *classify.Engine {
 	e, _ := taxonomy.EditionOf(client.ProductTaxonomy)
 	return lazily(e)().Engine
@@ -89,15 +89,15 @@ func untilConfidence(c taxonomy.Category) []byte {
 	return append(object[:len(object)-1], `,"confidence":`...)
 }
 
-// prediction is the classifier's result for one input, with the texts that the result depends on.
+// prediction is the result for one input, with the texts that were classified.
 type prediction struct {
 	matches []classify.Match
 	cost    string // the value of CostHeader
-	local   bool   // the page is at an address of the local network, which is never read: the answer uses no quota
+	local   bool   // the page is at an address of the local network, which is never read, so the answer is not charged
 
 	host   string               // a website's host name
 	path   []string             // the words of a website's path
-	title  string               // of a product
+	title  string               // a product's title
 	fields []classify.Field     // the fields of a website's page; nil without a page
 	titles []classify.TitlePart // the titles of a product's URL; nil for a product title
 }

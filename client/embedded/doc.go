@@ -12,28 +12,25 @@
 //	/api/v1/website/categorization      {"taxonomy_v3":[{"value":"Travel > Hotels","confidence":0.87}]}
 //	/api/v1/product/categorization      {"product_taxonomy":[{"value":"...","confidence":0.9}]}
 //
-// Usage accepts GET and HEAD; the others accept GET and POST, with the parameters in the query, a form or
-// a JSON object. A website is an http or https URL; its classifications are taxonomy_v3 and
-// naics. A product is a title or such a URL; its classification is product_taxonomy. An answer
-// without entries says that no category fits.
+// Usage accepts GET and HEAD. The others accept GET and POST, with the parameters in the query, a form or a JSON object. A
+// website is an http or https URL, and its classifications are taxonomy_v3 and naics. A product is a title or an http or https
+// URL, and its classification is product_taxonomy. An answer without entries means that no category fits.
 //
 // # Evidence
 //
-// A website is classified by the words of its host name and path and, if there is a Fetch and the
-// fetch succeeds, by its page. Without a page the confidence is lower. A product URL is
-// classified by the titles in its page and by the words of its path, read as a title. A
-// confidence is the probability that its entry is right, estimated from samples.
+// A website is classified by the words of its host name and path and, if there is a Fetch and the fetch succeeds, by its page.
+// Without a page the confidence is lower. A product URL is classified by the titles in its page and by a title that is made of
+// its path. A confidence is the probability that its entry is right, estimated from samples.
 //
 // The response header X-Bulkcat-Cost is "page" if the service has fetched a page for the answer,
 // and "none" if the answer can be computed again at any time. Clients need not store the latter.
 //
 // # Keys
 //
-// A key may have a quota of answers and a rate of categorizations: see Grant and LoadKeys. Every
-// answer counts against the quota; errors, usage and answers about addresses of the local network, which are
-// never read, do not. SetGrants replaces the keys while the Service runs. Answers to a key with a rate have the
-// headers RateLimit-Policy and RateLimit. With a Ledger the used quota outlives the Service, as
-// long as KeepUsage runs.
+// A key may have a quota of answers and a rate of categorizations: see Grant and LoadKeys. Every answer is charged to the
+// quota. Errors, usage and answers about addresses of the local network, which are never read, are not. SetGrants replaces the
+// keys while the Service runs. Answers to a key with a rate have the headers RateLimit-Policy and RateLimit. With a Ledger and
+// KeepUsage, the used quota outlives the Service.
 //
 // # Serving others
 //

@@ -14,22 +14,24 @@ type Explanation struct {
 	Kind          client.Kind     `json:"kind"`
 	Input         string          `json:"input"`
 	PageRead      bool            `json:"page_read"`
-	Answer        json.RawMessage `json:"answer"`        // byte for byte as it is served
-	Contributions []Contribution  `json:"contributions"` // in the order of the entries; the largest weight of an entry first
+	Answer        json.RawMessage `json:"answer"`        // the served bytes
+	Contributions []Contribution  `json:"contributions"` // in the order of the entries, then by falling weight
 
 	classification string
 }
 
-// Contribution is the weight that some words of an input add to the score of an entry.
+// Contribution is the weight that words of an input add to the score of an entry.
 type Contribution struct {
-	Value   string `json:"value"`   // the entry's value
-	Speaker string `json:"speaker"` // the value of the category that has these words: the entry's, an ancestor's, a child's if the
-	// entry stands for equal children, or one of product_taxonomy that a custom category is linked to
-	Words  string   `json:"words"`          // as in their first place in the input, in lower case and without accents
-	Fields []string `json:"fields"`         // the parts of the input that have the words: title, host, description, ...
-	Weight float64  `json:"weight"`         // the part of the entry's score
-	Share  float64  `json:"share"`          // the same as a share of the score, 0 to 1
-	Seen   int      `json:"seen,omitempty"` // with a model: the inputs with this word and this label that the model was made of
+	Value string `json:"value"` // the entry's value
+	// Speaker is the value of the category that has these words: the entry's, an ancestor's, a child's if the entry stands for
+	// equal children, or one of product_taxonomy to which a custom category is linked.
+	Speaker string `json:"speaker"`
+
+	Words  string   `json:"words"`          // as at their first place in the input, in lower case and without accents
+	Fields []string `json:"fields"`         // the parts of the input that contain the words: title, host, description, ...
+	Weight float64  `json:"weight"`         // of the entry's score
+	Share  float64  `json:"share"`          // Weight as a share of the score, 0 to 1
+	Seen   int      `json:"seen,omitempty"` // with a model: the number of labelled inputs with this word and this label
 }
 
 // websiteFieldNames are the names of a page's fields, in the order of websiteFields.
@@ -37,8 +39,8 @@ var websiteFieldNames = []string{
 	"title", "og:title", "description", "og:description", "keywords", "type", "section", "site name", "breadcrumb", "headings", "text",
 }
 
-// Explain answers a request as the service does, and explains the answer. It uses no quota. The error
-// says what is wrong with the request.
+// Explain answers a request as the service does, and returns the contributions to the answer. It charges no key. The error says
+// what is wrong with the request, or is the context's.
 func (s *Service) Explain(ctx context.Context, r client.Request) (Explanation, error) {
 	op := s.operation(r.Kind)
 	c, problem := op.classification(r.Classification)

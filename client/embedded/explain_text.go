@@ -9,11 +9,10 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 )
 
-// mostContributions of an entry are listed; the weights of the others are small.
+// mostContributions is the number of contributions to an entry that are listed. The others weigh little.
 const mostContributions = 8
 
-// WriteText writes the explanation as tables for a terminal. The error is out's, or says why the answer
-// cannot be read.
+// WriteText writes the explanation as tables for a terminal. The error is that of writing, or of parsing the answer.
 func (e Explanation) WriteText(out io.Writer) error {
 	answer, err := client.ParseAnswer(e.Answer, e.classification)
 	if err != nil {

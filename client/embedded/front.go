@@ -15,14 +15,14 @@ import (
 
 // The paths of a Server in addition to the operations.
 const (
-	HealthPath  = "/healthz"      // 200 while the server listens, with its state
-	ReadyPath   = "/readyz"       // 200 while new requests are answered, else 503, with its state
+	HealthPath  = "/healthz"      // 200 and the state while the server listens
+	ReadyPath   = "/readyz"       // 200 while new requests are answered, else 503; and the state
 	MetricsPath = "/metrics"      // for Prometheus
 	OpenAPIPath = "/openapi.json" // describes the operations
 )
 
-// front is the handler of a Server: it adds request ids, an access log, metrics, a limit of the
-// requests in flight, and the pages for operators to a Service.
+// front is the handler of a Server. It adds request ids, an access log, metrics, a limit of requests in flight, and pages for
+// operators to a Service.
 type front struct {
 	service  *Service
 	places   *fair.Places // of categorizations
@@ -102,10 +102,10 @@ func (f *front) refuse(w http.ResponseWriter, r *http.Request, problem *apiError
 	return o
 }
 
-// maxLogged is the most bytes of a field in the log: any client chooses a path or a method, of any length.
+// maxLogged is the most bytes of a field in the log: clients may send a path or a method of any length.
 const maxLogged = 256
 
-// logged returns a text as it is logged.
+// logged cuts a text to maxLogged.
 func logged(text string) string { return text[:min(len(text), maxLogged)] }
 
 // logRequest logs a request without its key and its input.

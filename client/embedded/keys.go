@@ -30,21 +30,20 @@ const mostPriority = 1000
 // Grant is an accepted API key with its limits. It prints as its name.
 type Grant struct {
 	Key   string
-	Name  string // unique; replaces the key in logs and metrics; default: the number of the key, such as key-2; LoadKeys takes that of the line
-	Plan  string // in the answer of the usage operation; default Options.Plan
+	Name  string // unique; stands for the key in logs and metrics; default: the number of the key, such as key-2, and with LoadKeys the number of the line
+	Plan  string // shown by the usage operation; default Options.Plan
 	Quota Quota  // 0 allows no answer
 	Rate  Rate
 
-	Period Period         // after which the quota begins anew
+	Period Period         // after which the quota is renewed
 	Zone   *time.Location // of the period; default UTC
 
-	Burst int // requests at once; default: the requests of a second, 1 at least
+	Burst int // requests at once; default: the requests of a second, at least 1
 
-	// Priority is the share of the key in relation to other keys, from 1 to 1000; 0 for 1. Requests that have to
-	// wait are answered by it.
+	// Priority is the weight of the key among other keys whose requests wait, from 1 to 1000; 0 stands for 1.
 	Priority int
 
-	InFlight int // requests that are answered at once; others wait; 0 for no bound
+	InFlight int // most requests in flight; others wait; 0 for no bound
 }
 
 // String returns the name; the key is never printed.
@@ -53,8 +52,7 @@ func (g Grant) String() string { return g.Name }
 // ErrNoKeys means that a file of API keys has no key, which would allow every request.
 var ErrNoKeys = errors.New("there is no API key; put one on a line of its own")
 
-// KeyError is a malformed line of a file of API keys. It contains nothing of the line, which may
-// be a key in a wrong place.
+// KeyError is a malformed line of a file of API keys. It contains no text of the line, which may be a key.
 type KeyError struct {
 	Line    int // counted from 1
 	Problem string
@@ -62,7 +60,7 @@ type KeyError struct {
 
 func (e *KeyError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Problem) }
 
-// LoadKeys reads API keys, one a line, each followed by its limits:
+// LoadKeys reads API keys, one per line, each followed by its limits:
 //
 //	KEY
 //	KEY 100000
@@ -70,10 +68,10 @@ func (e *KeyError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.
 //	KEY quota=100000/month zone=Europe/Berlin
 //	KEY cost=50/month
 //
-// A number after the key is its quota. A quota of a day, week or month begins anew at midnight in the zone, UTC without one. A
-// cost is a quota in money: the requests that it pays for at the price of a request. Without a price a cost is an error.
-// Limits that are not given are unlimited. Empty lines and lines that start with # are skipped. Errors are *KeyError,
-// ErrNoKeys, or those of r.
+// A number after the key is its quota. A quota of a day, week or month is renewed at midnight in the zone, by default UTC. A
+// cost is a quota in money, converted with the price of a request. A cost without a price is an error. A limit that is not
+// given does not apply. LoadKeys skips empty lines and lines that start with #. The error is a *KeyError, ErrNoKeys, or that of
+// r.
 func LoadKeys(r io.Reader, price money.Price) ([]Grant, error) {
 	var grants []Grant
 	keys, names := map[string]bool{}, map[string]bool{}
@@ -147,7 +145,7 @@ func parseGrant(line string, price money.Price) (g Grant, problem string) {
 	return g.applyDefaults(), ""
 }
 
-// set sets an attribute, or returns what is wrong with the value.
+// set sets an attribute, or returns the problem of the value.
 func (g *Grant) set(attribute, value string, price money.Price) (problem string) {
 	var ok bool
 	switch attribute {
@@ -241,7 +239,7 @@ func parseRate(text string) (Rate, bool) {
 	return Rate{n, windows[unit]}, ok && windows[unit] > 0
 }
 
-// parseCount parses a number from 1 to a billion, which is more than any service answers.
+// parseCount parses a number from 1 to a billion.
 func parseCount(text string) (int, bool) {
 	n, err := strconv.Atoi(text)
 	return n, err == nil && n >= 1 && n <= 1e9

@@ -14,24 +14,24 @@ import (
 // usage, and a sync of the disk every second costs little.
 const saveEvery = time.Second
 
-// NoteStore keeps notes by name. *answers.Store and *answers.NoteFile implement it. No other process may change
-// the notes of a Ledger meanwhile.
+// NoteStore keeps notes by name. *answers.Store and *answers.NoteFile implement it. No other process may change the notes of an
+// open Ledger.
 type NoteStore interface {
 	Path() string
-	// Notes returns the notes whose names begin with prefix, by name.
+	// Notes returns all notes whose names begin with prefix, by name.
 	Notes(prefix string) (map[string][]byte, error)
-	// PutNotes makes notes durable, all or none, each in place of the note of the same name.
+	// PutNotes makes all or none of the notes durable. Each replaces the note of the same name.
 	PutNotes(notes map[string][]byte) error
 }
 
-// Ledger is the quota that API keys have used, in the notes of a store: a note for each key, under a salted digest of
-// the key, and a note with the salt. Keys that are no longer accepted keep their notes.
+// Ledger keeps the used quota of API keys in the notes of a store: one note for each key, named by the salted digest of the
+// key, and one note with the salt. Keys that are not accepted keep their notes.
 type Ledger struct {
 	store NoteStore
 	salt  salt // of the digests
 
-	saving sync.Mutex       // held while notes are put
-	used   map[digest]usage // as in the notes
+	saving sync.Mutex       // held while notes are written
+	used   map[digest]usage // the content of the notes
 }
 
 const (
@@ -39,7 +39,7 @@ const (
 	saltNote   = notePrefix + "salt"
 )
 
-// LedgerError says that a note of used quota is missing or damaged, so that it is not known what keys have used.
+// LedgerError says that a note of used quota is missing or damaged: the usage of some keys is unknown.
 type LedgerError struct {
 	Path    string // of the store
 	Note    string
@@ -50,8 +50,8 @@ func (e *LedgerError) Error() string {
 	return fmt.Sprintf("the store %s does not tell what API keys have used: the note %q %s: put a copy of the store in its place, or choose another file, with which keys begin with nothing used (bulkcat store import adds the answers of a store)", e.Path, e.Note, e.Problem)
 }
 
-// OpenLedger reads the notes of used quota in a store. A store without such notes gets a salt. The error is a *LedgerError
-// or that of the store.
+// OpenLedger reads the notes of used quota in a store. In a store without such notes, it writes a new salt. The error is a
+// *LedgerError or that of the store.
 func OpenLedger(store NoteStore) (*Ledger, error) {
 	notes, err := store.Notes(notePrefix)
 	if err != nil {
@@ -81,17 +81,17 @@ func OpenLedger(store NoteStore) (*Ledger, error) {
 	return l, nil
 }
 
-// note is the name and the body of the note of a key.
+// note returns the name and the body of a key's note.
 func note(d digest, used usage) (name string, body []byte) {
 	return notePrefix + d.String(), marshal(noteBody{used.answers, used.last})
 }
 
 type noteBody struct {
-	Answers   int64 `json:"answers"`    // in the period of the last
-	ChargedAt int64 `json:"charged_at"` // Unix seconds of the last
+	Answers   int64 `json:"answers"`    // in the period of ChargedAt
+	ChargedAt int64 `json:"charged_at"` // Unix seconds of the last answer
 }
 
-// parseNote is the inverse of note; ok is false unless note has written the note.
+// parseNote is the inverse of note. ok is false if note would not write the same bytes.
 func parseNote(name string, body []byte) (d digest, used usage, ok bool) {
 	var b noteBody
 	sum, err := hex.DecodeString(strings.TrimPrefix(name, notePrefix))
@@ -103,14 +103,14 @@ func parseNote(name string, body []byte) (d digest, used usage, ok bool) {
 	return d, used, name == nameAgain && bytes.Equal(body, bodyAgain)
 }
 
-// usedBy is what a key has used, as in its note.
+// usedBy returns the usage in a key's note.
 func (l *Ledger) usedBy(d digest) usage {
 	l.saving.Lock()
 	defer l.saving.Unlock()
 	return l.used[d]
 }
 
-// save puts the notes of the keys that have changed. After an error the next save puts them again.
+// save writes the notes whose usage has changed. After an error, the next save writes them again.
 func (l *Ledger) save(keys []*Key) error {
 	l.saving.Lock()
 	defer l.saving.Unlock()
@@ -122,9 +122,9 @@ func (l *Ledger) save(keys []*Key) error {
 	})
 }
 
-// charge charges the keys, and passes their notes to commit.
+// charge charges the keys, and passes the changed notes to commit.
 func (l *Ledger) charge(keys []*Key, commit func(notes map[string][]byte) error) error {
-	l.saving.Lock() // no other save comes between the charge and the commit
+	l.saving.Lock() // no save between the charge and the commit
 	defer l.saving.Unlock()
 	chargeAll(keys)
 	return l.put(keys, commit)

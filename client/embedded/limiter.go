@@ -16,13 +16,12 @@ const (
 	limitHeader  = "Ratelimit"
 )
 
-// earlyBy is the most that a request may be early: after a request that the network has delayed, the next
-// request of a client that sends at exactly the rate is early. The request passes at once, because callers hold
-// locks, and the requests after it pay for the time.
+// earlyBy is the time by which a request may be early. If a client sends at exactly the rate, and the network delays a request,
+// the next one is early. It is admitted at once, and later requests pay for the time.
 const earlyBy = 5 * time.Millisecond
 
-// limiter limits the categorizations of one key to its rate. It does not count requests for
-// usage, by which a refused client finds out why it was refused.
+// limiter limits the categorizations of one key to its rate. Usage requests are not limited: a refused client sends them to
+// find the cause.
 type limiter struct {
 	bucket    *rate.Limiter
 	perSecond float64
@@ -41,9 +40,8 @@ func newLimiter(r Rate, burst int) *limiter {
 	}
 }
 
-// admit returns nil if the request may pass, and the error response if not. It sets the headers
-// of the rate limit. They state the time until the window ends ("t") only if no request passes
-// before then: clients wait for that time, which is in whole seconds.
+// admit returns nil if the request is admitted, and else the error response. It sets the headers of the rate limit. They state
+// the time until the next request ("t") only in refusals: clients wait for that time, which is in whole seconds.
 func (l *limiter) admit(h http.Header) *apiError {
 	if l == nil {
 		return nil

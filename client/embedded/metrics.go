@@ -20,8 +20,7 @@ type metrics struct {
 	operations map[string]operationMetrics // by name
 }
 
-// operationMetrics are the metrics of one operation. They are looked up once, which saves hashing
-// the labels for every request.
+// operationMetrics are the metrics of one operation. They are looked up once: requests need not hash labels.
 type operationMetrics struct {
 	byStatus map[int]prometheus.Counter
 	duration prometheus.Observer
@@ -83,7 +82,7 @@ func (m *metrics) observe(o access, took time.Duration) {
 	m.requests.WithLabelValues(name, strconv.Itoa(o.status)).Inc()
 }
 
-// metricsRequests is the most requests for metrics at once.
+// metricsRequests is the most concurrent requests for metrics.
 const metricsRequests = 4
 
 func (m *metrics) handler() http.Handler {
@@ -93,7 +92,7 @@ func (m *metrics) handler() http.Handler {
 	})
 }
 
-// keyCollector collects what the keys use, by their names.
+// keyCollector collects the usage of keys, by their names.
 type keyCollector struct {
 	service *Service
 	places  *fair.Places
@@ -115,7 +114,7 @@ func (c keyCollector) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect reads what the keys use.
+// Collect sends the usage of keys.
 func (c keyCollector) Collect(to chan<- prometheus.Metric) {
 	for _, a := range c.service.keys.byName() {
 		held, waiting := c.places.Of(a)

@@ -21,10 +21,10 @@ func modelOf(models []*learn.Model, classification string) *learn.Model {
 	return nil
 }
 
-// processors bounds the inputs that are classified at the same time: each takes working memory of half a megabyte.
+// processors bounds the number of inputs that are classified at the same time: each takes half a megabyte of memory.
 var processors = make(chan struct{}, runtime.GOMAXPROCS(0))
 
-// editionsOf are the published editions that models answer in.
+// editionsOf returns the published editions in which models answer.
 func editionsOf(models []*learn.Model) (editions taxonomy.Choice) {
 	for _, m := range models {
 		if e, ok := m.Published(); ok {
@@ -34,7 +34,7 @@ func editionsOf(models []*learn.Model) (editions taxonomy.Choice) {
 	return editions
 }
 
-// matches returns the entries of an answer.
+// matches classifies an input.
 func (c *classification) matches(j prediction) []classify.Match {
 	processors <- struct{}{}
 	defer func() { <-processors }()
@@ -47,7 +47,7 @@ func (c *classification) matches(j prediction) []classify.Match {
 	return c.engine().Title(j.title)
 }
 
-// sample returns what a model reads of an input.
+// sample returns the input of a model.
 func (c *classification) sample(j prediction) learn.Sample {
 	own := c.engine()
 	if j.host != "" {
@@ -62,8 +62,8 @@ func (c *classification) sample(j prediction) learn.Sample {
 	return s
 }
 
-// Features reads an input as a model of the request's classification does. It uses no quota. The error says what is
-// wrong with the request.
+// Features returns the features of an input for a model of the request's classification. It charges no key. The error says what
+// is wrong with the request, or is the context's cause.
 func (s *Service) Features(ctx context.Context, r client.Request) (learn.Features, error) {
 	op := s.operation(r.Kind)
 	c, problem := op.classification(r.Classification)
@@ -74,19 +74,19 @@ func (s *Service) Features(ctx context.Context, r client.Request) (learn.Feature
 	if problem != nil {
 		return learn.Features{}, rejection(problem)
 	}
-	if ctx.Err() != nil { // the page was not fetched
+	if ctx.Err() != nil { // the fetch was canceled
 		return learn.Features{}, context.Cause(ctx)
 	}
 	return learn.FeaturesOf(c.sample(j)), nil
 }
 
-// The fields of the contributions with a model: words that labelled inputs have, and what the engine alone says.
+// The fields of a model's contributions: words of labelled inputs, and the engine's own answer.
 const (
 	labelField  = "labels"
 	engineField = "engine"
 )
 
-// explainModel returns the entries of an answer, and the contributions of the words and of the engine to them.
+// explainModel classifies an input with the model, and returns the contributions of the words and of the engine.
 func (c *classification) explainModel(j prediction) ([]classify.Match, []Contribution) {
 	matches, found := c.model.Explain(c.sample(j), c.most)
 	categories := c.engine().Taxonomy().Categories

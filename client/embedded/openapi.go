@@ -5,13 +5,12 @@ import (
 	"strings"
 )
 
-// openAPIText is the description of the operations, with placeholders for the names
-// of inputs.
+// openAPIText is the description of the operations, with placeholders for the input parameters.
 //
 //go:embed openapi.json
 var openAPIText string
 
-// openAPI returns the description with this Service's names of inputs.
+// openAPI returns the description with the input parameters of this Service.
 func (s *Service) openAPI() string {
 	return strings.NewReplacer(
 		`"WEBSITE_PARAM"`, string(marshal(s.opts.WebsiteParam)),

@@ -11,24 +11,22 @@ import (
 )
 
 const (
-	// maxInput is the most bytes of an input: more than any URL or title has, and less than a
-	// document.
+	// maxInput is the most bytes of an input: more than any URL or title, and less than a document.
 	maxInput = 64 << 10
 
-	// maxBody is the most bytes of a request's body: an input of which JSON escapes every byte
-	// as \u00XX, and the rest of the object.
+	// maxBody is the most bytes of a request's body: an input whose every byte is escaped as \u00XX, and the rest of the
+	// object.
 	maxBody = 6*maxInput + 4<<10
 )
 
-// params are the parameters of a categorization, "" where not given.
+// params are the parameters of a categorization; "" if not given.
 type params struct {
 	input          string
 	classification string
 }
 
-// readParams reads the parameters from the query and, if the query does not have them, from the
-// body, a form or a JSON object according to the content type. If a query or a form repeats a
-// parameter, the first value counts.
+// readParams reads the parameters from the query, and those that the query does not have from the body: a form or a JSON
+// object, as its content type says. If a query or a form repeats a parameter, the first value counts.
 func readParams(w http.ResponseWriter, r *http.Request, inputName string) (params, *apiError) {
 	var p params
 	if !p.readForm(r.URL.RawQuery, inputName) {
@@ -48,7 +46,7 @@ func readParams(w http.ResponseWriter, r *http.Request, inputName string) (param
 	return p, nil
 }
 
-// readBody ignores bodies of other types: clients set a Content-Type on requests without a body.
+// readBody reads parameters from the body. It ignores other types: clients set a Content-Type on requests without a body.
 func (p *params) readBody(w http.ResponseWriter, r *http.Request, inputName string) *apiError {
 	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	isForm, isJSON := media == "application/x-www-form-urlencoded", media == "application/json"
@@ -72,8 +70,7 @@ func (p *params) readBody(w http.ResponseWriter, r *http.Request, inputName stri
 	return nil
 }
 
-// readForm is url.ParseQuery for two names, without the map. It reports whether the parts that it
-// has read are well-formed.
+// readForm is url.ParseQuery for two names, without the map. It reports whether the pairs that it decoded are valid.
 func (p *params) readForm(form, inputName string) bool {
 	for form != "" {
 		var pair string

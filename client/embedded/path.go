@@ -7,8 +7,7 @@ import (
 	"unicode"
 )
 
-// plainPathWords are words of paths that say nothing about a page's subject. Otherwise "home" would
-// match furniture and "index" funds.
+// plainPathWords are words of paths that say nothing about a page's subject. "home" would match furniture, and "index" funds.
 var plainPathWords = map[string]bool{
 	"index": true, "default": true, "home": true, "main": true, "page": true, "pages": true,
 	"product": true, "products": true, "item": true, "items": true, "dp": true, "p": true, "pd": true, "sku": true,
@@ -21,9 +20,8 @@ var plainPathWords = map[string]bool{
 // maxExtension is the length of the longest file name extension with its dot, ".shtml".
 const maxExtension = 6
 
-// pathWords returns the words of a URL's path in order, without numbers, file
-// name extensions and plainPathWords: "/shop/trail-shoes-42.html" has "trail" and
-// "shoes".
+// pathWords returns the words of a URL's path in order, without numbers, file name extensions and plainPathWords:
+// "/shop/trail-shoes-42.html" gives "trail" and "shoes".
 func pathWords(urlPath string) []string {
 	var words []string
 	for segment := range strings.SplitSeq(urlPath, "/") {
@@ -32,9 +30,8 @@ func pathWords(urlPath string) []string {
 	return words
 }
 
-// slugTitle makes a product title of a URL's path. The last segment names the product, and the
-// segments before it name its kind, the nearest first:
-// "/shoes/trail/roadrunner-42.html" is "roadrunner, trail, shoes".
+// slugTitle returns a product title from a URL's path. The last segment names the product, and the segments before it name its
+// kind: "/shoes/trail/roadrunner-42.html" gives "roadrunner, trail, shoes".
 func slugTitle(urlPath string) string {
 	var parts []string
 	for segment := range strings.SplitSeq(urlPath, "/") {

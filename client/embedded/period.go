@@ -5,7 +5,7 @@ import (
 	_ "time/tzdata" // Windows and small images have no time zones
 )
 
-// Period is how often a quota begins anew. The zero value means never.
+// Period is the period after which a quota is renewed. The zero value means never.
 type Period string
 
 // The periods of a quota begin at midnight in the time zone of the key.
@@ -17,7 +17,7 @@ const (
 
 func (p Period) known() bool { return p == Daily || p == Weekly || p == Monthly }
 
-// bounds returns the start and the end of the period that a time is in, in the time's zone.
+// bounds returns the start and the end of the period around t, in the zone of t.
 func (p Period) bounds(t time.Time) (start, end time.Time) {
 	first := func(month time.Month, day int) time.Time { return firstMoment(t.Year(), month, day, t.Location()) }
 	month, day := t.Month(), t.Day()
@@ -31,12 +31,12 @@ func (p Period) bounds(t time.Time) (start, end time.Time) {
 	return first(month, day), first(month, day+1)
 }
 
-// firstMoment is when a day begins. In some zones the clocks change at midnight: a day has no midnight, or two. A zone that
-// has moved across the date line has left out a day, which begins and ends at the same moment.
+// firstMoment returns the start of a day. In some zones the clocks change at midnight, and a day has no midnight, or two. A
+// zone that moved across the date line skipped a day: this day starts and ends at the same moment.
 func firstMoment(year int, month time.Month, day int, zone *time.Location) time.Time {
 	midnight := time.Date(year, month, day, 0, 0, 0, 0, zone)
 	changed, next := midnight.ZoneBounds()
-	// Without a midnight time.Date returns a time before or after the change of the clocks.
+	// If there is no midnight, time.Date returns a time before or after the change of the clocks.
 	wanted := time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Format(time.DateTime)
 	switch got := midnight.Format(time.DateTime); {
 	case got < wanted:

@@ -28,8 +28,8 @@ func (s *Service) predictWebsite(ctx context.Context, c *classification, input s
 	return j, nil
 }
 
-// predictProduct classifies a product by its title. The title of a URL is made of the titles in
-// its page and the words of its path.
+// predictProduct classifies a product by its title. For a URL, the title consists of the titles in its page and the words of
+// its path.
 func (s *Service) predictProduct(ctx context.Context, c *classification, input string) (prediction, *apiError) {
 	if !isURL(input) {
 		j := prediction{cost: CostNone, title: input}

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// requestIDHeader is X-Request-ID as net/http spells it. A client may set the id of its request,
-// and the response has the id that is in the log.
+// requestIDHeader is X-Request-ID as net/http spells it. A client may set the id of its request. The response and the log have
+// the same id.
 const requestIDHeader = "X-Request-Id"
 
 // maxRequestID is the most bytes of an id; a W3C traceparent has 55.
@@ -25,7 +25,7 @@ func newRequestIDs() *requestIDs {
 	return &requestIDs{process: strings.ToLower(rand.Text()[:10]) + "-"} // 50 bits
 }
 
-// of returns the request's own id if it can be logged and sent back unquoted, or else a new id.
+// of returns the request's own id if it can be logged unquoted, or else a new id.
 func (ids *requestIDs) of(r *http.Request) string {
 	if id := r.Header.Get(requestIDHeader); isRequestID(id) {
 		return id

@@ -9,15 +9,14 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 )
 
-// RoundTripper returns a transport that answers requests to any host in process, without a
-// socket. It is safe for concurrent use.
+// RoundTripper returns a transport that answers requests to any host in process. It is safe for concurrent use.
 func (s *Service) RoundTripper() http.RoundTripper { return inProcess{s} }
 
 // inProcessURL is the base URL of a client of a Service. No connection is made.
 const inProcessURL = "http://embedded.invalid"
 
-// Client returns a client that the Service answers in process. It ignores the base URL and the transport
-// of the options. The error is that of client.New.
+// Client returns a client of the Service, in process. It ignores BaseURL and Transport of the options. The error is that of
+// client.New.
 func (s *Service) Client(o client.Options) (*client.HTTP, error) {
 	o.BaseURL, o.Transport = inProcessURL, s.RoundTripper()
 	return client.New(o)
@@ -40,7 +39,7 @@ func (p inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	length, err := strconv.ParseInt(rec.header.Get("Content-Length"), 10, 64) // also of a body that HEAD leaves out
+	length, err := strconv.ParseInt(rec.header.Get("Content-Length"), 10, 64) // also for HEAD, which has no body
 	if err != nil {
 		length = int64(len(rec.body))
 	}

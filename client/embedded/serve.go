@@ -11,9 +11,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Serve answers on a listener until ctx ends. Requests that are in flight then get the grace period. The used
-// quota is saved continuously, and once more after the last answer. The error is nil, that of the listener,
-// or that of saving.
+// Serve answers on a listener until ctx ends. Then requests in flight have the grace period to end. Serve saves the used quota
+// as KeepUsage does, for the last time after the last answer. The error is that of the listener or of saving.
 func (s *Service) Serve(ctx context.Context, listener net.Listener, options ServerOptions, grace time.Duration) error {
 	saving, served := context.WithCancel(context.WithoutCancel(ctx))
 	var g errgroup.Group

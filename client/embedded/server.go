@@ -29,19 +29,18 @@ const (
 type ServerOptions struct {
 	// Addr is the address to listen on, host:port.
 	Addr string
-	// MaxInFlight is the most categorizations at once. A key takes four fifths of them at most. Others wait for ten
-	// seconds, the keys in turn by their priorities, and then get the status 503, as requests of a key of which as many
-	// wait as its share.
-	// Default 1024.
+	// MaxInFlight is the most categorizations in flight, of which one key takes at most four fifths. Default 1024. Further
+	// requests wait for up to ten seconds, in the order of their keys' priorities, and then get the status 503. They get it at
+	// once if as many requests of the key wait as its share of MaxInFlight.
 	MaxInFlight int
 	// AccessLog gets a line at level Info for every request; nil for no log.
 	AccessLog *slog.Logger
-	// Metrics gets the metrics of the service; nil for a registry of its own.
+	// Metrics gets the metrics of the service; nil for a new registry.
 	Metrics *prometheus.Registry
 }
 
-// Server returns a server of s that the caller starts. In addition to the operations it has
-// HealthPath, ReadyPath, MetricsPath and OpenAPIPath, which need no key, and every request gets an id.
+// Server returns a server of s, for the caller to start. It also has HealthPath, ReadyPath, MetricsPath and OpenAPIPath, which
+// need no key, and gives every request an id.
 func (s *Service) Server(o ServerOptions) *http.Server {
 	// WriteTimeout includes the time to read the body.
 	writeTimeout := readTimeout + writeMargin
@@ -60,9 +59,9 @@ func (s *Service) Server(o ServerOptions) *http.Server {
 	}
 }
 
-// Charge charges the keys for reserved answers, a key once for each time that it is in the list, and calls commit with the
-// notes that keep what these keys have used, so that answers and charges become durable together. The notes belong in the
-// store of the ledger; without a ledger there are none. The error is that of commit.
+// Charge charges one reserved answer for each element of keys, and calls commit with the changed notes of the ledger. commit
+// stores the notes in the ledger's store together with the answers: both or neither become durable. Without a ledger, notes is
+// nil. The error is that of commit.
 func (s *Service) Charge(keys []*Key, commit func(notes map[string][]byte) error) error {
 	if s.opts.Ledger == nil {
 		chargeAll(keys)
@@ -71,9 +70,8 @@ func (s *Service) Charge(keys []*Key, commit func(notes map[string][]byte) error
 	return s.opts.Ledger.charge(keys, commit)
 }
 
-// KeepUsage saves the used quota to the ledger once a second, and for the last time when ctx is
-// done. It logs failures and returns only the failure of the last save: a service with a full
-// disk still answers. Without a ledger it does nothing.
+// KeepUsage saves the used quota to the ledger every second, and for the last time when ctx ends. It returns the error of the
+// last save, and logs other errors: a service with a full disk still answers. Without a ledger it does nothing.
 func (s *Service) KeepUsage(ctx context.Context) error {
 	if s.opts.Ledger == nil {
 		return nil

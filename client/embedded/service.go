@@ -34,22 +34,21 @@ const (
 // keyHeader is x-api-key as net/http spells it.
 const keyHeader = "X-Api-Key"
 
-// Options are the options of a Service. With the zero value no key is needed, and no page is
-// fetched.
+// Options are the options of a Service. The zero value needs no key and fetches no pages.
 type Options struct {
 	// Grants are the accepted API keys with quotas, rates, plans and names. Without Grants no key is needed.
 	Grants []Grant
-	// Ledger keeps the used quota; with nil it is lost with the Service.
+	// Ledger keeps the used quota; nil keeps it only in memory.
 	Ledger *Ledger
 	// Fetch fetches the pages of websites and products; nil for no pages.
 	Fetch *page.Fetcher
-	// Custom are further classifications of products. Each has the name of its taxonomy, by
-	// convention product_taxonomy_custom_NAME.
+	// Custom are more classifications of products. Each has the name of its taxonomy, by convention
+	// product_taxonomy_custom_NAME.
 	Custom []*taxonomy.Taxonomy
-	// Editions are other editions than the default ones.
+	// Editions replace default editions.
 	Editions taxonomy.Choice
-	// Models answer in their classifications, instead of the engine alone, and in their editions. A model of a custom
-	// taxonomy needs the taxonomy in Custom.
+	// Models answer in their classifications and editions, in place of the engine alone. A model of a custom taxonomy needs the
+	// taxonomy in Custom.
 	Models []*learn.Model
 	// WebsiteParam is the name of the website operation's input. Default "url".
 	WebsiteParam string
@@ -126,7 +125,7 @@ func New(opts Options) *Service {
 	return s
 }
 
-// WarmUp builds all engines, so that no request waits for one.
+// WarmUp builds all engines: no later request waits for one.
 func (s *Service) WarmUp() {
 	for _, op := range s.operations {
 		for _, c := range op.classifications {
@@ -141,7 +140,7 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 // ServeHTTP answers one request.
 func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.serve(w, r, nil) }
 
-// access is what the metrics and the access log need to know about a request.
+// access is a request as the metrics and the access log see it.
 type access struct {
 	operation string // "" for no operation
 	key       *Key   // nil if the key was not accepted or not checked
@@ -149,7 +148,7 @@ type access struct {
 	bytes     int // of the body
 
 	places  *fair.Places
-	release func() // of the body's memory, if the body is a Backend's; else nil
+	release func() // releases a Backend's body; nil for other bodies
 }
 
 // serve answers a request. A categorization takes one of the places, unless places is nil.
@@ -192,14 +191,14 @@ func (s *Service) send(w http.ResponseWriter, r *http.Request, body []byte, prob
 
 const (
 	deliverStep = 64 << 10         // bytes
-	stepTimeout = 10 * time.Second // a client that reads less in that time only occupies the memory of the answer
+	stepTimeout = 10 * time.Second // a client that reads less than deliverStep in this time is cut off
 )
 
-// deliver writes a body. A client that stops reading a long body is cut off early.
+// deliver writes a body. It ends early if the client stops reading a long body, which takes memory.
 func deliver(w http.ResponseWriter, body []byte) error {
 	control := http.NewResponseController(w)
 	for len(body) > deliverStep {
-		_ = control.SetWriteDeadline(time.Now().Add(stepTimeout)) // a writer without deadlines has no stalled reader
+		_ = control.SetWriteDeadline(time.Now().Add(stepTimeout)) // a writer without deadlines is in process, and never stalls
 		if _, err := w.Write(body[:deliverStep]); err != nil {
 			return err
 		}
@@ -252,7 +251,7 @@ func (s *Service) answer(b []byte, w http.ResponseWriter, r *http.Request, o *ac
 	return op.answer(b, w, r, o.key)
 }
 
-// placePatience is how long a request waits for a place: shorter than the patience of clients.
+// placePatience is the longest wait for a place, shorter than the timeout of clients.
 const placePatience = 10 * time.Second
 
 // place takes a place for a request of a key.
@@ -269,7 +268,7 @@ func place(ctx context.Context, places *fair.Places) (leave func(), problem *api
 	return nil, tooBusy()
 }
 
-// condition is that of the backend. Without a backend the service has nothing to wait for.
+// condition returns the state of the backend. Without a backend, the service is always up.
 func (s *Service) condition() Condition {
 	if s.opts.Backend == nil {
 		return Condition{State: "up", Left: Unlimited}
@@ -277,8 +276,8 @@ func (s *Service) condition() Condition {
 	return s.opts.Backend.Condition()
 }
 
-// SetGrants accepts the API keys of the grants from now on, and no other keys. A key that stays keeps the used quota.
-// Requests in flight go on. A service that was made without grants goes on without keys.
+// SetGrants replaces the accepted API keys. A key that stays keeps its used quota. Requests in flight continue. If the Service
+// was made without Grants, it still needs no key.
 func (s *Service) SetGrants(grants []Grant) { s.keys.set(grants) }
 
 // key looks up an API key; false if it is not accepted.
@@ -291,7 +290,7 @@ func (s *Service) key(key string) (*Key, bool) {
 
 var (
 	getOrHead = []string{http.MethodGet, http.MethodHead} // RFC 9110 §9.3.2
-	getOrPost = []string{http.MethodGet, http.MethodPost} // not HEAD, which would charge for an answer that is not sent
+	getOrPost = []string{http.MethodGet, http.MethodPost} // not HEAD, which would be charged without an answer
 )
 
 func (op *operation) methods() []string {
@@ -301,12 +300,11 @@ func (op *operation) methods() []string {
 	return getOrPost
 }
 
-// patience is the time limit of an answer. The pages of a host are fetched one after the other: a
-// shop's catalog makes a long queue of requests, which would fill the server while their clients
-// have given up.
+// patience is the time limit of an answer. The pages of a host are fetched one after the other. Without a limit, requests for a
+// shop's whole catalog would fill the server after their clients have given up.
 const patience = 25 * time.Second
 
-// answer categorizes one input at the expense of a key.
+// answer categorizes one input and charges a key.
 func (op *operation) answer(b []byte, w http.ResponseWriter, r *http.Request, key *Key) ([]byte, *apiError) {
 	params, problem := readParams(w, r, op.input)
 	if problem != nil {
@@ -325,8 +323,7 @@ func (op *operation) answer(b []byte, w http.ResponseWriter, r *http.Request, ke
 	if problem != nil {
 		return b, problem
 	}
-	// A fetch that was canceled or has timed out has failed, and an answer
-	// without the page is worse.
+	// If the fetch was canceled or has timed out, the answer lacks the page, and is worse.
 	switch {
 	case r.Context().Err() != nil:
 		return b, canceled()

@@ -29,8 +29,8 @@ func (s *Service) fetchSite(ctx context.Context, input string, u *url.URL) (page
 	return p, err
 }
 
-// isUnreached reports whether a fetch has failed at once because there is no server. A fetch that
-// has timed out is not tried again, because that takes seconds.
+// isUnreached reports whether a fetch has failed at once because there is no server. It is false for a time-out, because
+// another try could take as long.
 func isUnreached(err error) bool {
 	switch reasonOf(err) {
 	case page.DNS, page.Refused, page.Unreachable, page.TLS, page.Broken:
@@ -47,8 +47,8 @@ func reasonOf(err error) page.FailureKind {
 	return ""
 }
 
-// otherURLs returns the other URLs at which a website may be reached, the likeliest first. The
-// scheme of a URL with a port stays.
+// otherURLs returns the other URLs at which a website may be reached, the likeliest first. If the URL has a port, they have the
+// same scheme.
 func otherURLs(u *url.URL) []*url.URL {
 	hosts, schemes := []string{u.Host}, []string{u.Scheme}
 	if !strings.HasPrefix(u.Host, "www.") {

@@ -8,9 +8,8 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
-// CheckTaxonomy lists the faults of a custom taxonomy in the order of its lines: those of the
-// file ([taxonomy.Custom.Check]), and categories that the service cannot tell apart or cannot
-// find by any word.
+// CheckTaxonomy returns the faults of a custom taxonomy in the order of its lines: the faults of the file
+// ([taxonomy.Custom.Check]), and categories that the service cannot tell apart or cannot find by any word.
 func CheckTaxonomy(c *taxonomy.Custom) []taxonomy.Finding {
 	findings := append(c.Check(), classify.Check(c)...)
 	taxonomy.SortFindings(findings)
@@ -27,11 +26,10 @@ func SearchTaxonomy(t *taxonomy.Taxonomy, query string) []FoundCategory {
 	return classify.Search(t, query)
 }
 
-// shownLink is the least weight of a link that LinkTaxonomy returns: weaker ones are guesses.
+// shownLink is the least weight of a link that LinkTaxonomy returns: weaker links are guesses.
 const shownLink = 0.05
 
-// LinkTaxonomy returns, for each category of a custom taxonomy, the paths of the categories of product_taxonomy that it is
-// linked to, each with its weight behind "=".
+// LinkTaxonomy returns the links of each category of a custom taxonomy to categories of product_taxonomy, as "PATH=WEIGHT".
 func LinkTaxonomy(c *taxonomy.Custom) [][]string {
 	e := linked(&c.Taxonomy, published(client.Product, nil)[0].engine)
 	all := make([][]string, len(c.Categories))

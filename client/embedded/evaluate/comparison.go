@@ -9,8 +9,7 @@ const (
 	bins     = 10 // of confidence, each a tenth wide
 	maxLevel = 20 // deeper than any taxonomy; deeper levels do not count
 
-	// maxPairs is the most different confusions in memory. Frequent pairs occur long before so
-	// many different ones have.
+	// maxPairs is the most distinct confusions in memory. Frequent pairs are among the first.
 	maxPairs = 1 << 16
 	maxShown = 200 // bytes of a value in a pair
 )
@@ -78,7 +77,7 @@ func (t *Comparison) Add(label string, answers []Answer) {
 	}
 }
 
-// parse splits a label into the levels of its allowed values.
+// parse splits a label into its allowed values, and each value into levels.
 func (t *Comparison) parse(label string) [][]string {
 	var allowed [][]string
 	isKnown := false
@@ -141,8 +140,7 @@ func (t *Comparison) confuse(label []string, answer string) {
 	t.confusions[p]++
 }
 
-// shown cuts values that are longer than any taxonomy's, and copies the string, so that the
-// record can be freed.
+// shown cuts values that are longer than any taxonomy's, and copies the string: it does not keep the record in memory.
 func shown(value string) string {
 	return strings.ToValidUTF8(strings.Clone(value[:min(len(value), maxShown)]), "")
 }

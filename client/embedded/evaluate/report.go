@@ -10,7 +10,7 @@ import (
 type Report struct {
 	Records    int64 `json:"records"`
 	Invalid    int64 `json:"invalid"`        // records that could not be asked
-	Unlabelled int64 `json:"unlabelled"`     // records without a label, which do not count below
+	Unlabelled int64 `json:"unlabelled"`     // records without a label, which count nowhere else
 	Labelled   int64 `json:"labelled"`       // records with a label
 	Unknown    int64 `json:"unknown_labels"` // labelled records whose label is not in the taxonomy: no answer is right
 	Answered   int64 `json:"answered"`       // labelled records with at least one entry
@@ -24,17 +24,17 @@ type Report struct {
 	Bins             []Bin       `json:"reliability"`
 	CalibrationError float64     `json:"calibration_error"`
 	Confusions       []Confusion `json:"confusions"`
-	Uncounted        int64       `json:"confusions_uncounted"` // confusions that are not in the first 65,536 different pairs
+	Uncounted        int64       `json:"confusions_uncounted"` // confusions beyond the first 65,536 distinct pairs
 }
 
 // Level is the share of first answers that agree with the label down to a level.
 type Level struct {
 	Level    int     `json:"level"`    // 1 at the top
-	Labelled int64   `json:"labelled"` // records whose label is this deep
+	Labelled int64   `json:"labelled"` // records whose label has this level
 	Right    float64 `json:"right"`
 }
 
-// Bin is the records whose first entry has a confidence from From up to To.
+// Bin is the records whose first entry has a confidence from From to below To, or to 1 in the last bin.
 type Bin struct {
 	From       float64 `json:"from"`
 	To         float64 `json:"to"`

@@ -8,7 +8,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
-// ForTaxonomy compares answers in a taxonomy.
+// ForTaxonomy returns a Comparison of answers in a taxonomy.
 func ForTaxonomy(t *taxonomy.Taxonomy) *Comparison {
 	levels := LevelsOf(t)
 	known := make(map[string]bool, len(t.Categories))
@@ -18,8 +18,8 @@ func ForTaxonomy(t *taxonomy.Taxonomy) *Comparison {
 	return newComparison(levels, func(value string) bool { return known[value] })
 }
 
-// LevelsOf returns the levels of the values of a taxonomy, which are codes or paths. The first level of a code is the
-// category of the top level that spans its number: "311111" has "31-33", "311", "3111", "31111" and "311111".
+// LevelsOf returns the Levels of a taxonomy's values, codes or paths. The first level of a code is the sector that spans its
+// number: "311111" has the levels "31-33", "311", "3111", "31111" and "311111".
 func LevelsOf(t *taxonomy.Taxonomy) Levels {
 	split := client.Codes()[t.Name]
 	if split == nil {

@@ -10,15 +10,15 @@ import (
 // The variables of a confidence.
 const (
 	trustBase   = iota // 1
-	trustChance        // the log odds of the candidate by the utilities
-	trustKin           // the log odds of the candidate with its ancestors and descendants
-	trustMargin        // the distance of the utility to the best candidate of another branch, -5 to 5
+	trustChance        // the log odds of the candidate's chance, by the utilities
+	trustKin           // the log odds of the summed chances of the candidate and its kin: ancestors and descendants
+	trustMargin        // the utility less that of the best candidate that is no kin, -5 to 5
 	trustEngine        // the confidence of the engine in the candidate, an ancestor or a descendant
-	trustKnown         // the share of the words that the examples have
-	trustClass         // the log odds of the candidates that are right together: those of trustKin, and those of the same class
-	trustRival         // the distance of the utility to the best of all other candidates, -5 to 5
-	trustShare         // the log odds of the candidate's class by the linear model
-	trustLead          // the distance of trustShare to the best class of all other candidates
+	trustKnown         // the share of the input's words that examples have
+	trustClass         // the log odds of the summed chances of the candidate, its kin and the candidates of its class
+	trustRival         // the utility less that of the best candidate outside trustClass, -5 to 5
+	trustShare         // the log odds of the share of the candidate's class
+	trustLead          // trustShare less that of the best class outside trustClass
 	trusts
 )
 
@@ -27,13 +27,13 @@ type confidences [trusts]float64
 
 const (
 	mostMargin      = 5.0
-	leastConfidence = 0.08 // as of the engine: below it fewer than one entry in ten is right
+	leastConfidence = 0.08 // as in the engine: of entries below, fewer than one in ten is right
 	entriesFitted   = 3    // of an answer
 	ridge           = 1
-	trustSteps      = 1500 // several variables say nearly the same
+	trustSteps      = 1500 // many, because several variables are nearly equal
 )
 
-// evidence returns the variables of the first entries of ranked candidates, at most limit.
+// evidence returns the variables of the first candidates of a ranked list, at most limit.
 func evidence(t *taxonomy.Taxonomy, list []candidate, known float64, limit int) [][trusts]float64 {
 	chances := make([]float64, len(list))
 	for i, c := range list {
@@ -72,7 +72,7 @@ func evidence(t *taxonomy.Taxonomy, list []candidate, known float64, limit int) 
 
 func clamp(margin float64) float64 { return min(max(margin, -mostMargin), mostMargin) }
 
-// of is the confidence of an entry, rounded to four decimals as those of the engine.
+// of returns the confidence of an entry, rounded to four decimals like the engine's.
 func (c *confidences) of(v [trusts]float64) float64 {
 	return math.Round(1e4*logistic(dot(c[:], v[:]))) / 1e4
 }
@@ -115,7 +115,7 @@ func fitConfidences(entries []judged) confidences {
 	return c
 }
 
-// isRight reports whether a category is one of the allowed, or lies below one.
+// isRight reports whether a category is an allowed one or a descendant of one.
 func isRight(t *taxonomy.Taxonomy, category int32, allowed []int32) bool {
 	return slices.ContainsFunc(allowed, func(a int32) bool { return isUnder(t, category, a) })
 }

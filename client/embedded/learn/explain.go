@@ -7,17 +7,17 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/internal/classify"
 )
 
-// Contribution is the part of some words, or of the engine, in what speaks for an entry.
+// Contribution is the weight of some words, or of the engine, in favour of an entry.
 type Contribution struct {
 	Category int    // of the entry
-	Words    string // in lower case and without accents; a host name; "" for the engine
-	Seen     int    // examples with the word and the label of the entry; 0 for several words
+	Words    string // words in lower case and without accents, or a host name; "" for the engine
+	Seen     int    // number of examples with the word and the class of the entry; 0 for several words
 	Weight   float64
-	Share    float64 // the shares of an entry add up to 1
+	Share    float64 // Weight as a share; the shares of an entry add up to 1
 }
 
-// Explain returns the matches that Predict returns, and the contributions in the order of the matches, the largest of a
-// match first. What speaks against an entry is left out.
+// Explain returns the matches that Predict returns, and the contributions in the order of the matches, the largest of a match
+// first. It leaves out weights against an entry.
 func (m *Model) Explain(s Sample, limit int) ([]classify.Match, []Contribution) {
 	w := m.borrow()
 	defer m.working.Put(w)
@@ -36,7 +36,7 @@ func (m *Model) Explain(s Sample, limit int) ([]classify.Match, []Contribution) 
 	return matches, all
 }
 
-// engine is the part of the variables of the engine in a utility.
+// engine returns the part of a utility that comes from the engine's variables.
 func (u *utility) engine(v [uses]float64) float64 {
 	sum := 0.0
 	for _, k := range []int{useEngine, useOdds, useFirst, useAbove, useBelow} {
@@ -45,7 +45,7 @@ func (u *utility) engine(v [uses]float64) float64 {
 	return sum
 }
 
-// classOf is the likeliest class that allows a category or an ancestor; -1 if there is none.
+// classOf returns the likeliest class that allows a category or an ancestor; -1 if there is none.
 func (m *Model) classOf(category int32, shares []float64) int32 {
 	best := int32(-1)
 	for i, c := range m.Classes {
@@ -60,18 +60,18 @@ func (m *Model) classOf(category int32, shares []float64) int32 {
 type explainer struct {
 	*linear
 	class  int32
-	values map[uint32]float32 // of the features that no contribution has taken yet
+	values map[uint32]float32 // of the features that are not in a contribution yet
 	list   []Contribution
 }
 
-// add adds a contribution, unless it speaks against the entry.
+// add adds a contribution, unless its weight is against the entry.
 func (e *explainer) add(words string, weight float64, seen int) {
 	if weight > 0 {
 		e.list = append(e.list, Contribution{Words: words, Weight: weight, Seen: seen})
 	}
 }
 
-// addSample adds the host name, and each word with its grams, and each pair of words.
+// addSample adds the host name, each word with its grams, and each pair of words.
 func (e *explainer) addSample(s Sample) {
 	if s.Host != "" {
 		e.add(s.Host, e.take(func(id uint32) bool { return id>>hashBits == kindHost }), 0)
@@ -97,7 +97,7 @@ func (e *explainer) addSample(s Sample) {
 	}
 }
 
-// seenWith is the number of examples of the class with a word.
+// seenWith returns the number of examples of the class with a word.
 func (e *explainer) seenWith(id uint32) int {
 	if j := e.find(id); j >= 0 {
 		return int(e.seen[j])
@@ -105,7 +105,7 @@ func (e *explainer) seenWith(id uint32) int {
 	return 0
 }
 
-// find is the place of the weight of a feature for the class; -1 if it has none.
+// find returns the index of a feature's weight for the class; -1 if there is none.
 func (e *explainer) find(id uint32) int32 {
 	i, ok := e.index[id]
 	if !ok {
@@ -119,7 +119,7 @@ func (e *explainer) find(id uint32) int32 {
 	return -1
 }
 
-// takeOne is the part of a feature, once.
+// takeOne removes a feature from values, and returns its weight for the entry.
 func (e *explainer) takeOne(id uint32) float64 {
 	value, ok := e.values[id]
 	delete(e.values, id)
@@ -129,7 +129,7 @@ func (e *explainer) takeOne(id uint32) float64 {
 	return 0
 }
 
-// take is the part of the features that are chosen, once.
+// take removes the chosen features from values, and returns the sum of their weights.
 func (e *explainer) take(chosen func(id uint32) bool) float64 {
 	var ids []uint32
 	for id := range e.values {
@@ -137,7 +137,7 @@ func (e *explainer) take(chosen func(id uint32) bool) float64 {
 			ids = append(ids, id)
 		}
 	}
-	slices.Sort(ids) // the order of a sum changes its last bits
+	slices.Sort(ids) // the order of the terms changes the last bits of the sum
 	sum := 0.0
 	for _, id := range ids {
 		sum += e.takeOne(id)
@@ -145,7 +145,7 @@ func (e *explainer) take(chosen func(id uint32) bool) float64 {
 	return sum
 }
 
-// contributions are the contributions to an entry, the largest first.
+// contributions sets the categories and shares of the contributions, and returns them, the largest first.
 func (e *explainer) contributions(category int) []Contribution {
 	total := 0.0
 	for _, c := range e.list {

@@ -9,12 +9,12 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
-// Sample is an input as a model reads it.
+// Sample is an input of a model.
 type Sample struct {
 	Host    string           // of a website
 	Fields  []classify.Field // the title of a product, or the fields of a page
 	Engine  Answers          // in the model's taxonomy
-	Builtin Answers          // in the product taxonomy, if the model's is a custom one
+	Builtin Answers          // in the product taxonomy, if the model's taxonomy is a custom one
 }
 
 // Answers are the candidates of an engine, the best first.
@@ -23,7 +23,7 @@ type Answers struct {
 	Matches  []classify.Match
 }
 
-// The kinds of features are the upper bits of their ids.
+// The kinds of features. A kind is the upper bits of an id.
 const (
 	kindWord = iota
 	kindPair
@@ -38,10 +38,10 @@ const (
 	hashBits = 21
 	idBits   = hashBits + 3
 
-	shortText   = 60 // words: letters of longer texts say nothing that their words do not say
+	shortText   = 60 // words: in a longer text, letters add nothing to the words
 	leastLetter = 3  // of a gram
 	mostLetter  = 5
-	maxWords    = 20_000 // as many as the engine reads
+	maxWords    = 20_000 // as in the engine
 
 	// The number of words is a feature, too: a title of one word is often a name.
 	mostLength  = 5
@@ -49,7 +49,7 @@ const (
 	lengthHash  = 1 << 20 // beyond the numbers of categories
 )
 
-// kindWeights are the lengths of the vectors of the kinds of features, whatever the number of the features.
+// kindWeights are the lengths to which the vector of each kind's features is scaled.
 var kindWeights = [kinds]float64{kindWord: 1, kindPair: 0.7, kindGram: 1, kindHost: 1, kindEngine: 1, kindBuiltin: 1}
 
 // feature is a feature of an input with its value.
@@ -64,7 +64,7 @@ func id(kind int, h uint32) uint32 {
 	h *= 0x85ebca6b
 	h ^= h >> 13
 	h *= 0xc2b2ae35
-	h ^= h >> 16 // the last step of MurmurHash3: all bits depend on all
+	h ^= h >> 16 // the last step of MurmurHash3: each bit depends on all bits
 	return uint32(kind)<<hashBits | h>>(32-hashBits)
 }
 
@@ -80,7 +80,7 @@ func hash(h uint32, text []byte) uint32 {
 	return h
 }
 
-// counted are the features of a sample with their counts, sorted by id, and the number of its words.
+// counted has the features of a sample with their counts, sorted by id, and the number of its words.
 type counted struct {
 	features []feature
 	words    int
@@ -107,7 +107,7 @@ func count(s Sample) counted {
 	c.add(id(kindEngine, lengthHash+uint32(min(c.words, mostLength))), lengthValue)
 	c.addAnswers(kindEngine, s.Engine)
 	c.addAnswers(kindBuiltin, s.Builtin)
-	c.features = slices.Clone(merged(c.features)) // 100,000 of them are in memory
+	c.features = slices.Clone(merged(c.features)) // without spare capacity: 100,000 samples are in memory
 	return c
 }
 
@@ -167,7 +167,7 @@ func (c *counted) addAnswers(kind int, answers Answers) {
 	}
 }
 
-// merged sorts features, and adds up the values of equal ids.
+// merged sorts features by id, and sums the values of equal ids.
 func merged(list []feature) []feature {
 	slices.SortFunc(list, func(a, b feature) int { return cmp.Compare(a.id, b.id) })
 	out := list[:0]
@@ -181,8 +181,8 @@ func merged(list []feature) []feature {
 	return out
 }
 
-// weigh turns counts into values, in place: rare features weigh more, repetitions of a word add little, and each kind
-// of features has a length of its own. idf gives the weight of a rare feature.
+// weigh converts counts to values, in place: rare features weigh more, repetitions of a word add little, and the vector of each
+// kind is scaled to its length. idf returns the idf of a feature.
 func (c *counted) weigh(idf func(id uint32) float32) {
 	for rest := c.features; len(rest) > 0; {
 		kind := int(rest[0].id >> hashBits)

@@ -17,10 +17,10 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
-// A file of a model is its first line, the SHA-256 digest of the rest, the length of the JSON of About (uvarint), the
-// JSON, and the linear model: the scale and the number of its features and classes, then by feature the distance of
-// its id to the one before, its rarity, the number of its weights, and by weight the distance of its class to the one
-// before, the weight, and for words the examples; at last the bias of each class.
+// The file of a model consists of firstLine, the SHA-256 digest of the rest, the length of About as JSON (uvarint), this JSON,
+// and the linear model: the scale, the rarity of unknown features, the number of features and the number of classes; for each
+// feature the difference of its id to the id before, its rarity and the number of its weights; for each weight the difference
+// of its class to the class before, the weight, and for words the number of examples; and the bias of each class.
 const firstLine = "bulkcat model 3\n"
 
 const headerLength = len(firstLine) + sha256.Size
@@ -28,7 +28,7 @@ const headerLength = len(firstLine) + sha256.Size
 // MaxFile is the most bytes of a file.
 const MaxFile = 2 << 20
 
-// FileError is the error of a file that is no model, that is damaged, or that is of another version.
+// FileError says that a file is not a model, is damaged, or is of another version.
 type FileError struct {
 	File    string
 	Problem string
@@ -48,7 +48,7 @@ func (m *Model) WriteTo(out io.Writer) (int64, error) {
 	return int64(n), err
 }
 
-// body is the file after the digest.
+// body returns the part of the file after the digest.
 func (m *Model) body() []byte {
 	about, err := json.Marshal(m.About)
 	if err != nil {
@@ -87,7 +87,7 @@ func (m *linear) append(b []byte) []byte {
 	return b
 }
 
-// Read reads a model. file is its name in errors, which are *[FileError].
+// Read parses the file of a model. file is its name in errors, which are *[FileError].
 func Read(file string, text []byte) (*Model, error) {
 	refuse := func(format string, args ...any) (*Model, error) {
 		return nil, &FileError{file, fmt.Sprintf(format, args...)}
@@ -123,7 +123,7 @@ func (m *Model) read(body []byte) error {
 	if err := json.Unmarshal(about, &m.About); err != nil {
 		return errMalformed
 	}
-	if err := m.link(); err != nil {
+	if err := m.resolve(); err != nil {
 		return err
 	}
 	for _, numbers := range [][]float64{m.Utility[:], m.First[:], m.Later[:]} {
@@ -152,11 +152,11 @@ func (m *Model) read(body []byte) error {
 
 var errMalformed = errors.New("the model is malformed: make it again with 'bulkcat learn'")
 
-// maxNumber bounds what a model calculates with, so that no sum of products is infinite.
+// maxNumber bounds the numbers of a model: no sum of their products is infinite.
 const maxNumber = 1e6
 
-// link finds the taxonomy and the categories of the classes.
-func (m *Model) link() error {
+// resolve sets the taxonomy, and the categories of the classes.
+func (m *Model) resolve() error {
 	otherEdition := errors.New("the model is of another edition of " + m.Classification + ": make it again with 'bulkcat learn'")
 	if m.Tree != "" {
 		custom, err := taxonomy.ReadCustom(m.Classification, "the taxonomy of the model", strings.NewReader(m.Tree))
@@ -197,7 +197,7 @@ func (m *Model) link() error {
 	return nil
 }
 
-// decoder reads numbers, and remembers whether one was malformed.
+// decoder reads numbers. failed is set if one was malformed.
 type decoder struct {
 	rest   []byte
 	failed bool
@@ -214,7 +214,7 @@ func (d *decoder) number(most uint64) int {
 	return int(x)
 }
 
-// bytes reads n bytes; nil if there are not so many.
+// bytes reads n bytes; nil if fewer are left.
 func (d *decoder) bytes(n int) []byte {
 	if n > len(d.rest) {
 		d.failed, d.rest = true, nil
@@ -245,8 +245,8 @@ func (d *decoder) float() float32 {
 	return x
 }
 
-// linear reads the linear model. Each feature and each weight takes at least two bytes, so the lists are no longer than
-// the file.
+// linear reads the linear model. Each feature and each weight takes at least two bytes, so the size of the file bounds the
+// lists.
 func (d *decoder) linear(classes int) *linear {
 	m := &linear{scale: d.float(), unknown: d.byte(), offsets: []int32{0}, index: make(map[uint32]int32)}
 	features := d.number(MaxFile)
@@ -284,7 +284,7 @@ func (d *decoder) linear(classes int) *linear {
 	return m
 }
 
-// treeText is a custom taxonomy as the CSV that taxonomy.ReadCustom reads.
+// treeText returns a custom taxonomy as CSV for taxonomy.ReadCustom.
 func treeText(t *taxonomy.Taxonomy) string {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
@@ -296,5 +296,5 @@ func treeText(t *taxonomy.Taxonomy) string {
 	return b.String()
 }
 
-// IsModel reports whether a file is a model, of this version or of another.
+// IsModel reports whether a file is a model of any version.
 func IsModel(text []byte) bool { return bytes.HasPrefix(text, []byte("bulkcat model ")) }

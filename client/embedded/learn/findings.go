@@ -9,18 +9,18 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/internal/classify"
 )
 
-// Finding is a label that is unknown or that contradicts another, or an input that repeats another.
+// Finding is an unknown label, a label that contradicts another, or a repeated input.
 type Finding struct {
 	Row
 	Label   string
 	Problem string
 }
 
-// Findings are the findings of the examples so far, in their order.
+// Findings returns the findings so far, in the order of the inputs.
 func (l *Learner) Findings() []Finding { return l.findings }
 
-// unknown notes a label that is not in the taxonomy, with the category that has the same words.
-func (l *Learner) unknown(row Row, value string) {
+// addUnknown adds a finding for a label that is not in the taxonomy, with the category that has the same words.
+func (l *Learner) addUnknown(row Row, value string) {
 	f := Finding{row, strings.TrimSpace(value), "the label is not in the taxonomy"}
 	if near := l.nearest(value); near != "" {
 		f.Problem += fmt.Sprintf("; did you mean %q?", near)
@@ -28,7 +28,7 @@ func (l *Learner) unknown(row Row, value string) {
 	l.findings = append(l.findings, f)
 }
 
-// nearest is the category whose path has the same words as a value: "shoe" and "Shoes" are the same.
+// nearest returns the path that has the same words as a value, such as "Shoes" for "shoe"; "" for none.
 func (l *Learner) nearest(value string) string {
 	if l.byTerms == nil {
 		l.byTerms = make(map[string]string)
@@ -44,33 +44,33 @@ func (l *Learner) nearest(value string) string {
 
 func terms(text string) string { return strings.Join(classify.Terms(text), " ") }
 
-// compare notes an input with the same words as an earlier one.
-func (l *Learner) compare(row Row, text uint64, class int32) {
+// addRepeated adds a finding if an earlier input has the same words.
+func (l *Learner) addRepeated(row Row, text uint64, class int32) {
 	first, ok := l.texts[text]
 	if !ok {
 		l.texts[text] = len(l.examples)
 		return
 	}
 	e, label := l.examples[first], strings.Join(l.classes[class].Values, "|")
-	f := Finding{row, label, "the input repeats " + e.other()}
+	f := Finding{row, label, "the input repeats " + e.reference()}
 	if e.class != class {
-		f.Problem = fmt.Sprintf("the label contradicts %s, which has the same words and the label %q", e.other(), strings.Join(l.classes[e.class].Values, "|"))
+		f.Problem = fmt.Sprintf("the label contradicts %s, which has the same words and the label %q", e.reference(), strings.Join(l.classes[e.class].Values, "|"))
 	}
 	l.findings = append(l.findings, f)
 }
 
-// leastSuspicion is the confidence of an answer that makes another label suspect.
+// leastSuspicion is the least confidence of an answer that makes a different label suspect.
 const leastSuspicion = 0.5
 
-// Suspect is a label that the models of other examples contradict.
+// Suspect is a label that the cross-validation contradicts.
 type Suspect struct {
 	Row
 	Label      string  // the allowed categories
-	Answer     string  // the answer of the model of other examples
-	Confidence float64 // that the answer is right, and so the label wrong
+	Answer     string  // the answer of the cross-validation
+	Confidence float64 // of Answer: the probability that the label is wrong
 }
 
-// sortSuspects puts the labels first that are most probably wrong.
+// sortSuspects sorts by falling confidence.
 func sortSuspects(list []Suspect) {
 	slices.SortFunc(list, func(a, b Suspect) int {
 		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))

@@ -14,31 +14,32 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
-// LeastLabels is the fewest examples with different words that a model is made of. With fewer, a model can be worse than the engine alone.
+// LeastLabels is the least number of examples with different words for a model. With fewer, a model can be worse than the
+// engine alone.
 const LeastLabels = 50
 
 const (
-	fewExamples = 5_000 // up to it cross-validation has manyFolds, and rare features count
+	fewExamples = 5_000 // up to this number, cross-validation has manyFolds, and rare features are kept
 	manyFolds   = 10
 	fewFolds    = 2
-	leastCount  = 2 // inputs with a feature, if there are many examples
+	leastCount  = 2 // least number of inputs with a feature, if there are more than fewExamples
 )
 
-// TooFewError is the error of fewer than LeastLabels examples with different words.
+// TooFewError says that there are fewer than LeastLabels examples with different words.
 type TooFewError struct{ Labels int }
 
 func (e *TooFewError) Error() string {
 	return fmt.Sprintf("%d different labelled inputs are too few to learn from: with fewer than %d a model can be worse than the built-in engine; label more inputs", e.Labels, LeastLabels)
 }
 
-// TooLargeError is the error of a taxonomy that leaves no place for a model in MaxFile bytes.
+// TooLargeError says that the taxonomy leaves no room for a model in MaxFile bytes.
 type TooLargeError struct{ Categories int }
 
 func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("a model has at most %d bytes, which are too few for a taxonomy of %d categories with its aliases: leave out categories that are not used", MaxFile, e.Categories)
 }
 
-// Learner gathers examples, and makes a model of them. It is not safe for concurrent use.
+// Learner collects examples, and trains a model on them. It is not safe for concurrent use.
 type Learner struct {
 	kind     client.Kind
 	taxonomy *taxonomy.Custom
@@ -48,9 +49,9 @@ type Learner struct {
 	byClass  map[string]int32 // by the categories of a class
 	examples []example
 	pages    int
-	texts    map[uint64]int // by the hash of the words: the first example with it
+	texts    map[uint64]int // by the hash of the words: the first example with these words
 	findings []Finding
-	byTerms  map[string]string // by the terms of a path: the path
+	byTerms  map[string]string // paths by their terms
 }
 
 type example struct {
@@ -61,9 +62,9 @@ type example struct {
 	matches []classify.Match
 }
 
-// Row is where an input stands.
+// Row is the position of an input.
 type Row struct {
-	File  string // or the store
+	File  string // a file or a store
 	Line  int64  // 0 in a store
 	Input string
 }
@@ -75,19 +76,19 @@ func (r Row) String() string {
 	return fmt.Sprintf("%s:%d", r.File, r.Line)
 }
 
-// other names the row in a problem of another one.
-func (r Row) other() string {
+// reference returns the name of the row for a finding of another row.
+func (r Row) reference() string {
 	if r.Line == 0 {
 		return fmt.Sprintf("%q", r.Input)
 	}
 	return r.String()
 }
 
-// Features are the features of a sample, which take less memory than its text.
+// Features are the features of a sample. They take less memory than its text.
 type Features struct {
 	counted
 	matches []classify.Match
-	isPage  bool // of a website whose page was read
+	isPage  bool // the sample is a website whose page was read
 }
 
 // FeaturesOf returns the features of a sample.
@@ -95,7 +96,7 @@ func FeaturesOf(s Sample) Features {
 	return Features{count(s), s.Engine.Matches, s.Host != "" && len(s.Fields) > 0}
 }
 
-// NewLearner returns a Learner of inputs of a kind, and of labels in a taxonomy. A published taxonomy has no File.
+// NewLearner returns a Learner for inputs of a kind and labels in a taxonomy. t.File is "" for a published taxonomy.
 func NewLearner(kind client.Kind, t *taxonomy.Custom) *Learner {
 	l := &Learner{
 		kind: kind, taxonomy: t, levels: evaluate.LevelsOf(&t.Taxonomy), byLevels: make(map[string]int32),
@@ -111,8 +112,8 @@ func (l *Learner) key(value string) string {
 	return strings.Join(l.levels(value), taxonomy.PathSeparator)
 }
 
-// Add adds an input with its label. Inputs without a label, and labels without a category of
-// the taxonomy, are left out; the latter are findings.
+// Add adds an input with its label. It ignores an input without a label or without a label in the taxonomy. Unknown labels are
+// findings.
 func (l *Learner) Add(row Row, f Features, label string) {
 	if strings.TrimSpace(label) == "" {
 		return
@@ -124,7 +125,7 @@ func (l *Learner) Add(row Row, f Features, label string) {
 		} else if c, ok := l.byLevels[key]; ok {
 			allowed = append(allowed, c)
 		} else {
-			l.unknown(row, value)
+			l.addUnknown(row, value)
 		}
 	}
 	if len(allowed) == 0 {
@@ -133,9 +134,9 @@ func (l *Learner) Add(row Row, f Features, label string) {
 	slices.Sort(allowed)
 	class := l.class(slices.Compact(allowed))
 	if _, ok := l.texts[f.text]; ok {
-		f.features = slices.Clone(f.features) // Train changes them, and equal inputs share them
+		f.features = slices.Clone(f.features) // Train changes the features, and equal inputs share them
 	}
-	l.compare(row, f.text, class)
+	l.addRepeated(row, f.text, class)
 	l.classes[class].Labels++
 	if f.isPage {
 		l.pages++
@@ -143,7 +144,7 @@ func (l *Learner) Add(row Row, f Features, label string) {
 	l.examples = append(l.examples, example{counted: f.counted, Row: row, class: class, matches: f.matches})
 }
 
-// class returns the class of the allowed categories.
+// class returns the index of the class of allowed categories, which it adds if it is new.
 func (l *Learner) class(allowed []int32) int32 {
 	key := fmt.Sprint(allowed)
 	class, ok := l.byClass[key]
@@ -162,8 +163,8 @@ func (l *Learner) class(allowed []int32) int32 {
 // Examples is the number of examples so far.
 func (l *Learner) Examples() int { return len(l.examples) }
 
-// Train makes a model of the examples, which cannot be added to any more. The error is a *[TooFewError],
-// a *[TooLargeError] or the cause of the end of ctx.
+// Train trains a model on the examples. Call it once, after the last Add. The error is a *[TooFewError], a *[TooLargeError] or
+// the cause of ctx.
 func (l *Learner) Train(ctx context.Context) (*Model, []Suspect, error) {
 	if len(l.texts) < LeastLabels {
 		return nil, nil, &TooFewError{len(l.texts)}
@@ -197,7 +198,7 @@ func (l *Learner) Train(ctx context.Context) (*Model, []Suspect, error) {
 	return m, suspects, nil
 }
 
-// weigh counts the inputs with each feature, and turns the counts of all examples into values.
+// weigh counts the inputs with each feature, and converts the counts in all examples to values.
 func (l *Learner) weigh() *rarities {
 	rare := &rarities{inputs: len(l.examples), counts: make(map[uint32]int32)}
 	for i := range l.examples {
@@ -228,7 +229,7 @@ func (l *Learner) leaveOut(rare *rarities) {
 	maps.DeleteFunc(rare.counts, func(_ uint32, n int32) bool { return n < leastCount })
 }
 
-// vectors are the examples that are chosen by their place in the order of folds.
+// vectors returns the chosen examples.
 func (l *Learner) vectors(chosen func(i int) bool) []vector {
 	var list []vector
 	for i := range l.examples {
@@ -239,16 +240,15 @@ func (l *Learner) vectors(chosen func(i int) bool) []vector {
 	return list
 }
 
-// held is an example with the candidates of a model of other examples.
+// held is the result of the cross-validation for an example.
 type held struct {
 	list  []candidate
-	known float64 // the share of its words
+	known float64 // the share of its words that other examples have
 }
 
-// validate answers each example by a model of other examples, and fits the utility, the confidences and the report of
-// m to these answers.
+// validate runs the cross-validation, fits the utility and the confidences of m to its answers, and sets the report.
 func (l *Learner) validate(ctx context.Context, m *Model, rare *rarities) []Suspect {
-	held := l.hold(ctx, rare)
+	held := l.crossValidate(ctx, rare)
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -316,8 +316,8 @@ func (l *Learner) allowed(example int) []int32 {
 	return l.classes[l.examples[example].class].categories
 }
 
-// hold answers each example by a model of other examples.
-func (l *Learner) hold(ctx context.Context, rare *rarities) []held {
+// crossValidate finds the candidates of each example with a model that was trained on other examples.
+func (l *Learner) crossValidate(ctx context.Context, rare *rarities) []held {
 	folds := manyFolds
 	if len(l.examples) > fewExamples {
 		folds = fewFolds
@@ -331,7 +331,7 @@ func (l *Learner) hold(ctx context.Context, rare *rarities) []held {
 		}
 	}
 	for i, e := range l.examples {
-		fold[i] = fold[l.texts[e.text]] // a repeated input tells nothing about new ones
+		fold[i] = fold[l.texts[e.text]] // equal inputs are in the same fold: a model that has seen the input proves nothing
 	}
 	all := make([]held, len(l.examples))
 	shares := make([]float64, len(l.classes))
@@ -354,7 +354,7 @@ func (l *Learner) hold(ctx context.Context, rare *rarities) []held {
 	return all
 }
 
-// classesOf numbers the classes of some vectors anew, in place: other classes are unknown to a model of these.
+// classesOf renumbers the classes of the vectors, in place, and returns them.
 func (l *Learner) classesOf(part []vector) []Class {
 	number := make(map[int32]int32)
 	var classes []Class

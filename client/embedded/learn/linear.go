@@ -7,39 +7,39 @@ import (
 	"slices"
 )
 
-// linear is a linear model. A feature has a weight for each class that it was seen with, and none for the others.
+// linear is a linear model. A feature has a weight for each class that it was seen with, and none for other classes.
 type linear struct {
 	bias    []float32        // by class
-	index   map[uint32]int32 // by id: the place of the feature in the lists
+	index   map[uint32]int32 // by id: the index of the feature in the lists
 	ids     []uint32         // by feature, sorted
 	rarity  []uint8          // by feature: see rarities
 	unknown uint8            // the rarity of a feature that is not in the lists
-	offsets []int32          // by feature: its first weight; and the number of all weights
+	offsets []int32          // by feature: the index of its first weight; at the end, the number of all weights
 	classes []int32          // by weight: its class
-	seen    []uint16         // by weight: the examples of the class with the feature
+	seen    []uint16         // by weight: the number of examples of the class with the feature
 	weights []int8           // in units of scale
 	scale   float32
 }
 
 const (
-	rate       = 0.5  // of AdaGrad: the first steps
-	biasRate   = 0.1  // of biases, which should not learn the words
-	decay      = 1e-4 // of a weight at each step
-	softening  = 1e-3 // of the steps of weights that have not changed yet
-	negligible = 1e-5 // gradients below it change nothing that a weight in units of scale can show
+	rate       = 0.5  // of AdaGrad: the length of the first steps
+	biasRate   = 0.1  // of biases: low, because the weights should learn first
+	decay      = 1e-4 // share of a weight that each step removes
+	softening  = 1e-3 // bounds the first step of a weight
+	negligible = 1e-5 // smaller gradients are skipped: after rounding to units of scale, they make no difference
 	mostWeight = math.MaxInt8
 
-	// maxWeights bounds the file: a weight takes two to three bytes.
+	// maxWeights bounds the file. A weight takes two to three bytes.
 	maxWeights = 400_000
 
-	maxFeatures = 250_000 // without weights, whose rarity is known nevertheless
-	plainCount  = 4       // inputs with a feature that is not rare
+	maxFeatures = 250_000 // features without weights in the file, for their rarity
+	plainCount  = 4       // least number of inputs with a feature that is not rare
 
-	mostSteps  = 75_000 // of an example each: few examples are seen often
+	mostSteps  = 75_000 // each with one example: few examples are repeated more often
 	mostEpochs = 30
 	fewEpochs  = 2
 
-	learnedWell = 0.999 // the probability of its class from which on an example teaches nothing
+	learnedWell = 0.999 // an example whose class has a higher probability is skipped
 )
 
 // vector is an example for the linear model.
@@ -48,12 +48,12 @@ type vector struct {
 	class    int32
 }
 
-// trained trains a model of the vectors. It stops early when ctx ends; the model is useless then.
+// trained trains a model on the vectors. If ctx ends, it returns early, with an unusable model.
 func trained(ctx context.Context, vectors []vector, classes int, rare *rarities) *linear {
 	m := &linear{bias: make([]float32, classes)}
-	ids := m.lay(vectors)
+	ids := m.layOut(vectors)
 	t := trainer{linear: m, exact: make([]float32, len(m.classes)), steps: make([]float32, len(m.classes)), biasSteps: make([]float32, classes)}
-	random := rand.New(rand.NewPCG(1, 2)) // the same order for the same examples
+	random := rand.New(rand.NewPCG(1, 2)) // a fixed seed: the same examples give the same model
 	order := make([]int, len(vectors))
 	for i := range order {
 		order[i] = i
@@ -79,9 +79,9 @@ func trained(ctx context.Context, vectors []vector, classes int, rare *rarities)
 	return m
 }
 
-// lay makes place for the weights. It replaces the ids of the features of the vectors by their places, and returns the ids by
-// place.
-func (m *linear) lay(vectors []vector) (ids []uint32) {
+// layOut allocates the weights. It replaces the ids of the features in the vectors by their indexes, and returns the ids by
+// index.
+func (m *linear) layOut(vectors []vector) (ids []uint32) {
 	number := make(map[uint32]int32)
 	var counts []int32
 	for _, v := range vectors {
@@ -118,7 +118,7 @@ func (m *linear) lay(vectors []vector) (ids []uint32) {
 		slices.Sort(group)
 		for k, c := range group {
 			if k == 0 || c != m.classes[len(m.classes)-1] {
-				m.classes, m.seen = append(m.classes, c), append(m.seen, 0) // the classes never get beyond the group
+				m.classes, m.seen = append(m.classes, c), append(m.seen, 0) // m.classes never overtakes the group, which is in the same array
 			}
 			if last := len(m.seen) - 1; m.seen[last] < math.MaxUint16 {
 				m.seen[last]++
@@ -126,7 +126,7 @@ func (m *linear) lay(vectors []vector) (ids []uint32) {
 		}
 		m.offsets[i+1] = int32(len(m.classes))
 	}
-	m.classes, m.seen = slices.Clone(m.classes), slices.Clone(m.seen) // the group of each feature took more memory
+	m.classes, m.seen = slices.Clone(m.classes), slices.Clone(m.seen) // without spare capacity
 	return ids
 }
 
@@ -138,7 +138,7 @@ type trainer struct {
 	biasSteps []float32
 }
 
-// step changes the weights by one example.
+// step updates the weights with one example.
 func (t *trainer) step(v vector, scores []float64, errors []float32) {
 	for c, b := range t.bias {
 		scores[c] = float64(b)
@@ -176,7 +176,7 @@ func (t *trainer) step(v vector, scores []float64, errors []float32) {
 
 func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
-// softmax turns scores into probabilities.
+// softmax converts scores to probabilities, in place.
 func softmax(scores []float64) {
 	if len(scores) == 0 {
 		return
@@ -191,7 +191,7 @@ func softmax(scores []float64) {
 	}
 }
 
-// quantize keeps the largest weights, each in a byte.
+// quantize rounds the weights to bytes, and keeps the largest ones, at most maxWeights.
 func (m *linear) quantize(exact []float32) {
 	largest := float32(0)
 	for _, w := range exact {
@@ -214,7 +214,7 @@ func (m *linear) quantize(exact []float32) {
 
 // drop drops the weights that are smaller than least.
 func (m *linear) drop(least int) {
-	kept := int32(0) // the lists are shortened in place
+	kept := int32(0) // the lists are compacted in place
 	from := int32(0)
 	for i := range len(m.offsets) - 1 {
 		to := m.offsets[i+1]
@@ -230,7 +230,8 @@ func (m *linear) drop(least int) {
 	m.classes, m.seen, m.weights = m.classes[:kept], m.seen[:kept], m.weights[:kept]
 }
 
-// sort sorts the features by id. It drops features that have no weight and are as rare as an unknown one.
+// sort sorts the features by id, and drops rare features without weights. It raises the bound of rare features until at most
+// maxFeatures are not rare.
 func (m *linear) sort(rare *rarities) {
 	least := int32(plainCount)
 	for n := maxFeatures + 1; n > maxFeatures; least *= 2 {
@@ -264,10 +265,10 @@ func (m *linear) sort(rare *rarities) {
 // rarityUnit is the number of steps of a rarity in one unit of idf.
 const rarityUnit = 20
 
-// rarities give the rarity of features: their inverse document frequency (idf), in units of 1/rarityUnit.
+// rarities gives the rarity of features: their inverse document frequency (idf), in units of 1/rarityUnit.
 type rarities struct {
 	inputs int
-	counts map[uint32]int32 // by id: inputs with the feature
+	counts map[uint32]int32 // by id: number of inputs with the feature
 }
 
 func (r *rarities) of(id uint32) uint8 { return rarity(r.inputs, r.counts[id]) }
@@ -281,8 +282,8 @@ func idfOf(rarity uint8) float32 { return float32(rarity) / rarityUnit }
 
 func magnitude(w int8) int { return max(int(w), -int(w)) }
 
-// shares sets the probability of each class, and returns the share of the words that are known. unknown is the number of
-// words that are not among the features.
+// shares sets the probability of each class, and returns the share of known words. unknown is the number of words that were
+// removed from the features.
 func (m *linear) shares(features []feature, unknown int, shares []float64) (known float64) {
 	for c, b := range m.bias {
 		shares[c] = float64(b)

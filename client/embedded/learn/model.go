@@ -9,7 +9,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
-// Model answers in the categories of a taxonomy. It is safe for concurrent use.
+// Model classifies into a taxonomy. It is safe for concurrent use.
 type Model struct {
 	About
 	taxonomy *taxonomy.Taxonomy
@@ -18,7 +18,7 @@ type Model struct {
 	digest   [32]byte  // of the file
 }
 
-// About is what the file of a model says of it.
+// About is the readable part of a model's file.
 type About struct {
 	Kind           client.Kind `json:"kind"`
 	Classification string      `json:"classification"`
@@ -26,14 +26,14 @@ type About struct {
 	Tree           string      `json:"tree,omitempty"` // a custom taxonomy as CSV; "" for a published one
 
 	Labels  int     `json:"labels"` // examples
-	Pages   int     `json:"pages"`  // of these: websites whose page was read
+	Pages   int     `json:"pages"`  // examples that are websites whose page was read
 	Classes []Class `json:"classes"`
 
-	Engine float64         `json:"engine_top_1"`     // the share of the examples to which the engine alone gives a right first answer
-	Report evaluate.Report `json:"cross_validation"` // of the examples: each answered by a model of others
+	Engine float64         `json:"engine_top_1"`     // the share of the examples whose first answer by the engine alone is right
+	Report evaluate.Report `json:"cross_validation"` // see package documentation
 
-	Compared   int64       `json:"compared"`   // different inputs of the cross-validation
-	Agreements []Agreement `json:"agreements"` // of these, by falling confidence
+	Compared   int64       `json:"compared"`   // distinct inputs in the cross-validation
+	Agreements []Agreement `json:"agreements"` // of the Compared inputs, by falling confidence
 
 	Utility utility     `json:"utility"`
 	First   confidences `json:"confidence"`       // of the first entry of an answer
@@ -43,7 +43,7 @@ type About struct {
 // Class is the allowed categories of a label.
 type Class struct {
 	Values []string `json:"values"` // paths or codes
-	Labels int      `json:"labels"` // examples with this label
+	Labels int      `json:"labels"` // number of examples
 
 	categories []int32 // indexes in the taxonomy, sorted
 }
@@ -61,10 +61,10 @@ func (m *Model) borrow() *working {
 	return &working{newTree(m.taxonomy, m.Classes), make([]float64, len(m.Classes))}
 }
 
-// Taxonomy returns the taxonomy that the model answers in.
+// Taxonomy returns the taxonomy of the model.
 func (m *Model) Taxonomy() *taxonomy.Taxonomy { return m.taxonomy }
 
-// Published returns the published edition that the model answers in; false for a model of a custom taxonomy.
+// Published returns the published edition of the model; false for a model of a custom taxonomy.
 func (m *Model) Published() (taxonomy.Edition, bool) {
 	if m.Tree != "" {
 		return taxonomy.Edition{}, false
@@ -72,8 +72,7 @@ func (m *Model) Published() (taxonomy.Edition, bool) {
 	return taxonomy.EditionWith(m.Classification, m.Edition)
 }
 
-// Custom returns the custom taxonomy in the model; nil if the model is of a published one. file is the name of the model
-// in errors.
+// Custom returns the custom taxonomy of the model; nil for a model of a published one. file is the name of the model in errors.
 func (m *Model) Custom(file string) *taxonomy.Custom {
 	if m.Tree == "" {
 		return nil
@@ -89,7 +88,7 @@ func (m *Model) Predict(s Sample, limit int) []classify.Match {
 	return m.answer(list, known, limit)
 }
 
-// ranked returns the features and the candidates of an input, the best first.
+// ranked returns the features of an input, its candidates, the best first, and the share of known words.
 func (m *Model) ranked(w *working, s Sample) (counted, []candidate, float64) {
 	c := count(s)
 	c.weigh(m.linear.idf)
@@ -106,7 +105,7 @@ func (m *linear) idf(id uint32) float32 {
 	return idfOf(m.unknown)
 }
 
-// answer gives the entries of ranked candidates.
+// answer returns the entries of ranked candidates.
 func (m *Model) answer(list []candidate, known float64, limit int) []classify.Match {
 	var matches []classify.Match
 	ceiling, confidence := 1.0, &m.First

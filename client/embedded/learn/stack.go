@@ -13,12 +13,12 @@ import (
 const (
 	useShare    = iota // the logarithm of the candidate's share
 	useEngine          // the confidence of the engine in the candidate
-	useOdds            // the same as log odds, from 0 to 1
+	useOdds            // the log odds of useEngine, scaled to 0 to 1
 	useFirst           // 1 for the first answer of the engine
 	useAbove           // the confidence of the engine in an ancestor
 	useBelow           // the confidence of the engine in a descendant
-	useNew             // 1 for a candidate of the engine that no label names
-	useNewBest         // for such a candidate the best share
+	useNew             // 1 for a candidate of the engine without labels
+	useNewBest         // the best share, if useNew is 1
 	useParents         // the shares of the ancestors
 	useChildren        // the shares of the descendants
 	uses
@@ -27,21 +27,21 @@ const (
 // utility holds the weights of the variables.
 type utility [uses]float64
 
-// shipped are the weights of the mean of the samples for which the engine was made. Few examples change them little.
+// shipped are weights that were fitted to several sets of samples. Few examples change them little.
 var shipped = utility{
 	useShare: 0.8, useEngine: 1.8, useOdds: 2.1, useFirst: 0.8, useAbove: 0.4, useBelow: 0.2,
 	useNew: 1.2, useNewBest: 0, useParents: 0.9, useChildren: -0.25,
 }
 
 const (
-	mostShared   = 10   // candidates of labels
-	leastShare   = 1e-4 // of a candidate that the engine does not answer
-	shareFloor   = 1e-3 // a share below it is no evidence against a candidate
-	shrinkage    = 1    // examples that the shipped weights count
+	mostShared   = 10   // candidates from classes
+	leastShare   = 1e-4 // of a class whose categories are candidates
+	shareFloor   = 1e-3 // added to a share: a very low share is no evidence against a candidate
+	shrinkage    = 1    // weight of the shipped weights, in examples
 	fitSteps     = 300
 	fitRate      = 0.5
-	mostFitted   = 20_000 // examples: more do not change a dozen weights
-	leastOdds    = 0.01   // confidences of the engine beyond it, and beyond 1 less it, are alike
+	mostFitted   = 20_000 // examples: enough for a dozen weights
+	leastOdds    = 0.01   // lower probabilities count as this one, and probabilities above 1-leastOdds as that
 	tinyGradient = 1e-9
 )
 
@@ -52,22 +52,22 @@ type candidate struct {
 	variables [uses]float64
 	utility   float64
 
-	// The most likely class that allows the category or an ancestor, with its share; noClass without one.
+	// The likeliest class that allows the category or an ancestor, and its share; noClass for none.
 	class      int32
 	classShare float64
 }
 
 const noClass = -1
 
-// tree is a taxonomy with working memory by category. All of it is zero between uses.
+// tree is a taxonomy with working memory by category. Between uses all of it except class and named is zero.
 type tree struct {
 	*taxonomy.Taxonomy
 	share []float64 // of the classes that allow the category
-	under []float64 // the same with those of the descendants
+	under []float64 // the sum of share over the category and its descendants
 	most  []float64 // the largest share of a class that allows the category
-	class []int32   // that class, if most is above 0; this one stays
-	place []int32   // the place in the list of candidates, from 1
-	named []bool    // a label names the category; this one stays
+	class []int32   // the class with the share most, if most is above 0
+	place []int32   // the index in the list of candidates, from 1
+	named []bool    // a class allows the category
 }
 
 func newTree(t *taxonomy.Taxonomy, classes []Class) *tree {
@@ -94,7 +94,7 @@ func isUnder(t *taxonomy.Taxonomy, a, b int32) bool {
 	return false
 }
 
-// candidates lists the candidates of an input, those of the labels first.
+// candidates returns the candidates of an input: first those from classes, then those from the engine's matches.
 func (t *tree) candidates(classes []Class, shares []float64, matches []classify.Match) []candidate {
 	var likely []int32
 	for c, share := range shares {
@@ -186,13 +186,13 @@ func (t *tree) describe(c *candidate, best float64, matches []classify.Match) {
 	}
 }
 
-// logOdds is the logarithm of p/(1-p), with p kept from 0 and 1.
+// logOdds is the logarithm of p/(1-p), with p between leastOdds and 1-leastOdds.
 func logOdds(p float64) float64 {
 	p = min(max(p, leastOdds), 1-leastOdds)
 	return math.Log(p / (1 - p))
 }
 
-// rank sets the utilities of the candidates, and sorts these, the best first.
+// rank sets the utilities of the candidates, and sorts the list, the best first.
 func (u *utility) rank(list []candidate) {
 	for i := range list {
 		list[i].utility = dot(u[:], list[i].variables[:])
@@ -210,13 +210,13 @@ func dot(a, b []float64) float64 {
 	return sum
 }
 
-// choice is the candidates of an example, of which at least one is right.
+// choice is the candidates of an example. At least one is right.
 type choice struct {
 	list  []candidate
 	right []bool
 }
 
-// fitUtility maximizes the probability of right candidates, a softmax of the utilities, less the penalty of a distance
+// fitUtility maximizes the log probability of right candidates, by a softmax of the utilities, less a penalty for the distance
 // to the shipped weights.
 func fitUtility(choices []choice) utility {
 	u := shipped
@@ -250,7 +250,7 @@ func fitUtility(choices []choice) utility {
 	})
 }
 
-// minimize takes steps against the gradient of a loss of n examples, and of the penalty.
+// minimize minimizes the loss of n examples and the penalty by AdaGrad. loss adds the gradient at u.
 func minimize(start utility, n float64, loss func(u, gradient *utility)) utility {
 	u, squares := start, utility{}
 	for range fitSteps {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Agreement is how often the first answers of a cross-validation agree with the labels: those with at least a confidence.
-// Repeated inputs count once.
+// Agreement counts the first answers of a cross-validation that have at least a confidence, and those of them that agree with
+// their labels. Repeated inputs count once.
 type Agreement struct {
 	Confidence float64 `json:"confidence"`
 	Rows       int64   `json:"rows"`
@@ -16,15 +16,15 @@ type Agreement struct {
 }
 
 const (
-	sureLevel      = 0.6   // of the bound of Sure; with 0.95 a few hundred labels are sure of nearly nothing
-	mostAgreements = 250   // of a model: steps of less than 0.4% of the rows say nothing
-	leastTerm      = 1e-30 // of a sum of terms, the largest of which is 1
+	sureLevel      = 0.6   // level of the bound in Sure: at 0.95, few answers would pass with a few hundred labels
+	mostAgreements = 250   // of a model: each adds at least 0.4% of the rows
+	leastTerm      = 1e-30 // smallest term of a sum whose largest term is 1
 )
 
-// Sure returns the lowest confidence from which on the first answers of the model are equal to labels as its own at least as
-// often as precision, 0 to 1: the one-sided 60% lower bound of the cross-validation reaches it. It is false if none does;
-// for 0.95 a model needs at least 18 inputs with such answers. The bound is that of a choice, not of a proof: it lies a little below
-// the estimate, so that the true share is as often above the precision as below. A proof is a sample of the answers.
+// Sure returns the lowest confidence at which the share of first answers that equal an allowed category is at least precision,
+// 0 to 1. ok is false if there is none. The share is a one-sided 60% lower bound from the cross-validation. It selects a
+// threshold, and proves nothing: the true share is about as often below precision as above. Only a new sample of answers is a
+// proof. For 0.95, at least 18 inputs must have such answers.
 func (m *Model) Sure(precision float64) (threshold float64, ok bool) {
 	return m.sure(precision, func(a Agreement) int64 { return a.Equal })
 }
@@ -38,7 +38,7 @@ func (m *Model) sure(precision float64, agreed func(Agreement) int64) (threshold
 	return threshold, ok
 }
 
-// From returns the agreement of the first answers with at least a confidence; zero if there are none.
+// From returns the Agreement of the first answers with at least a confidence; the zero value if there are none.
 func (m *Model) From(confidence float64) (from Agreement) {
 	for _, a := range m.Agreements {
 		if a.Confidence >= confidence {
@@ -48,8 +48,8 @@ func (m *Model) From(confidence float64) (from Agreement) {
 	return from
 }
 
-// LowerBound is the one-sided lower bound of Clopper and Pearson of a share, at a level such as 0.95, when right of a random
-// sample are right. It is 0 for a sample of 0.
+// LowerBound returns the one-sided Clopper-Pearson lower bound of a share, at a level such as 0.95, if right of a random sample
+// of the size of have the property. It is 0 for an empty sample.
 func LowerBound(right, of int64, level float64) float64 {
 	least, most := 0.0, 1.0 // of the share that is wrong
 	for range 64 {
@@ -62,8 +62,8 @@ func LowerBound(right, of int64, level float64) float64 {
 	return 1 - most
 }
 
-// atMost is the probability that at most k of n are wrong, when the share wrong is between 0 and 1. It adds up the terms of
-// the binomial distribution from the largest on, in both directions, until they are negligible.
+// atMost is the probability that at most k of n are wrong, if the share wrong is between 0 and 1. It sums the terms of the
+// binomial distribution in both directions from the largest, until they are negligible.
 func atMost(k, n int64, wrong float64) float64 {
 	if k >= n {
 		return 1
@@ -88,18 +88,18 @@ func atMost(k, n int64, wrong float64) float64 {
 	return sum * math.Exp(largest)
 }
 
-// answered is the confidence of a first answer of the cross-validation.
+// answered is a first answer of the cross-validation.
 type answered struct {
 	confidence       float64
 	isEqual, isRight bool
 }
 
-// agreements adds answers up from the most confident one on.
+// agreements sums the answers by falling confidence, in at most mostAgreements steps.
 func agreements(list []answered) []Agreement {
 	slices.SortFunc(list, func(a, b answered) int { return cmp.Compare(b.confidence, a.confidence) })
 	var all []Agreement
 	var sum Agreement
-	counted := int64(0) // in the last step
+	counted := int64(0) // rows in the last Agreement
 	for i, a := range list {
 		sum.Confidence, sum.Rows = a.confidence, sum.Rows+1
 		if a.isEqual {

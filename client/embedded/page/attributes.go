@@ -17,7 +17,7 @@ type attributes struct {
 	hidden                    bool
 }
 
-// read reads the attributes of the current tag; the first of equal ones counts.
+// read reads the attributes of the current tag. Of equal names, the first counts.
 func (a *attributes) read(z *html.Tokenizer, more bool) {
 	*a = attributes{}
 	for more {
@@ -31,7 +31,7 @@ func (a *attributes) read(z *html.Tokenizer, more bool) {
 	}
 }
 
-// hints: a container whose tag has none of these words is neither hidden nor a banner.
+// hints are words of which the tag of each hidden container and of each banner has one.
 var hints = wordList("hidden none role cookie consent gdpr trust didomi usercentrics qc-cmp iubenda-cs borlabs cmplz termly klaro osano")
 
 // mayHaveAttributes reports whether a tag may have attributes that this package uses. The tokenizer makes
@@ -51,7 +51,7 @@ func mayHaveAttributes(tag atom.Atom, raw []byte) bool {
 	return len(raw) > len(buffer) || containsAny(lowered(&buffer, raw), hints)
 }
 
-// lowered copies text of at most 256 bytes, its ASCII letters in lower case.
+// lowered copies the first 256 bytes of text into buffer, with ASCII letters in lower case.
 func lowered(buffer *[256]byte, text []byte) []byte {
 	lower := buffer[:copy(buffer[:], text)]
 	for i, c := range lower {

@@ -11,13 +11,12 @@ import (
 )
 
 const (
-	// namesFailing is the number of consecutive failed lookups that suggest a fault of the
-	// machine's network. A list of dead sites fails in the same way, so a lookup of the root
-	// name servers checks the network before fetching pauses.
+	// namesFailing is the number of consecutive failed lookups after which the machine may have no network. Dead sites fail in
+	// the same way, so fetching pauses only if a lookup of the root name servers fails, too.
 	namesFailing = 3
 
-	// sitesSilent is the number of consecutive sites that resolve and do not respond until
-	// fetching pauses: the network may drop packets. It is larger, because there is no check.
+	// sitesSilent is the number of consecutive sites that resolve and do not respond after which fetching pauses: the network
+	// may drop packets. It is high because nothing checks the network.
 	sitesSilent = 30
 
 	// probeEvery is the interval between probes in a pause.
@@ -51,7 +50,7 @@ func (b *breaker) enter() error {
 	return nil
 }
 
-// leave records the end of a fetch; err is nil for a page. It may look up a name, within ctx.
+// leave records the end of a fetch. err is nil for a page. It may look up the root name servers, within ctx.
 func (b *breaker) leave(ctx context.Context, err *Error) {
 	switch verdictOf(err) {
 	case alive:
@@ -121,11 +120,11 @@ func (b *breaker) reset() {
 	}
 }
 
-// A verdict is the meaning of a fetch's end for the machine's network.
+// A verdict is what the end of a fetch says about the machine's network.
 type verdict int
 
 const (
-	none      verdict = iota // no meaning: a fault of the URL, the caller or the local network
+	none      verdict = iota // nothing: the fault is in the URL, the caller or the local network
 	alive                    // a server on the Internet has responded
 	nameless                 // the name did not resolve, or this machine has no route
 	proxyless                // the proxy did not respond

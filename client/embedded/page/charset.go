@@ -11,8 +11,8 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// maxHead is the number of bytes in which the character set is looked for. Browsers reload a page
-// whose meta element comes later.
+// maxHead is the number of bytes in which detect looks for the character set. Browsers reload a page whose meta element comes
+// later.
 const maxHead = 16 << 10
 
 // decode converts r to UTF-8. Unlike charset.NewReader, it keeps the error of a body that breaks
@@ -26,9 +26,8 @@ func decode(r *bufio.Reader, contentType string) io.Reader {
 	return enc.NewDecoder().Reader(r)
 }
 
-// detect determines the character set of a page from its first bytes and its header. A declared
-// character set holds, unless it is UTF-8 or Windows-1252, the defaults of servers and editors,
-// and the bytes contradict it.
+// detect returns the character set of a page from its first bytes and its header. A declared character set counts. But UTF-8
+// and Windows-1252, the defaults of servers and editors, do not count if the bytes contradict them.
 func detect(head []byte, contentType string) encoding.Encoding {
 	enc, name, certain := charset.DetermineEncoding(head, contentType)
 	if bytes.HasPrefix(head, []byte("\xef\xbb\xbf")) {
@@ -53,7 +52,7 @@ func detect(head []byte, contentType string) encoding.Encoding {
 	return enc
 }
 
-// lateMeta returns text from the first meta element with a charset on, or nil.
+// lateMeta returns the text that begins with the first meta element with a charset; nil if there is none.
 func lateMeta(text []byte) []byte {
 	for {
 		at := bytes.Index(text, []byte("<meta"))
@@ -74,8 +73,8 @@ func lateMeta(text []byte) []byte {
 	}
 }
 
-// countRunes counts the characters beyond ASCII that are valid UTF-8, and the
-// bytes that are not. The end of text may cut one character.
+// countRunes counts the characters beyond ASCII that are valid UTF-8, and the bytes that are not. It ignores an incomplete
+// character at the end.
 func countRunes(text []byte) (valid, broken int) {
 	for i := 0; i < len(text); {
 		if text[i] < utf8.RuneSelf {

@@ -17,8 +17,7 @@ const (
 	// second; without a network they can hang for half a minute.
 	resolveTimeout = 3 * time.Second
 
-	// maxAddresses is the most addresses of a name that are tried: two of each family, in case
-	// the first is unreachable.
+	// maxAddresses is the most addresses of a name that are tried: about two of each family.
 	maxAddresses = 4
 
 	// streamBuffer is the most bytes of an unread body over HTTP/2. The default of net/http,
@@ -32,8 +31,8 @@ const (
 // lookupFunc has the shape of net.Resolver.LookupNetIP.
 type lookupFunc func(ctx context.Context, network, host string) ([]netip.Addr, error)
 
-// routes sends a request directly or through the proxy. Both have a transport of their own,
-// because the proxy is usually on the local network, which direct fetches must not reach.
+// routes sends a request directly or through the proxy. The two have different transports: the proxy is usually on the local
+// network, which direct fetches must not reach.
 type routes struct {
 	proxy   func(*http.Request) (*url.URL, error)
 	direct  *http.Transport // guards the addresses it connects to
@@ -94,7 +93,7 @@ func checkConnect(_ context.Context, _ *url.URL, _ *http.Request, res *http.Resp
 	return &Error{Reason: Proxy, Err: fmt.Errorf("the proxy answered CONNECT with status %d", res.StatusCode)}
 }
 
-// dialer connects to the first address of a name that accepts. The lookup has its own time limit.
+// dialer connects to the first address of a name that accepts the connection. The lookup has its own time limit.
 type dialer struct {
 	net.Dialer
 	lookup  lookupFunc
@@ -124,8 +123,7 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 	return nil, first
 }
 
-// resolve returns the addresses of a host, at least one; its errors are
-// *net.DNSError, or the context's.
+// resolve returns the addresses of a host, at least one. The error is a *net.DNSError or the context's.
 func (d *dialer) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{addr}, nil

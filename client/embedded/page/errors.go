@@ -47,7 +47,7 @@ type Error struct {
 	Status int   // the HTTP status, for reason Status; else 0
 	Err    error // the cause; nil if the Reason is enough
 
-	recalled bool // from an earlier fetch
+	recalled bool // the error is from an earlier fetch: see originRules.recall
 }
 
 func (e *Error) Error() string {
@@ -67,8 +67,8 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// asError makes the error of an exchange with u an *Error. An *Error in the chain, such as the
-// dial guard's, keeps its reason.
+// asError converts the error of an exchange with u to an *Error. An *Error in the chain, such as the dial guard's, keeps its
+// reason.
 func asError(ctx context.Context, u *url.URL, err error) *Error {
 	var known *Error
 	if errors.As(err, &known) {

@@ -100,10 +100,9 @@ func New(opts Options) *Fetcher {
 // Timeout returns the time limit of a Fetch, without the wait for the host and the rate.
 func (f *Fetcher) Timeout() time.Duration { return f.opts.Timeout }
 
-// Fetch fetches and reads the page at rawURL, an http or https URL. It follows redirects, and a
-// meta refresh on a page with little text, and follows the robots.txt of each site. It tries no
-// other URLs, neither http instead of https nor www. It sends one request at a time to a host,
-// and at most Options.Rate pages a second; it waits for both until the context ends.
+// Fetch fetches and reads the page at rawURL, an http or https URL. It follows redirects and, on a page with little text, a
+// meta refresh. It obeys the robots.txt of each site. It tries no other URLs, such as http instead of https, or www. It waits,
+// until the context ends, for the one request at a time that a host gets, and for Options.Rate.
 //
 // Errors are *Error with a Reason, ErrPaused or ErrNever.
 func (f *Fetcher) Fetch(ctx context.Context, rawURL string) (Page, error) {
@@ -140,8 +139,8 @@ func (f *Fetcher) fetch(ctx context.Context, u *url.URL) (Page, error) {
 	return page, nil
 }
 
-// wait waits until the rate allows another page, in a fair order of the accounts of the contexts. Unlike rate.Limiter.Wait it waits even if the
-// context ends first: an early error would look like a failure of the page.
+// wait waits until the rate allows another page. Accounts of contexts wait in a fair order. rate.Limiter.Wait would return at
+// once if the context's deadline comes too early, which would look like a failure of the page.
 func (f *Fetcher) wait(ctx context.Context) error {
 	if f.opts.Rate == rate.Inf {
 		return nil

@@ -10,11 +10,10 @@ import (
 )
 
 const (
-	// freeToken is the most bytes of a tag or a text that take no part of allTokens.
+	// freeToken is the most bytes of a tag or a text that do not count towards allTokens.
 	freeToken = 16 << 10
 
-	// allTokens is the most bytes of memory that the longer tokens of all pages take
-	// together: enough for a hundred inline scripts of 100 KiB.
+	// allTokens bounds the memory of the longer tokens of all pages, in bytes: enough for a hundred inline scripts of 100 KiB.
 	allTokens = 48 << 20
 
 	// The most bytes of memory for one byte of a token: the tokenizer has a name, a position
@@ -26,9 +25,8 @@ const (
 
 var tokens = memory.New(allTokens)
 
-// A filler reads larger pieces than a slow server sends: the tokenizer copies its token with
-// every read, and small reads would take quadratic time. Before a long token grows, the filler
-// takes the memory from allTokens.
+// A filler joins the small reads from a slow server to larger ones, because the tokenizer copies its token with every read,
+// which would take quadratic time. Before a long token grows, the filler takes memory from allTokens.
 type filler struct {
 	io.Reader
 	ctx       context.Context
@@ -53,8 +51,8 @@ func (f *filler) Read(b []byte) (n int, err error) {
 	return n, err
 }
 
-// admit takes the memory for a token that will grow by a piece. It is not given back before the
-// page ends, because the tokenizer keeps its buffer.
+// admit takes the memory for the next read of a token. The memory is released at the end of the page, because the tokenizer
+// keeps its buffer.
 func (f *filler) admit(token []byte) error {
 	if len(token) < freeToken {
 		return nil

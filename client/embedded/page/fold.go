@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// A folder collects text and folds white space: a run of white space becomes one space, and there
-// is none at either end. It keeps at most max bytes, cut between characters.
+// A folder collects text and folds white space: a run of white space becomes one space, or nothing at either end. It keeps at
+// most max bytes, and cuts between characters.
 type folder struct {
 	max   int
 	text  []byte
@@ -35,7 +35,7 @@ func (f *folder) write(text []byte) {
 	}
 }
 
-// endOfVisible returns where the run of visible ASCII at i ends.
+// endOfVisible returns the end of the run of visible ASCII at i.
 func endOfVisible(text []byte, i int) int {
 	for i < len(text) && ' ' < text[i] && text[i] < 0x7f {
 		i++

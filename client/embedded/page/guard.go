@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// blocked lists the addresses without sites of the public Internet that netip has no method for,
-// from the IANA special-purpose address registries.
+// blocked lists the addresses without public sites for which netip has no method, from the IANA special-purpose address
+// registries.
 var blocked = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),        // this network
 	netip.MustParsePrefix("100.64.0.0/10"),    // carrier NAT; 100.100.100.200 serves metadata
@@ -63,8 +63,8 @@ func embeddedIPv4(addr netip.Addr) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// guard is a net.Dialer's Control. It checks the address of the connection itself, so that a name
-// that resolves to another address the second time is no way around the check.
+// guard is a net.Dialer's Control. It checks the address of the connection itself: a name may resolve to another address at the
+// second lookup.
 func guard(_, address string, _ syscall.RawConn) error {
 	target, err := netip.ParseAddrPort(address)
 	if err != nil {

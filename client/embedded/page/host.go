@@ -10,14 +10,12 @@ import (
 	"github.com/bulkcat/bulkcat/client/internal/weburl"
 )
 
-// localNames are the suffixes of names that the public Internet does not have (RFC 6761, 6762 and
-// 8375, and ICANN for internal). The guard checks addresses; a proxy resolves the name itself, so
-// the name must be checked.
+// localNames are the suffixes of names that the public Internet does not have (RFC 6761, 6762 and 8375, and ICANN for
+// internal). guard cannot check them if a proxy resolves the name.
 var localNames = []string{".localhost", ".local", ".internal", ".home.arpa"}
 
-// checkURL normalizes the host of a URL, as the requests of package client have it. It returns an error
-// for a URL that is no web address. It also refuses a blocked address in the URL, which the guard does not
-// see if a proxy connects.
+// checkURL normalizes the host of a URL as package weburl does. It returns an error for a URL that is no web address, and for a
+// blocked address in the URL, which guard does not see if a proxy connects.
 func (f *Fetcher) checkURL(u *url.URL) error {
 	fail := func(reason FailureKind, why string) error {
 		return &Error{URL: redact(u), Reason: reason, Err: errors.New(why)}

@@ -7,11 +7,11 @@ import (
 	"github.com/bulkcat/bulkcat/client/internal/fair"
 )
 
-// keyLocks are mutual-exclusion locks by key, which the accounts of the contexts get in a fair order. The zero value is
-// ready to use.
+// keyLocks are mutual-exclusion locks by key. The accounts of contexts get a lock in a fair order. The zero value is ready to
+// use.
 type keyLocks struct {
 	mu    sync.Mutex
-	locks map[string]*keyLock // of keys that are locked or waited for
+	locks map[string]*keyLock // the locks that a goroutine holds or waits for
 }
 
 type keyLock struct {

@@ -12,8 +12,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// The most bytes of the parts of a Page. Only pages that repeat keywords thousands of times
-// exceed them.
+// The most bytes of the parts of a Page. Only pages that repeat keywords thousands of times have more.
 const (
 	maxTitle       = 512
 	maxDescription = 2 << 10
@@ -24,13 +23,13 @@ const (
 	maxText        = 32 << 10
 	maxURL         = 2 << 10
 
-	// maxAside is the most bytes of text set aside, and maxBanner the most of a banner, whose
-	// lists of partners and purposes are long.
+	// maxAside is the most bytes of text set aside. maxBanner is the most bytes of a banner, whose lists of partners and
+	// purposes are long.
 	maxAside  = maxText
 	maxBanner = 8 << 10
 
-	// maxToken is the most bytes of one text, such as an inline script, and maxTag of one tag,
-	// such as an inline image. Reading ends at a longer one, and the page is the part before.
+	// maxToken is the most bytes of one text, such as an inline script, and maxTag of one tag, such as an inline image. The
+	// page ends before a longer one.
 	maxToken = 2 << 20
 	maxTag   = 1 << 20
 )
@@ -47,24 +46,24 @@ type Page struct {
 	OGTitle       string   // <meta property="og:title">
 	OGDescription string   // <meta property="og:description">
 	SiteName      string   // <meta property="og:site_name">, or the name of the schema.org organization
-	Section       string   // of a newspaper: <meta property="article:section">, or schema.org articleSection
+	Section       string   // of a newspaper: <meta property="article:section">, or articleSection of schema.org
 	Types         []string // the types of schema.org and og:type in words, such as "Auto Repair", without types of any page
 	Product       string   // the name of the first schema.org Product
 	Category      string   // that Product's category
-	Breadcrumb    []string // the names of the schema.org BreadcrumbList, but for the home page
+	Breadcrumb    []string // the names of the schema.org BreadcrumbList, without the home page
 	Headings      []string // h1 to h3, in order, at most 40
 	Text          string   // the visible text, without navigation, footer and banners
 	Refresh       string   // the URL of a meta refresh of at most 5 s, as written
 	ParkedBy      string   // the domain parking service whose scripts or frames the page has
 }
 
-// buffers are readers whose buffers hold enough of a page to determine its character set.
+// buffers are readers whose buffers hold enough of a page for its character set.
 var buffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, maxHead) }}
 
-// read reads the HTML in r. The character set is that of the byte order mark, of contentType (a Content-Type header; may
-// be empty), or of the page's own meta element, in this order, unless the bytes contradict it. Every input gives a Page.
-// The error is that of r; the Page then has the parts before the error. read waits, until the context ends, if the page
-// has a long token and the long tokens of other pages take all of the memory for them.
+// read reads the HTML in r. The character set is from the byte order mark, contentType (a Content-Type header; may be empty),
+// or the page's meta element, in this order, unless the bytes contradict it. Every input gives a Page. The error is that of r,
+// and the Page then has the parts before the error. If long tokens of other pages take all of allTokens, a long token waits for
+// memory until the context ends.
 func read(ctx context.Context, r io.Reader, contentType string) (Page, error) {
 	buffer := buffers.Get().(*bufio.Reader)
 	buffer.Reset(r)
@@ -93,7 +92,7 @@ func read(ctx context.Context, r io.Reader, contentType string) (Page, error) {
 	return s.page(), nil
 }
 
-// meta reads a meta element. The first of a kind counts, as for search engines.
+// meta reads a meta element. Of each kind the first counts, as for search engines.
 func (p *Page) meta(a *attributes) {
 	name := bytes.TrimSpace(a.name)
 	if len(name) == 0 {

@@ -24,24 +24,21 @@ const (
 	// §2.3.1.2).
 	maxRobotsHops = 5
 
-	// rulesLast is the time that rules are kept (RFC 9309 §2.4), and troubleLasts the time that
-	// a site is not asked again whose robots.txt has failed.
+	// rulesLast is the time that rules are kept (RFC 9309 §2.4), and troubleLasts the time after a server error for robots.txt.
 	rulesLast    = 24 * time.Hour
 	troubleLasts = 10 * time.Minute
 
-	// silenceLasts is the time that an unreachable site is not asked again, so that the fetches
-	// that wait for it fail, too.
+	// silenceLasts is the time that the error of an unreachable site is kept: fetches that wait for the site fail, too.
 	silenceLasts = 30 * time.Second
 
-	// maxRuleCache is the most bytes of rules that are kept. Most sites take a few hundred
-	// bytes, so that the rules of some ten thousand sites fit.
+	// maxRuleCache is the most bytes of rules that are kept: about ten thousand sites of a few hundred bytes.
 	maxRuleCache = 16 << 20
 )
 
 // A ruleCache is a cache of rules by origin, least recently used first out. The zero value is
 // ready to use.
 type ruleCache struct {
-	learning keyLocks // by origin, so that each robots.txt is fetched once
+	learning keyLocks // by origin: held while a robots.txt is fetched
 
 	mu    sync.Mutex
 	known map[string]*list.Element // by origin; values are *originRules
@@ -101,7 +98,7 @@ func (b *ruleCache) drop(e *list.Element) {
 
 func (c *originRules) size() int { return 256 + len(c.origin) + c.rules.Size() }
 
-// checkRobots returns an error if the site's robots.txt forbids to fetch u, or cannot be fetched.
+// checkRobots returns an error if the site's robots.txt forbids u, or cannot be fetched.
 func (v *visit) checkRobots(ctx context.Context, u *url.URL) error {
 	rules, err := v.rules(ctx, u)
 	if err != nil {
@@ -131,21 +128,20 @@ func (v *visit) rules(ctx context.Context, u *url.URL) (robots.Rules, error) {
 		return robots.Rules{}, asError(ctx, u, err)
 	}
 	defer unlock()
-	if c := book.find(origin(u)); c != nil { // another fetch has learned them meanwhile
+	if c := book.find(origin(u)); c != nil { // another fetch has learned the rules
 		return c.recall()
 	}
 	left := v.left
 	rules, err := v.learn(ctx, u)
 	var failed *Error
-	hurried := left < v.fetcher.opts.Timeout/2 // sites before this one took the time
+	hurried := left < v.fetcher.opts.Timeout/2 // earlier hops took the time
 	if errors.As(err, &failed) && ctx.Err() == nil && !(hurried && failed.Reason == Timeout) {
 		book.keep(originRules{origin: origin(u), failed: failed}, silenceLasts)
 	}
 	return rules, err
 }
 
-// recall returns the rules or the error. The error is marked as recalled, because
-// it says nothing new about the network.
+// recall returns the rules, or the error, marked as recalled: it says nothing new about the network.
 func (c *originRules) recall() (robots.Rules, error) {
 	if c.failed == nil {
 		return c.rules, nil
@@ -155,8 +151,8 @@ func (c *originRules) recall() (robots.Rules, error) {
 	return robots.Rules{}, &failed
 }
 
-// learn fetches the robots.txt of u's origin, following redirects, and keeps the rules for all
-// origins on the way that have no rules yet.
+// learn fetches the robots.txt of u's origin, following redirects. It keeps the rules for each origin on the way that has none
+// yet.
 func (v *visit) learn(ctx context.Context, u *url.URL) (robots.Rules, error) {
 	book := &v.fetcher.ruleCache
 	next := &url.URL{Scheme: u.Scheme, Host: u.Host, Path: robotsPath}
@@ -207,7 +203,7 @@ func readRules(res *http.Response) (robots.Rules, time.Duration, error) {
 	return robots.Parse(text, product), rulesLast, nil
 }
 
-// origin is what a robots.txt applies to: scheme, host and port.
+// origin returns the scheme, host and port, to which a robots.txt applies.
 func origin(u *url.URL) string {
 	return u.Scheme + "://" + strings.ToLower(u.Host)
 }
@@ -225,7 +221,7 @@ func redirect(res *http.Response, at *url.URL) (*url.URL, error) {
 		return nil, nil
 	}
 	next, err := at.Parse(location)
-	if err != nil { // it may repeat secrets of the URL
+	if err != nil { // err may repeat secrets of the URL
 		return nil, &Error{Reason: BadURL, Err: errors.New("the redirect does not parse")}
 	}
 	next.Fragment, next.RawFragment = "", ""

@@ -30,15 +30,14 @@ var inline = map[atom.Atom]bool{
 	atom.Strong: true, atom.Sub: true, atom.Sup: true, atom.Tt: true, atom.U: true, atom.Wbr: true,
 }
 
-// A scanner makes a Page of tokens. It keeps no tree, so elements may be nested deeply or
-// wrongly.
+// A scanner builds a Page from tokens. It keeps no tree, so elements may be nested deeply or wrongly.
 type scanner struct {
 	parts Page
 	attrs attributes
 	data  schema
 
 	text    folder
-	aside   folder // text of elements set aside, for a page that has no other
+	aside   folder // text of elements set aside, used if the page has no other
 	title   folder
 	heading folder
 
@@ -50,8 +49,8 @@ type scanner struct {
 	asideStart         int        // the start of its text in aside
 }
 
-// skipReason is the reason to leave out an element. The text of elements that are left out by their
-// names is dropped; leaving out others is a guess, so their text is set aside.
+// skipReason is the reason to leave out an element. The text of elements that are left out by name is dropped. Other reasons
+// are guesses, so the text is set aside.
 type skipReason int
 
 const (
@@ -69,7 +68,7 @@ const (
 	jsonLD
 )
 
-// scanners are reused with their buffers.
+// scanners are reused for their buffers.
 var scanners = sync.Pool{New: func() any { return new(scanner) }}
 
 func (s *scanner) reset() {
@@ -135,7 +134,7 @@ func (s *scanner) start(z *html.Tokenizer, selfClosing bool) {
 	s.separateWords(tag)
 	switch {
 	case skipped[tag] || containers[tag] && isNavigation(a.role):
-		if !selfClosing || !foreign(tag) { // HTML ignores the slash of <nav/>, SVG does not
+		if !selfClosing || !foreign(tag) { // HTML ignores the slash of <nav/>, unlike SVG
 			s.leaveOut(tag, byName)
 		}
 	case containers[tag] && a.isHidden():
@@ -192,8 +191,8 @@ func isNavigation(role []byte) bool {
 	return bytes.EqualFold(role, []byte("navigation")) || bytes.EqualFold(role, []byte("contentinfo"))
 }
 
-// endsSkipped reports whether a tag ends the skipped element, whose end tag is missing: navigation,
-// footers and banners do not contain the main part of a page.
+// endsSkipped ends the skipped element at a tag that it cannot contain, and reports whether it did: navigation, footers and
+// banners contain no main part of a page, so the end tag is missing.
 func (s *scanner) endsSkipped(tag atom.Atom) bool {
 	if tag != atom.Main && tag != atom.Article || foreign(s.skip) || s.skip == atom.Template {
 		return false
@@ -228,8 +227,8 @@ func (s *scanner) end(tag atom.Atom) {
 	}
 }
 
-// endSkip ends a skipped element. A text longer than that of any banner was the page's own text;
-// a shorter one is dropped.
+// endSkip ends a skipped element. The text of a banner is dropped, unless it is longer than any banner's: then it is the page's
+// own.
 func (s *scanner) endSkip() {
 	s.skip = 0
 	if s.why != isBanner {
@@ -286,7 +285,7 @@ func (s *scanner) page() Page {
 	switch {
 	case s.skip != 0 && s.why != byName: // its end tag is missing, so the text may be the page's own
 		s.restoreAside(s.asideStart)
-	case len(s.text.text) == 0: // such as a page that a program makes visible
+	case len(s.text.text) == 0: // as if a script makes the page visible
 		s.restoreAside(0)
 	}
 	s.parts.Text = s.text.String()

@@ -27,7 +27,7 @@ type schema struct {
 	jsonCrumbs bool // the breadcrumb is from JSON-LD, which is complete and in order
 	json       int  // bytes of JSON-LD seen
 
-	// Microdata nests; there is no tree, so the last type is used.
+	// Microdata is nested, but there is no tree: the last type counts.
 	scope   string
 	inCrumb bool
 	prop    folder
@@ -60,7 +60,7 @@ func (s *schema) readJSON(text []byte) {
 	if s.json += len(text); s.json > maxJSON {
 		return
 	}
-	// Line breaks within strings are a common mistake; elsewhere they do not matter.
+	// Line breaks within strings are a common mistake, and elsewhere they are white space.
 	for i, c := range text {
 		if c < ' ' {
 			text[i] = ' '
@@ -81,11 +81,11 @@ func (s *schema) readJSON(text []byte) {
 	}
 }
 
-// subjects are the members with the subject of a page, in the order in which they are read. Other
-// members have things that the page only mentions: reviews, offers, other products.
+// subjects are the members with the subject of a page, in the order of reading. Other members hold things that the page only
+// mentions: reviews, offers, other products.
 var subjects = []string{"@graph", "mainEntity", "mainEntityOfPage", "breadcrumb", "about", "hasVariant"}
 
-// object reads one JSON-LD object and those it holds.
+// object reads one JSON-LD object, and the objects in its subjects.
 func (s *schema) object(object map[string]any, depth int) {
 	for t := range each(object["@type"]) {
 		if name, ok := t.(string); ok {
@@ -123,7 +123,7 @@ func (s *schema) typed(name string, object map[string]any) {
 	}
 }
 
-// crumbs reads the items of a BreadcrumbList, the first one of the page.
+// crumbs reads the items of the first BreadcrumbList of the page.
 func (s *schema) crumbs(list any) {
 	if s.jsonCrumbs {
 		return
@@ -163,7 +163,7 @@ var homes = []string{"home", "homepage", "home page", "start", "startseite", "ac
 
 func isHome(name string) bool { return slices.Contains(homes, strings.ToLower(name)) }
 
-// each yields the elements of an array, and any other value as itself.
+// each yields the elements of an array, or the value itself if it is no array.
 func each(value any) func(yield func(any) bool) {
 	return func(yield func(any) bool) {
 		list, ok := value.([]any)
@@ -178,8 +178,7 @@ func each(value any) func(yield func(any) bool) {
 	}
 }
 
-// nameOf returns a string as it is, the name of an object, or the name of an array's first
-// element.
+// nameOf returns the name in a value: the string itself, the name of an object, or the name of an array's first element.
 func nameOf(value any) string {
 	for range 3 { // an array of objects that hold a name
 		switch v := value.(type) {
@@ -221,14 +220,14 @@ func (s *schema) start(tag atom.Atom, a *attributes) {
 	}
 }
 
-// chars collects the text of the property that start has found.
+// chars collects the text of the current property.
 func (s *schema) chars(text []byte) {
 	if s.field != "" {
 		s.prop.write(text)
 	}
 }
 
-// end stores the property whose element ends.
+// end stores the current property if its element ends.
 func (s *schema) end(tag atom.Atom) {
 	if s.field == "" || tag != s.tag {
 		return
@@ -269,7 +268,7 @@ var anyType = func() map[string]bool {
 
 // addType adds a type in words, unless anyType has it.
 func (p *Page) addType(name string) {
-	name = typeName(name) // og:type has prefixes of its own
+	name = typeName(name) // og:type has prefixes
 	if len(name) > 64 || anyType[strings.ToLower(name)] {
 		return
 	}

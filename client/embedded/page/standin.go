@@ -7,14 +7,13 @@ import (
 	"unicode"
 )
 
-// A standIn is a kind of page in place of a site's own, whose words say nothing about the site.
-// Such pages are short; on longer pages the same words have a subject.
+// A standIn is a kind of stand-in. Stand-ins are short: on longer pages, the same words may be about the subject.
 type standIn struct {
 	reason FailureKind
 	most   int // bytes of text at most
 
-	// A title is a page's title, a part of the title between separators, or the whole text. A
-	// phrase is a part of the title or the text. Both are in lower case, without punctuation.
+	// titles match a page's title, a part of it between separators, or the whole text. phrases match a part of the title or the
+	// text. Both are in lower case, without punctuation.
 	titles, phrases []string
 }
 
@@ -173,8 +172,7 @@ func plain(text string) string {
 	return b.String()
 }
 
-// parkingServices are the hosts of companies that show pages for the owners or sellers of unused
-// domains. Each stands for its subdomains, too.
+// parkingServices are the hosts of domain parking services. Each includes its subdomains.
 var parkingServices = map[string]bool{
 	"sedoparking.com": true, "parkingcrew.net": true, "bodis.com": true, "parklogic.com": true, "above.com": true,
 	"afternic.com": true, "dan.com": true, "hugedomains.com": true, "undeveloped.com": true, "domainmarket.com": true,

@@ -22,7 +22,7 @@ const (
 	maxDrain = 16 << 10
 )
 
-// A visit is one Fetch under way, hop by hop.
+// A visit is the state of one Fetch.
 type visit struct {
 	fetcher *Fetcher
 	hops    int
@@ -90,7 +90,7 @@ func (v *visit) exchange(ctx context.Context, u *url.URL, accept string, read fu
 	return nil
 }
 
-// closeBody closes a body. It reads a short rest before, which keeps the connection.
+// closeBody closes a body. It first reads a short rest, which keeps the connection.
 func closeBody(res *http.Response) {
 	if 0 < res.ContentLength && res.ContentLength <= maxDrain {
 		_, _ = io.Copy(io.Discard, res.Body) // after an error the transport closes the connection
@@ -111,7 +111,7 @@ func (f *Fetcher) read(ctx context.Context, res *http.Response) (Page, error) {
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		return Page{}, &Error{Reason: Status, Status: res.StatusCode}
 	}
-	// The transport has undone gzip, the only encoding it asks for.
+	// The transport has decoded gzip, the only encoding that it accepts.
 	if coding := res.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return Page{}, &Error{Reason: NotHTML, Err: fmt.Errorf("the encoding %.20q is not accepted", coding)}
 	}
@@ -132,7 +132,7 @@ func isHTML(contentType string, body *bufio.Reader) bool {
 			return true
 		}
 	}
-	media, _, _ := mime.ParseMediaType(contentType) // "" if malformed; a bad parameter is forgiven
+	media, _, _ := mime.ParseMediaType(contentType) // "" if malformed; an invalid parameter is ignored
 	return media == "text/html" || media == "application/xhtml+xml"
 }
 

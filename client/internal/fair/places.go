@@ -6,20 +6,20 @@ import (
 	"sync"
 )
 
-// ErrFull means that as many requests of an account wait as may.
+// ErrFull means that the account may have no more requests waiting.
 var ErrFull = errors.New("too many requests of the account wait")
 
-// leastWaiting requests of an account may wait, whatever its share.
+// leastWaiting is the number of requests that may wait for an account with any share.
 const leastWaiting = 8
 
-// reserved: an account may hold so many places for each free one. An account alone takes four fifths of the places and
-// leaves the rest to accounts that come later, whatever the time for which it holds its own.
-const reserved = 4
+// perFree is the most places that an account holds for each free place. A single account takes four fifths of the places, and
+// leaves the rest to accounts that come later.
+const perFree = 4
 
-// Places are a number of places, which are taken in the order of a [Queue].
+// Places are a fixed number of places. Requests take them in the order of a [Queue].
 type Places struct {
 	count   int
-	bounded bool // an account may have as many requests waiting as its share of the places
+	bounded bool // an account may have no more requests waiting than its share of the places
 
 	mu    sync.Mutex
 	free  int
@@ -30,16 +30,16 @@ type Places struct {
 // request waits for a place.
 type request struct {
 	owner  Account
-	placed chan struct{} // closed when it has the place
+	placed chan struct{} // closed when the request has its place
 }
 
-// NewPlaces returns free places. With bounded, Take refuses an account of which too many requests wait.
+// NewPlaces returns count free places. If bounded, Take returns ErrFull to an account with too many waiting requests.
 func NewPlaces(count int, bounded bool) *Places {
 	return &Places{count: count, bounded: bounded, free: count, held: map[Account]int{}}
 }
 
-// Take waits for a place for the account of a context, which holds it until leave is called. The error is ErrFull or
-// that of the context.
+// Take waits for a place for the account of ctx, which holds it until leave is called. The error is ErrFull or the cause of
+// ctx.
 func (p *Places) Take(ctx context.Context) (leave func(), err error) {
 	owner := accountOf(ctx)
 	r, err := p.enter(owner)
@@ -61,7 +61,7 @@ func (p *Places) Take(ctx context.Context) (leave func(), err error) {
 	return nil, context.Cause(ctx)
 }
 
-// enter takes a free place, or returns a request that waits.
+// enter takes a free place, or adds a request to the queue and returns it.
 func (p *Places) enter(owner Account) (*request, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -89,10 +89,10 @@ func (p *Places) may(owner Account) bool {
 	if b, ok := owner.(Bounded); ok && b.InFlight() > 0 && p.held[owner] >= b.InFlight() {
 		return false
 	}
-	return p.held[owner] < reserved*p.free
+	return p.held[owner] < perFree*p.free
 }
 
-// Of returns how many places an account holds, and how many of its requests wait.
+// Of returns the number of places that an account holds, and the number of its waiting requests.
 func (p *Places) Of(owner Account) (held, waiting int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,7 +121,7 @@ func (p *Places) leave(owner Account) {
 	}
 }
 
-// giveUp removes a request; false if it has its place already.
+// giveUp removes a request from the queue; false if the request has its place already.
 func (p *Places) giveUp(r *request) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -136,12 +136,12 @@ func (p *Places) giveUp(r *request) bool {
 
 type accountKey struct{}
 
-// WithAccount returns a context of an account.
+// WithAccount returns a context with an account.
 func WithAccount(ctx context.Context, owner Account) context.Context {
 	return context.WithValue(ctx, accountKey{}, owner)
 }
 
-// nobody is the account of a context that WithAccount has not made: of work for no API key.
+// nobody is the account of a context without WithAccount.
 type nobody struct{}
 
 func (nobody) Priority() int { return 1 }

@@ -1,12 +1,10 @@
-// Package fair shares something scarce among accounts, such as the API keys of a team.
+// Package fair shares a scarce resource among accounts, such as the API keys of a team.
 //
-// A [Queue] is a weighted fair queue over accounts (start-time fair queueing). Each account has a queue in order of
-// arrival and a virtual time. The next item is that of the account with the lowest virtual time, which advances by
-// 1/priority for each item. So accounts that always have items waiting get shares in proportion to their priorities,
-// whatever number of items each has. An account that was idle starts at the virtual time of the account that was served
-// last: it has saved up nothing and owes nothing.
-//
-// [Places] are a number of things that requests hold for a while, and wait for in such a queue.
+// A [Queue] is a weighted fair queue over accounts (start-time fair queueing). Each account has a queue in order of arrival and
+// a virtual time. The next item is from the account with the lowest virtual time, which then advances by 1/priority. So
+// accounts that always have items waiting get shares in proportion to their priorities, whatever the number of items. An
+// account that was idle starts at the virtual time of the account that was served last: idle time earns nothing. [Places] are a
+// number of places that requests hold for a while. Requests wait for them in a Queue.
 package fair
 
 import (
@@ -19,20 +17,20 @@ type Account interface {
 	Priority() int // 1 or more
 }
 
-// account is an Account with its items.
+// account is an Account and its waiting items.
 type account[T comparable] struct {
 	owner   Account
 	waiting []T     // in order of arrival
 	virtual float64 // time: items divided by the priority
-	weight  int     // the priority, as it was when the first of the items came
+	weight  int     // the priority when the first of the waiting items came
 	index   int     // in Queue.active; -1 while nothing waits
 }
 
 // Queue is a weighted fair queue. It is not safe for concurrent use. The zero value is empty.
 type Queue[T comparable] struct {
 	accounts map[Account]*account[T]
-	active   accounts[T] // with waiting items
-	virtual  float64     // that of the account that was served last, before it was served
+	active   accounts[T] // accounts with waiting items
+	virtual  float64     // virtual time of the account that was served last, before it advanced
 	weights  int         // the sum of the weights of active accounts
 	length   int
 }
@@ -55,7 +53,7 @@ func (q *Queue[T]) Len() int { return q.length }
 // Waiting is the number of an account's items.
 func (q *Queue[T]) Waiting(owner Account) int { return len(q.account(owner).waiting) }
 
-// Share is the share of an account, from 0 to 1, beside the accounts that have items waiting.
+// Share is the share of an account among the accounts that have items waiting, from 0 to 1.
 func (q *Queue[T]) Share(owner Account) float64 {
 	a, weights := q.account(owner), q.weights
 	weight := a.weight
@@ -103,7 +101,7 @@ func (q *Queue[T]) PopOf(may func(Account) bool) (item T, ok bool) {
 	return item, true
 }
 
-// Remove removes an item of an account, which then counts for nothing.
+// Remove removes an item of an account, whose virtual time does not advance.
 func (q *Queue[T]) Remove(owner Account, item T) {
 	a := q.account(owner)
 	if i := slices.Index(a.waiting, item); i >= 0 {
@@ -126,7 +124,7 @@ func (q *Queue[T]) cut(a *account[T], i int) {
 	}
 }
 
-// Count counts something that an account has got without the queue.
+// Count advances the virtual time of an account for an item that did not pass through the queue.
 func (q *Queue[T]) Count(owner Account) {
 	a := q.account(owner)
 	a.virtual += 1 / float64(owner.Priority())

@@ -23,7 +23,7 @@ func New(size int64) *Pool {
 type Share struct {
 	pool  *Pool
 	bytes int64 // bytes
-	alone bool  // the share exceeds the pool, without a count
+	alone bool  // the share exceeds the pool; what it takes then is not counted
 }
 
 // Share returns an empty share of the pool.

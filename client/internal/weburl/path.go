@@ -40,9 +40,8 @@ func dots(segment string) string {
 const (
 	unreserved = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~"
 
-	// inPath are the characters that stay in a path. Other characters are escaped, and with these each of
-	// mayStay. That is the rule of net/url, which made the keys of stored requests: a browser escapes
-	// neither mayStay nor | and ^.
+	// inPath are the characters that stay in a path. Other characters are escaped, and with these each of mayStay. That is the
+	// rule of net/url, which stored requests follow. A browser escapes neither mayStay nor | and ^.
 	inPath  = unreserved + "%$&+,/:;=@"
 	mayStay = "!'()*[]"
 )
@@ -56,11 +55,11 @@ func escapePath(path string) string {
 	return escapedPathSet.escape(path)
 }
 
-// escapeQuery escapes the characters of a query that browsers escape, but not the apostrophe: it is
-// frequent, and has never been escaped in keys of stored requests.
+// escapeQuery escapes the characters of a query that browsers escape, except the apostrophe, which is not escaped in stored
+// requests.
 func escapeQuery(query string) string { return querySet.escape(query) }
 
-// A set is the ASCII characters that stay.
+// A set is a set of bytes that are not escaped.
 type set [256]bool
 
 var (

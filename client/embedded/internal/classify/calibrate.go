@@ -7,16 +7,15 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
-// Evidence is what the confidence of one entry depends on, for scripts/calibrate.
+// Evidence is the variables of one entry's confidence, for scripts/calibrate.
 type Evidence struct {
 	Path   string   `json:"path"`   // of the entry's category, or its code
 	Values evidence `json:"values"` // by variable
 }
 
-// EvidenceOf returns a function that gives the evidence of a text's first three entries, the best
-// first and whatever their confidence. fit is the name of a calibration in confidence.go, which
-// stands for a kind of text: a title (titleFit), a host name (nameFit, companyNameFit), a page
-// ("URL ||| text" or a text, pageFit) or a company ("name ||| description", companyFit).
+// EvidenceOf returns a function that returns the evidence of a text's first three entries, the best first, with any confidence.
+// fit is the name of a calibration in confidence.go. It determines the kind of text: a title (titleFit), a host name (nameFit,
+// companyNameFit), a page ("URL ||| text" or a text, pageFit) or a company ("name ||| description", companyFit).
 func EvidenceOf(fit string) (func(text string) []Evidence, error) {
 	var score func(e *Engine, s *scratch, text string)
 	load := taxonomy.IAB

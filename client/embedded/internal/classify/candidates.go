@@ -3,8 +3,8 @@ package classify
 // MaxCandidates is the most candidates of a text.
 const MaxCandidates = 8
 
-// TitleCandidates returns the categories with the best scores for a product's title, the best first, with
-// their confidences: also those that Title leaves out.
+// TitleCandidates returns up to MaxCandidates categories with the best scores for a product's title, the best first. Unlike
+// Title, it includes categories of low confidence.
 func (e *Engine) TitleCandidates(title string) []Match {
 	e = e.forTitle(title)
 	s := e.borrow()
@@ -13,7 +13,7 @@ func (e *Engine) TitleCandidates(title string) []Match {
 	return e.candidates(s, MaxCandidates, &titleFit, 0)
 }
 
-// WebsiteCandidates returns the categories with the best scores for a website, as TitleCandidates does for a title.
+// WebsiteCandidates is TitleCandidates for a website.
 func (e *Engine) WebsiteCandidates(host string, path []string, page []Field) []Match {
 	s := e.borrow()
 	defer e.giveBack(s)
@@ -24,8 +24,8 @@ func (e *Engine) WebsiteCandidates(host string, path []string, page []Field) []M
 	return e.candidates(s, MaxCandidates, fit, 0)
 }
 
-// Words calls take with the words of a text in their order: folded to lower case and without accents. The
-// word is valid during the call. It reads the first megabyte of the text.
+// Words calls take for each word in the first megabyte of a text, in lower case and without accents. The word is valid only
+// during the call.
 func Words(text string, take func(word []byte)) {
 	var r reader
 	for r.reset(text); r.next(); {

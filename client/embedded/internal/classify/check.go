@@ -6,9 +6,8 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
-// Check finds categories of a custom taxonomy that have no words, that have the same words as
-// another category, or that have another category's name as an alias. [taxonomy.Custom.Check]
-// finds faults of the file. Findings are in the order of their lines.
+// Check returns the categories of a custom taxonomy that have no words, the same words as another category, or another
+// category's name as an alias, in the order of their lines. [taxonomy.Custom.Check] finds the faults of the file.
 func Check(c *taxonomy.Custom) []taxonomy.Finding {
 	w := newReading(c)
 	var found []taxonomy.Finding
@@ -24,13 +23,13 @@ func Check(c *taxonomy.Custom) []taxonomy.Finding {
 	return found
 }
 
-// reading is a custom taxonomy with its categories' phrases as an engine compares them.
+// reading is a custom taxonomy with its categories' phrases in the form that an engine compares.
 type reading struct {
 	*taxonomy.Custom
 	phrases []string       // by category: all its phrases as one text, "" if it has none
 	names   []string       // by category: the terms of its name
 	first   map[string]int // the first category with these phrases
-	called  map[string]int // the first category with a name of these terms
+	called  map[string]int // the first category whose name has these terms
 }
 
 func newReading(c *taxonomy.Custom) *reading {
@@ -49,8 +48,7 @@ func newReading(c *taxonomy.Custom) *reading {
 	return w
 }
 
-// twin finds an earlier category with the same phrases: an engine can tell the two apart only by
-// their parents.
+// twin finds an earlier category with the same phrases: an engine distinguishes the two only by their parents.
 func (w *reading) twin(i int) []taxonomy.Finding {
 	first := w.first[w.phrases[i]]
 	if first == i {

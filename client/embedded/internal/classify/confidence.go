@@ -2,14 +2,12 @@ package classify
 
 import "math"
 
-// The confidence of an entry is the probability that the entry is right, as far as labelled samples
-// show. It is a logistic function of the entry's evidence, with coefficients for each kind of
-// text. All coefficients but the base are 0 or more: more evidence never lowers a confidence.
-//
-// scripts/calibrate fits the coefficients by weighted logistic regression to the first three
-// entries of every answer. The first entry weighs 1, the others half or, for names, less; all
-// sets of samples of a kind weigh the same. Run it again when the taxonomies, their aliases or
-// the scores have changed. linkFit was fitted to taxonomies that were made of the labels of two sets of titles.
+// The confidence of an entry is the probability that the entry is right, estimated from labelled samples. It is a logistic
+// function of the entry's evidence, with coefficients for each kind of text. All coefficients except the base are 0 or more:
+// more evidence never lowers a confidence. scripts/calibrate fits the coefficients to the first three entries of every answer,
+// by weighted logistic regression. The first entry weighs 1. The others weigh a half, and less for names. All sets of samples
+// of a kind weigh the same. Run it again when the taxonomies, their aliases or the scores have changed. The taxonomies for
+// linkFit consist of the labels of two sets of titles.
 var (
 	titleFit       = calibration{ofBase: -6.755, ofScore: 1.429, ofMargin: 0.925, ofShare: 0.425, ofCoverage: 0.768, ofWhole: 3.276, ofHeight: 0.133, ofLeaf: 0.455}
 	pageFit        = calibration{ofBase: -7.082, ofScore: 0.631, ofLeaf: 0.597, ofWords: 0.852, ofWordsTop: 0.238, ofKin: 2.089}
@@ -19,20 +17,20 @@ var (
 	nameFit        = calibration{ofBase: -2.137, ofScore: 1.310, ofShare: 0.492, ofCoverage: 1.365, ofHead: 0.147}
 )
 
-// The variables that an entry's confidence depends on.
+// The variables of a confidence.
 const (
 	ofBase     = iota // 1
 	ofScore           // the natural logarithm of the score
-	ofMargin          // the natural logarithm of the score over the best score of another branch, between -maxMargin and maxMargin
+	ofMargin          // the natural logarithm of the score divided by the best score of an unrelated category, between -maxMargin and maxMargin
 	ofShare           // the share of all scores under the same top level
-	ofCoverage        // the share of the text that matches the category; of linked categories, the confidence of the other taxonomy's
+	ofCoverage        // the share of the text that matches the category; with links, the confidence of the base's best category
 	ofHead            // 1 for a name whose last word matches the category
 	ofDomain          // 1 for a name whose top-level domain matches the category
-	ofWhole           // of a title: the share of the category's best phrase that the title has
-	ofHeight          // the negative number of levels above the category: each level is one more that can be wrong
-	ofLeaf            // 1 for a category without categories below it; of others, one of those below may be right
+	ofWhole           // for a title: the share of the category's best phrase that is in the title
+	ofHeight          // the negative number of levels above the category, each of which can be wrong
+	ofLeaf            // 1 for a category without children; else a descendant may be the right one
 	ofWords           // the natural logarithm of the number of the category's phrases: with few phrases, a single word decides
-	ofWordsTop        // the same of all categories under the same top level
+	ofWordsTop        // the natural logarithm of the number of phrases under the same top level
 	ofKin             // the share of the leaders that are under the same top level
 	variables
 )
@@ -46,8 +44,8 @@ type calibration [variables]float64
 // maxMargin is the margin of an entry without a rival.
 const maxMargin = 1.5
 
-// confidence is the probability rounded to four decimals: floating-point results may differ
-// between processors in their last bits.
+// confidence is the probability rounded to four decimals, because the last bits of floating-point results differ between
+// processors.
 func (c *calibration) confidence(v evidence) float64 {
 	return math.Round(1e4*c.probability(v)) / 1e4
 }
@@ -95,7 +93,7 @@ func (e *Engine) evidence(s *scratch, leaders []ranked, i int) evidence {
 		v[ofWhole] = float64(s.hits[best-1].covered / e.index.phrases[best-1].mass)
 	}
 	if e.links != nil {
-		v[ofCoverage] = s.known
+		v[ofCoverage] = s.linkConfidence
 	}
 	if len(s.name) > 0 {
 		e.addNameEvidence(&v, s, entry.category)
@@ -103,9 +101,8 @@ func (e *Engine) evidence(s *scratch, leaders []ranked, i int) evidence {
 	return v
 }
 
-// addNameEvidence adds the evidence that a host name gives. Most words in names do not have their
-// usual meaning, least of all words that are a small part of the letters or that precede another
-// word: Applebee's is no apple farm.
+// addNameEvidence adds the evidence of a host name. Words in names rarely have their usual meaning, above all short ones and
+// those before another word: Applebee's is no apple farm.
 func (e *Engine) addNameEvidence(v *evidence, s *scratch, category int32) {
 	speaking, letters := 0, 0
 	for _, w := range s.name {
@@ -128,8 +125,8 @@ func share(all bool) float64 {
 	return 0
 }
 
-// holdsTerm reports whether a phrase of the category, an ancestor or a descendant holds a term, and
-// whether such a phrase ends in the term.
+// holdsTerm reports whether a phrase of the category, an ancestor or a descendant holds a term, and whether the term is the
+// head of such a phrase.
 func (e *Engine) holdsTerm(term, category int32) (holds, ends bool) {
 	if term == noTerm {
 		return false, false
@@ -151,7 +148,7 @@ func (e *Engine) related(a, b int32) bool {
 	return e.isUnder(a, b) || e.isUnder(b, a)
 }
 
-// isLeaf reports whether no category is below this one: children follow their parent.
+// isLeaf reports whether a category has no children, which would follow it.
 func (e *Engine) isLeaf(c int32) bool {
 	next := int(c) + 1
 	return next == len(e.taxonomy.Categories) || e.taxonomy.Categories[next].Parent != int(c)

@@ -6,19 +6,19 @@ import (
 	"unicode"
 )
 
-// languageSet has a bit for each of languages.
+// languageSet has a bit for each element of languages.
 type languageSet uint32
 
 const maxLanguages = 32
 
-// detect returns the index in languages of the language that knows most of a title's words; -1 for English, and if none
-// knows clearly more than English.
+// detect returns the index in languages of the language with most of a title's words; noLanguage if English has most, or no
+// language has clearly more.
 func (e *Engine) detect(title string) int {
 	if i := byScript(title); i >= 0 {
 		return i
 	}
 	known := e.localized.words()
-	var own, common [maxLanguages]int // by language: the words that English does not know, and those that it knows, too
+	var own, common [maxLanguages]int // by language: the number of words that English does not have, and of words that it has, too
 	var unknown []string
 	words, inEnglish := 0, 0
 	var r reader
@@ -49,7 +49,7 @@ func (e *Engine) detect(title string) int {
 			return own > inEnglishOnly && (own > inEnglishOnly+1 || own+common[i] == words)
 		}
 		if !isClear(own[i] + len(unknown)) {
-			continue // the forms of unknown words take time, and cannot change the answer
+			continue // hasForm is slow, and cannot change the result
 		}
 		for _, word := range unknown {
 			if lang.hasForm(word, known, 1<<i) {
@@ -65,22 +65,22 @@ func (e *Engine) detect(title string) int {
 
 const noLanguage = -1
 
-// hasForm reports whether the language has another form of a word, or a word that ends in one.
+// hasForm reports whether the language has a word with the same stem, or one that is the last part of the compound word.
 func (l *language) hasForm(word string, known map[string]languageSet, bit languageSet) bool {
 	has := func(word string) bool { return known[string(l.stem([]byte(word)))]&bit != 0 }
 	if has(word) {
 		return true
 	}
 	for from := range l.lastParts(word) {
-		if len(word)-from > leastPart && has(word[from:]) { // many English words end in four letters that are a word
+		if len(word)-from > leastPart && has(word[from:]) { // the last four letters of many English words are a word
 			return true
 		}
 	}
 	return false
 }
 
-// knownWords returns the languages of every word of the names, and of its stem. Languages without spaces show by their
-// script.
+// knownWords returns the languages of each word of the names, and of its stem. It skips languages without spaces, which
+// byScript detects.
 func knownWords(names map[string]map[string]string) map[string]languageSet {
 	all := make(map[string]languageSet)
 	var r reader
@@ -89,7 +89,7 @@ func knownWords(names map[string]map[string]string) map[string]languageSet {
 			continue
 		}
 		bit := languageSet(1) << i
-		words := make(map[string]bool) // most are in several names, and a stem takes time
+		words := make(map[string]bool) // each once: most are in several names, and stemming is slow
 		for _, name := range names[lang.code] {
 			for r.reset(name); r.next(); {
 				words[string(r.word)] = true
@@ -108,7 +108,7 @@ func knownWords(names map[string]map[string]string) map[string]languageSet {
 	return all
 }
 
-// byScript returns the language whose script a title has, noLanguage for the Latin script.
+// byScript returns the index of the language of a title's script; noLanguage for the Latin script.
 func byScript(title string) int {
 	code := ""
 	for _, c := range title {

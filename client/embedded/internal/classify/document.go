@@ -3,32 +3,32 @@ package classify
 // Field is a part of a document.
 type Field struct {
 	Text   string
-	Weight float64 // how much a word counts: 1 for a body, 3 for a title; a field of 0 or less is not read
+	Weight float64 // the weight of a word: 1 for a body, 3 for a title; a field of 0 or less is not read
 }
 
 const (
-	maxDocumentWords = 20_000 // in all fields together: far more than it takes to see a subject
+	maxDocumentWords = 20_000 // in all fields together: far more than the subject needs
 	maxFieldWeight   = 100
 
-	// The first occurrence of a word in a short text weighs 1/(1+saturation); later ones add
-	// less and less. In a long text words recur by chance.
+	// The first occurrence of a word in a short text weighs 1/(1+saturation), and later ones less and less. In a long text,
+	// words recur by chance.
 	saturation       = 3
 	saturationOfWord = 1.0 / 120 // added for every word of the text
 
 	repeated         = 0.5  // the weight of a term in further phrases of a category
-	commonplaceShare = 0.2  // the weight of a word that every document has
+	commonplaceShare = 0.2  // the weight of a commonplace
 	apart            = 0.6  // the weight of a phrase whose terms are not adjacent
 	inherited        = 0.4  // the share of a parent's score that a category inherits
 	topShare         = 0.4  // the share of a score that depends on the top level
 	aside            = 0.75 // the weight of the top levels in asides
 )
 
-// asides are top-level categories whose texts have another subject, too: a sensitive topic may be a crime, a sale is one of
-// dresses, and an event is the award of a film. That subject comes first.
+// asides are top-level categories whose texts also have another subject, which is more important: a sale is of dresses, and an
+// award is for a film.
 var asides = map[string]bool{"Sensitive Topics": true, "Shopping": true, "Events": true}
 
-// scoreDocument ranks the categories for a text's fields. It reads the first 20,000 words of the fields, and at most a
-// megabyte of each field.
+// scoreDocument ranks the categories for a text's fields. It reads up to maxDocumentWords words, and at most a megabyte of each
+// field.
 func (e *Engine) scoreDocument(s *scratch, fields []Field) {
 	e.readFields(s, fields)
 	e.saturate(s)
@@ -61,8 +61,7 @@ func (e *Engine) readFields(s *scratch, fields []Field) bool {
 	return s.words > before
 }
 
-// count counts a word and the pair it makes with the term before it. It returns
-// the word's term.
+// count counts a word, and its pair with the term before it. It returns the word's term.
 func (e *Engine) count(s *scratch, word []byte, weight float32, previous int32) int32 {
 	first, t := e.index.resolve(word)
 	if first != noTerm {
@@ -81,7 +80,7 @@ func (e *Engine) count(s *scratch, word []byte, weight float32, previous int32) 
 	return t
 }
 
-// saturate turns counts into weights below 1: further occurrences of a word add little.
+// saturate converts counts to weights below 1: further occurrences of a word add little.
 func (e *Engine) saturate(s *scratch) {
 	half := float32(saturation + saturationOfWord*float64(s.words))
 	for _, t := range s.terms {
@@ -95,9 +94,8 @@ func (e *Engine) saturate(s *scratch) {
 	}
 }
 
-// sumPhrases sums the weights of the text's terms for every category and for every top level. A
-// term counts once for a category, with the best of the phrases that hold it: several phrases
-// with the same term say nothing more about the text.
+// sumPhrases sums the weights of the text's terms for every category and for every top level. A term counts for a category with
+// the best of the phrases that hold it, and only a little with the others.
 func (e *Engine) sumPhrases(s *scratch) {
 	e.hitPhrases(s)
 	e.hitPairs(s)
@@ -122,8 +120,8 @@ func (p *phrase) documentScore(h *hit) float32 {
 	return apart * p.score(h)
 }
 
-// sumTerm adds a term's part to the scores of the phrases that hold it. Phrases are in the order
-// of their categories, so the phrases of a category, and of a top level, are consecutive.
+// sumTerm adds a term to the scores of the categories and top levels whose phrases hold it. Phrases are in the order of their
+// categories, so the phrases of a category, and of a top level, are consecutive.
 func (e *Engine) sumTerm(s *scratch, t int32) {
 	category, top := int32(noCategory), int32(noCategory)
 	best, bestOfTop, sum := float32(0), float32(0), float32(0)
@@ -144,7 +142,7 @@ func (e *Engine) sumTerm(s *scratch, t int32) {
 	s.addTop(top, bestOfTop)
 }
 
-// hitPairs adds the pairs to the hits of the phrases they are from.
+// hitPairs adds the pairs to the hits of their phrases.
 func (e *Engine) hitPairs(s *scratch) {
 	for _, pair := range s.pairList {
 		weight := s.pairs[pair]
@@ -158,8 +156,8 @@ func (e *Engine) hitPairs(s *scratch) {
 	}
 }
 
-// rankSums ranks the categories. It adds the scores of ancestors, each generation weighted by
-// share, scales by the part of all scores under the same top level, and lowers asides.
+// rankSums ranks the categories. It adds the scores of ancestors, multiplied by share for each level, raises categories under
+// the best top level, and lowers asides.
 func (e *Engine) rankSums(s *scratch, share float32) {
 	best := float32(0)
 	for _, c := range s.topList {

@@ -21,16 +21,15 @@ type Engine struct {
 	words      []float64 // by category: the variable ofWords
 	wordsUnder []float64 // by top-level category: the variable ofWordsTop
 	title      *calibration
-	document   *calibration // of documents in this taxonomy
-	name       *calibration // of names without a page
+	document   *calibration // for documents
+	name       *calibration // for names without a page
 	scratch    sync.Pool    // of *scratch
-	links      *linkage     // nil without
+	links      *linkage     // to another taxonomy; nil for none
 	localized  *localized   // engines for other languages; nil if all titles are read as English
-	spaceless  *known       // the words of a language without spaces; nil for others
+	spaceless  *lexicon     // the words of a language without spaces; nil for other languages
 }
 
-// New builds an engine, which takes a fraction of a second: callers share one engine per
-// taxonomy.
+// New builds an engine, which takes a fraction of a second. Build one engine per taxonomy.
 func New(t *taxonomy.Taxonomy) *Engine { return newEngine(t, english) }
 
 // newEngine builds an engine for titles in one language.
@@ -51,7 +50,7 @@ func newEngine(t *taxonomy.Taxonomy, lang *language) *Engine {
 	return e
 }
 
-// Taxonomy returns the taxonomy the engine answers in.
+// Taxonomy returns the taxonomy of the engine.
 func (e *Engine) Taxonomy() *taxonomy.Taxonomy { return e.taxonomy }
 
 // borrow returns a cleared scratch.

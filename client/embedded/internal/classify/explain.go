@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// Contribution is the part of an answered category's score that some words add.
+// Contribution is the part of a matched category's score that comes from some words.
 type Contribution struct {
-	Category int      // the category answered
+	Category int      // the matched category
 	Speaker  int      // the category that has these words: Category, an ancestor, or a child that Category stands for
 	Link     int      // the category of the linked taxonomy that has these words instead of Speaker; -1 for none
-	Words    string   // as in their first place in the text, in lower case and without accents
+	Words    string   // as at their first place in the text, in lower case and without accents
 	Fields   []string // the names of the fields that have the words
-	Weight   float64  // the part of the category's score
-	Share    float64  // the same as a share of the score; the shares of a category add up to 1
+	Weight   float64  // of the category's score
+	Share    float64  // Weight as a share of the score; the shares of a category add up to 1
 }
 
 // ExplainTitle returns the matches that Title returns for the joined parts, and the contributions
@@ -30,8 +30,7 @@ func (e *Engine) ExplainTitle(parts []TitlePart) ([]Match, []Contribution) {
 	return matches, x.contributions(matches, x.titleSummands)
 }
 
-// linkedContributions are those of a category's own words, and those of the words of the categories that it is linked
-// to.
+// linkedContributions returns the contributions of a category's own words, and of the words of its linked categories.
 func (x *explainer) linkedContributions(matches []Match, parts []TitlePart) (all []Contribution) {
 	title := Join(parts)
 	base := x.links.base.forTitle(title)
@@ -96,8 +95,8 @@ func (e *Engine) ExplainWebsite(host string, path []string, page []Field, names 
 	})
 }
 
-// explainer splits the scores of a text into parts. Its scratch is not returned to the pool,
-// because scoring in parts leaves it in a state that other texts cannot use.
+// explainer splits the scores of a text into parts. Its scratch does not return to the pool, because clear cannot reset it
+// afterwards.
 type explainer struct {
 	*Engine
 	s       *scratch
@@ -105,14 +104,14 @@ type explainer struct {
 	sources map[int32]source
 }
 
-// summand is the part of a term in a score that is not scaled yet.
+// summand is the part of a term in a score, before it is scaled.
 type summand struct {
 	speaker int32
 	term    int32
 	worth   float64
 }
 
-// contributions scales the summands of every match to its score.
+// contributions scales the summands of each match to its score.
 func (x *explainer) contributions(matches []Match, summands func(category int32) []summand) []Contribution {
 	var all []Contribution
 	for i, m := range matches {
@@ -122,8 +121,8 @@ func (x *explainer) contributions(matches []Match, summands func(category int32)
 	return all
 }
 
-// scored returns the category that a match has its score from, and the score: the match itself,
-// or the leading child if the first match is a parent that replaced its children.
+// scored returns the category whose score a match has, and the score: the match itself, or the best child if the first match is
+// a parent that replaced its children.
 func (x *explainer) scored(category int32, isFirst bool) ranked {
 	own, lead := ranked{category: category}, x.ranked[0]
 	for _, r := range x.ranked {
@@ -140,7 +139,7 @@ func (x *explainer) scored(category int32, isFirst bool) ranked {
 	return own
 }
 
-// merge makes one contribution of summands with the same words and speaker.
+// merge joins summands with the same words and speaker to one contribution.
 func (x *explainer) merge(category int, score float64, summands []summand) []Contribution {
 	total := 0.0
 	for _, v := range summands {
@@ -161,8 +160,7 @@ func (x *explainer) merge(category int, score float64, summands []summand) []Con
 	return list
 }
 
-// websiteSummands are the parts of the terms in a category's score, those inherited from
-// ancestors included.
+// websiteSummands returns the parts of the terms in a category's score, including its ancestors' parts.
 func (x *explainer) websiteSummands(category int32, share float64) []summand {
 	var list []summand
 	for _, t := range x.s.terms {
@@ -187,8 +185,7 @@ func (x *explainer) sumAlone(term int32) {
 	x.sumTerm(x.s, term)
 }
 
-// titleSummands are the parts of the terms of a category's best phrase and of its ancestors'
-// names.
+// titleSummands returns the parts of the terms of a category's best phrase and of its ancestors' names.
 func (x *explainer) titleSummands(category int32) []summand {
 	var list []summand
 	if best := x.s.best[category] - 1; best >= 0 {

@@ -6,8 +6,8 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
-// Describe is the category that was found, in words: its path, its title if it has one, and the phrase
-// that has the words unless that is the category's name.
+// Describe returns a text with the category's path, its title if it has one, and the matching phrase unless that is the
+// category's name.
 func (f Found) Describe(t *taxonomy.Taxonomy) string {
 	category := &t.Categories[f.Category]
 	text := category.Path

@@ -13,12 +13,9 @@ import (
 // §2.3.4).
 const maxLabel = 63
 
-// SplitHost returns the words of a host name in lower case: "www.bestcarparts.co.uk" gives best,
-// car, parts. It prefers words of the taxonomy; letters between known words are a word of their
-// own, such as a brand. Internationalized names (RFC 5890) are decoded to their own script.
-//
-// domain is the meaning of the top-level domain, "" for most: "travel" for "acme.travel", and
-// "university" for "acme.edu".
+// SplitHost returns the words of a host name in lower case: "www.bestcarparts.co.uk" gives best, car, parts. It prefers words
+// of the taxonomy. Other letters between known words are one word, such as a brand. Internationalized names (RFC 5890) are
+// decoded to their own script. domain is the meaning of the top-level domain, such as "university" for "acme.edu"; "" for most.
 func (e *Engine) SplitHost(host string) (words []string, domain string) {
 	host, _, _ = strings.Cut(host, ":") // a port
 	labels := strings.FieldsFunc(strings.ToLower(host), func(c rune) bool { return c == '.' })
@@ -31,8 +28,7 @@ func (e *Engine) SplitHost(host string) (words []string, domain string) {
 	return words, domain
 }
 
-// decode returns an internationalized label in its own script, and "" for a malformed label,
-// whose letters are no words.
+// decode returns an internationalized label in its own script; "" for a malformed label.
 func decode(label string) string {
 	if !strings.HasPrefix(label, "xn--") {
 		return label
@@ -44,8 +40,8 @@ func decode(label string) string {
 	return decoded
 }
 
-// cutSuffix removes the labels that say nothing about a site's subject: "www" and the like, and
-// the labels under which names are registered. It also returns the meaning of the latter, or "".
+// cutSuffix removes "www" and similar labels from the start, and the labels under which names are registered from the end. It
+// returns the meaning of the top-level domain; "" for none.
 func (e *Engine) cutSuffix(labels []string) ([]string, string) {
 	if len(labels) > 2 && hostRoles[strings.TrimRight(labels[0], "0123456789")] {
 		labels = labels[1:]
@@ -76,7 +72,7 @@ func (e *Engine) domainWord(domain string) string {
 	return domain
 }
 
-// hostRoles are first labels that name a server's role. Digits may follow.
+// hostRoles are first labels that name the role of a server. Digits may follow.
 var hostRoles = wordSet(`www m mobile shop store web wap amp en cdn static`)
 
 // domainWords are the meanings of top-level domains, and of labels under country domains, that
@@ -88,7 +84,7 @@ var domainWords = map[string]string{
 	"fit": "fitness", "aero": "aviation", "coop": "cooperative",
 }
 
-// plainDomains are top-level domains that are words without a meaning for the site.
+// plainDomains are top-level domains whose words say nothing about the site.
 var plainDomains = wordSet(`info name online site website space live life world today click link club store shop tech mobi arpa
 	group zone center page pages cloud global company network digital asia work plus cool best host team blog test example
 	local solutions services agency guru media studio systems`)
@@ -96,15 +92,14 @@ var plainDomains = wordSet(`info name online site website space live life world 
 // registries are second-level labels of country domains ("co.uk", "com.au").
 var registries = wordSet(`co com org net gov edu ac or ne go nom mil`)
 
-// platforms are hosts of sites on all subjects.
+// platforms are labels of hosts with sites on all subjects.
 var platforms = wordSet(`blogspot wordpress tumblr weebly wixsite squarespace typepad livejournal github myshopify webnode jimdo forumactif
 	altervista herokuapp netlify`)
 
 //go:embed words.txt
 var wordsText string
 
-// commonWords holds words a host name may be made of besides the taxonomy's,
-// stemmed.
+// commonWords are words of host names that are not in the taxonomy, stemmed.
 var commonWords = sync.OnceValue(func() map[string]bool {
 	words := make(map[string]bool)
 	for w := range strings.FieldsSeq(wordsText) {
@@ -113,7 +108,7 @@ var commonWords = sync.OnceValue(func() map[string]bool {
 	return words
 })
 
-// runs parts a label into runs of letters and runs of digits.
+// runs splits a label into runs of letters and runs of digits.
 func runs(label string) []string {
 	var out []string
 	start, kind := 0, byte(0)
@@ -143,9 +138,8 @@ func runKind(c byte) byte {
 	return 'l'
 }
 
-// splitRun splits a run of letters into the words of least cost. Known words cost little, longer
-// ones less, and other letters cost much, so a name that merely contains short words is not
-// split.
+// splitRun splits a run of letters into the words of least cost. Known words cost little, long ones less per letter, and other
+// letters much. So a name that contains short words by chance is not split.
 func (e *Engine) splitRun(run string) []string {
 	if len(run) > maxLabel || runKind(run[0]) == 'd' || !isASCII(run) {
 		return []string{run}
@@ -175,13 +169,13 @@ func (e *Engine) splitRun(run string) []string {
 	return words
 }
 
-// isASCII reports whether a run may be cut between any two bytes.
+// isASCII reports whether each byte of a run is a character.
 func isASCII(run string) bool {
 	return !strings.ContainsFunc(run, func(c rune) bool { return c > 0x7F })
 }
 
-// shortestTerm is the length of the shortest taxonomy words that are looked for within a run.
-// Shorter words would be found everywhere; words.txt lists the common ones.
+// shortestTerm is the length of the shortest words of the taxonomy that are found within a run. Shorter words occur everywhere.
+// words.txt has the common ones.
 const shortestTerm = 3
 
 // wordCost is the cost of a known word, 0 for other words.
@@ -199,7 +193,7 @@ func (e *Engine) wordCost(word string) float64 {
 	return 0
 }
 
-const commonCost = 0.1 // added for a word that the taxonomy does not have, to prefer its words between equal splits
+const commonCost = 0.1 // added for a word that is not in the taxonomy: of equal splits, the one with the taxonomy's words is preferred
 
 // knownCost is the cost of a known word of n letters.
 func knownCost(n int) float64 { return 1 + 3/float64(n) }

@@ -24,11 +24,11 @@ type index struct {
 	ancestry    lists // by category: the distinct terms in its ancestors' names
 }
 
-// phrase is one way to say a category.
+// phrase is a wording of a category.
 type phrase struct {
 	category int32
 	head     int32   // "table" in "dining room table", "bed" in "bed with drawers"
-	mass     float32 // idf of its terms, summed
+	mass     float32 // the sum of its terms' idf
 	weight   float32 // 1, or bareWeight
 	terms    int32
 	pairs    int32
@@ -59,7 +59,7 @@ type pairOf struct{ first, second int32 }
 // pairKey joins two terms into a key of index.pairs.
 func pairKey(a, b int32) uint64 { return uint64(uint32(a))<<32 | uint64(uint32(b)) }
 
-// lookup returns the term of a word, noTerm if no phrase holds it. It stems w in place.
+// lookup returns the term of a word; noTerm if no phrase holds it. It stems w in place.
 func (x *index) lookup(w []byte) int32 {
 	if t, ok := x.vocabulary[string(x.language.stem(w))]; ok {
 		return t
@@ -67,9 +67,8 @@ func (x *index) lookup(w []byte) int32 {
 	return noTerm
 }
 
-// resolve returns the term of a word, or the two terms it is a compound of, as
-// "bedsheets" is of "bed" and "sheet". first is noTerm unless there are two, and
-// second unless there are any. It stems w in place.
+// resolve returns the term of a word as second, or both terms of a compound: "bed" and "sheet" for "bedsheets". Missing terms
+// are noTerm. It stems w in place.
 func (x *index) resolve(w []byte) (first, second int32) {
 	word := ""
 	if x.language.compounds {
@@ -85,8 +84,8 @@ func (x *index) resolve(w []byte) (first, second int32) {
 	return x.parts(word)
 }
 
-// parts returns the terms of the longest known last part of a compound, and of what is before it; noTerm for those that
-// are not known.
+// parts returns the term of the longest known last part of a compound, and the term of the part before it. Unknown terms are
+// noTerm.
 func (x *index) parts(word string) (first, last int32) {
 	term := func(part string) int32 {
 		if t, ok := x.vocabulary[string(x.language.stem([]byte(part)))]; ok {
@@ -108,7 +107,7 @@ func (x *index) parts(word string) (first, last int32) {
 	return noTerm, noTerm
 }
 
-// indexer collects what an index is packed from.
+// indexer builds an index.
 type indexer struct {
 	*index
 	reader       reader
@@ -118,12 +117,12 @@ type indexer struct {
 	byTerm       [][]int32
 	byPair       [][]int32
 	names        [][]int32       // by category: the terms of its own name
-	seen         map[string]bool // the phrases of the category at hand, by key
-	key          []byte          // of a phrase: its terms; kept for its memory
+	seen         map[string]bool // the phrases of the present category, by key
+	key          []byte          // buffer for the key of a phrase: its terms
 }
 
-// leastCategories is the least number of categories in the computation of idf. In a taxonomy of
-// ten categories all words would be common, and no score would be high enough to answer.
+// leastCategories is the least number of categories that idf assumes. In a taxonomy of ten categories all words would count as
+// common, and no score would be high enough for an answer.
 const leastCategories = 700
 
 // buildIndex indexes the phrases of all categories.
@@ -184,15 +183,14 @@ func (b *indexer) addCategories(t *taxonomy.Taxonomy) []int32 {
 	return append(categoriesWith, make([]int32, len(b.byTerm)-len(categoriesWith))...)
 }
 
-// isRepeated reports whether the next category is a child of c with the same name, such as the
-// only six-digit industry of a five-digit NAICS industry. The child then owns the phrases, so
-// that the answer is the more specific category.
+// isRepeated reports whether the next category is a child of c with the same name, such as the only six-digit industry of a
+// five-digit NAICS industry. Then only the child has the phrases, because the more specific category is the better answer.
 func isRepeated(t *taxonomy.Taxonomy, c int) bool {
 	return c+1 < len(t.Categories) && t.Categories[c+1].Parent == c && t.Categories[c+1].Name == t.Categories[c].Name
 }
 
-// terms returns the terms of a text without stop words, adding new ones, and the
-// place of the head among them: the last, or the last before "with" or "for".
+// terms returns the terms of a text without stop words, and the index of its head: the last term, or the last before "with" or
+// "for". It adds unknown words to the vocabulary.
 func (b *indexer) terms(text string) (terms []int32, head int) {
 	head = -1
 	if b.language.nounFirst {
@@ -222,7 +220,7 @@ func (b *indexer) terms(text string) (terms []int32, head int) {
 	return terms, head
 }
 
-// addTerm adds a term that no phrase holds yet.
+// addTerm adds a new term.
 func (b *indexer) addTerm(word string) int32 {
 	t := int32(len(b.byTerm))
 	b.vocabulary[word] = t
@@ -263,8 +261,7 @@ func (b *indexer) addPhrase(category int, terms []int32, headAt int, bare bool) 
 	b.phrases = append(b.phrases, p)
 }
 
-// addPair lists a phrase under two terms in a row and returns 1, or 0 if it is
-// there already.
+// addPair adds a phrase to the list of a pair, and returns 1, or 0 if the list has it already.
 func (b *indexer) addPair(id, first, second int32) int32 {
 	key := pairKey(first, second)
 	pair, ok := b.pairs[key]
@@ -289,8 +286,8 @@ func (b *indexer) addVariants() {
 	}
 }
 
-// addCompounds indexes pairs by their spelling as one word. It skips pairs with a part of one or
-// two letters, which unrelated words contain.
+// addCompounds indexes pairs by their spelling as one word. It skips pairs with a part of one or two letters, which also occurs
+// in unrelated words.
 func (b *indexer) addCompounds() {
 	for key := range b.pairs {
 		p := pairOf{int32(key >> 32), int32(uint32(key))}
@@ -302,14 +299,14 @@ func (b *indexer) addCompounds() {
 		if _, known := b.vocabulary[word]; known {
 			continue
 		}
-		if other, taken := b.compounds[word]; !taken || p.first < other.first { // not by the order of the map
+		if other, taken := b.compounds[word]; !taken || p.first < other.first { // does not depend on the order of the map
 			b.compounds[word] = p
 		}
 	}
 }
 
-// findIdioms finds the pairs that are a phrase of their own under another top level than most
-// phrases with their second term.
+// findIdioms finds the pairs that are a whole phrase under one top level, while most phrases with their second term are under
+// another.
 func (b *indexer) findIdioms(t *taxonomy.Taxonomy) {
 	top := topLevels(t)
 	b.idioms = make([]bool, len(b.byPair))
@@ -323,8 +320,8 @@ func (b *indexer) findIdioms(t *taxonomy.Taxonomy) {
 	}
 }
 
-// isCommonest reports whether no top level has more phrases with a term than this
-// one. The phrases under a top level follow each other.
+// isCommonest reports whether no top level has more phrases with a term than want. The phrases under a top level are
+// consecutive.
 func (b *indexer) isCommonest(top []int32, want, term int32) bool {
 	own, most, run, last := 0, 0, 0, int32(noCategory)
 	for _, p := range b.byTerm[term] {
@@ -340,11 +337,11 @@ func (b *indexer) isCommonest(top []int32, want, term int32) bool {
 	return own == most
 }
 
-// weigh computes what depends on how often each term is used.
+// weigh computes the idf of terms and the mass of phrases.
 func (b *indexer) weigh(categoriesWith []int32, categories int) {
 	b.idf = make([]float32, len(categoriesWith))
 	for t, n := range categoriesWith {
-		// Terms that stand only where a name tells exceptions are in no phrase.
+		// A term that occurs only in the exceptions of names is in no phrase.
 		b.idf[t] = float32(math.Log(1 + float64(categories)/float64(max(n, 1))))
 		for _, p := range b.byTerm[t] {
 			b.phrases[p].mass += b.idf[t]

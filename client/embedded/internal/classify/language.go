@@ -17,21 +17,21 @@ import (
 	"github.com/blevesearch/snowballstem/turkish"
 )
 
-// language is how the words of a language are compared, and how its titles are read.
+// language has the rules for the words and titles of a language.
 type language struct {
 	code      string // of ISO 639-1
 	stem      func(word []byte) []byte
-	function  map[string]bool // words between the names of things, folded; they show the language, and are in no phrase
+	function  map[string]bool // function words, folded; they show the language, and are in no phrase
 	modifiers map[string]bool // words for colours, materials, sizes and buyers, folded
 	nounFirst bool            // the noun comes before the words that qualify it: "robe longue"
 	compounds bool            // nouns are joined to one word, the head last: "Bratpfanne"
-	spaceless bool            // words follow each other without spaces
+	spaceless bool            // there are no spaces between words
 }
 
 // english is the language of the taxonomies.
 var english = &language{code: "en", stem: stem, function: wordSet(`the and for with of in from by on to without`)}
 
-// languages are those in which product categories have names.
+// languages are the languages with names of product categories.
 var languages = []*language{
 	{code: "cs", stem: keep, function: wordSet(`pro na se ze do od pri bez nebo`),
 		modifiers: wordSet(`cerna bila cervena modra zelena zluta seda hneda ruzova damske damska panske panska detske detska bavlna kuze drevo ocel kov plast sklo sada baleni kus kusu velka mala nova`)},
@@ -63,7 +63,7 @@ var languages = []*language{
 	{code: "zh", stem: keep, spaceless: true, modifiers: wordSet(`黑色 白色 红色 蓝色 绿色 灰色 女士 男士 儿童 女 男 套装 新款`)},
 }
 
-// role is the function of a word in titles of the language, if the tables for all languages do not give it.
+// role is the function of a word in titles of the language, in addition to roles.
 func (l *language) role(word []byte) role {
 	switch {
 	case l == english:
@@ -78,11 +78,12 @@ func (l *language) role(word []byte) role {
 
 const (
 	leastPart  = 4 // bytes of the last part of a compound
-	leastFirst = 3 // bytes of what is before it
-	maxJoint   = 2 // bytes of a joint between the two
+	leastFirst = 3 // bytes of the first part
+	maxJoint   = 2 // bytes between the two parts
 )
 
-// lastParts yields where the last part of a compound may begin, the longest first; none for languages without compounds.
+// lastParts yields the indexes at which the last part of a compound may begin, the lowest first; none for languages without
+// compounds.
 func (l *language) lastParts(word string) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for from := leastFirst; l.compounds && from+leastPart <= len(word) && yield(from); from++ {
@@ -90,11 +91,10 @@ func (l *language) lastParts(word string) iter.Seq[int] {
 	}
 }
 
-// keep returns the word: languages that only change few words, and those without a stemmer.
+// keep returns the word unchanged. It is for languages without a stemmer.
 func keep(word []byte) []byte { return word }
 
-// snowball returns a stemmer of the Snowball project. It knows letters with accents, which words have lost here, and finds most
-// endings without.
+// snowball returns a stemmer of the Snowball project. Folded words have no accents, so it misses a few endings.
 func snowball(step func(*snowballstem.Env) bool) func(word []byte) []byte {
 	return func(word []byte) []byte {
 		env := snowballstem.NewEnv(string(word))

@@ -89,7 +89,7 @@ func TestLanguageOf(t *testing.T) {
 }
 
 func TestSeparate(t *testing.T) {
-	k := &known{words: map[string]bool{"腕時計": true, "ワンピース": true, "ピース": true, "時計": true}}
+	k := &lexicon{words: map[string]bool{"腕時計": true, "ワンピース": true, "ピース": true, "時計": true}}
 	for _, c := range []struct {
 		name, text, want string
 		apart            bool

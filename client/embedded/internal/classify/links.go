@@ -8,15 +8,15 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
-// linkage ties the categories of a taxonomy to those of another one, whose words are known: a title that the other engine
-// finds to be a kettle is also one in a taxonomy that calls it "Wasserkocher".
+// linkage links the categories of a taxonomy to the categories of another one, the base, which has more words: if the base's
+// engine finds "kettle", a linked category "Wasserkocher" matches.
 type linkage struct {
 	base  *Engine
 	found [][]taxonomy.Link // by category
 	to    [][]linkTo        // by category of the base
 }
 
-// linkTo is a category that a category of the base stands for, at a weight.
+// linkTo is a link from a category of the base.
 type linkTo struct {
 	category int32
 	weight   float32
@@ -24,21 +24,21 @@ type linkTo struct {
 
 const (
 	mostLinks    = 5    // of one name
-	mostLinked   = 8    // categories of the base that count for a title
-	linkSharp    = 3    // the exponent of a link's share of the best score
-	leaderSharp  = 2    // the same of the base's categories for a title
-	linkDown     = 0.6  // the share of a link's weight one level below
-	linkUp       = 0.4  // the same one level above
+	mostLinked   = 8    // categories of the base that match a title
+	linkSharp    = 3    // the exponent of a link's share of the best score, which is its weight
+	leaderSharp  = 2    // the exponent of a category's share of the best score for a title
+	linkDown     = 0.6  // the part of a link's weight that each level below gets
+	linkUp       = 0.4  // the part of a link's weight that each level above gets
 	orPenalty    = 0.15 // exponent of the number of alternatives in a name: "Shirts" is more likely than "Shirts or Suits"
-	linkOfParent = 0.5  // the share of the links of a category that has others below it
-	ownWords     = 0.05 // for a score from the category's own words, beside the links
+	linkOfParent = 0.5  // the part of their weight that links of a category with children have
+	ownWords     = 0.05 // the weight of a score from the category's own words
 )
 
 // orParts separates the alternatives in a name.
 var orParts = regexp.MustCompile(`\s+(?:or|oder|ou|o|und)\s+|\s*[,/&|]\s*`)
 
-// LinkTo links the categories to those of base. given returns the categories of base that a category stands for; nil if its
-// name shows them. Call it before any other method.
+// LinkTo links the categories to categories of base. given returns the links of a category; nil to find them by its name. Call
+// LinkTo before any other method.
 func (e *Engine) LinkTo(base *Engine, given func(category int) []taxonomy.Link) {
 	l := &linkage{base: base, to: make([][]linkTo, len(base.taxonomy.Categories))}
 	children := make([][]int32, len(base.taxonomy.Categories))
@@ -69,7 +69,7 @@ func (e *Engine) LinkTo(base *Engine, given func(category int) []taxonomy.Link) 
 	e.links, e.title = l, &linkFit
 }
 
-// Base returns the taxonomy that the categories are linked to.
+// Base returns the taxonomy of LinkTo's base.
 func (e *Engine) Base() *taxonomy.Taxonomy { return e.links.base.taxonomy }
 
 // Links returns the links of a category.
@@ -93,8 +93,8 @@ func (e *Engine) linksOf(name string) (found []taxonomy.Link) {
 	return found
 }
 
-// best returns the leading categories of a title with their shares of the best score, to an exponent, and the confidence
-// of the first.
+// best returns the leading categories of a title and the confidence of the first. Their scores are the shares of the best
+// score, raised to the power sharp.
 func (e *Engine) best(title string, most int, sharp float64) (shares []ranked, confidence float64) {
 	e = e.forTitle(title)
 	s := e.borrow()
@@ -111,7 +111,7 @@ func (e *Engine) best(title string, most int, sharp float64) (shares []ranked, c
 	return shares, titleFit.confidence(e.evidence(s, leaders, 0))
 }
 
-// spread adds a link to a category of the base and, with less and less weight, to all below it.
+// spread adds a link to a category of the base and, with falling weight, to its descendants.
 func (l *linkage) spread(category, base int32, weight float32, children [][]int32) {
 	l.add(base, category, weight)
 	for _, child := range children[base] {
@@ -138,7 +138,7 @@ func (e *Engine) scoreLinked(s *scratch, title string) {
 		place[r.category] = i
 	}
 	leaders, confidence := e.links.base.best(title, mostLinked, leaderSharp)
-	s.known = confidence
+	s.linkConfidence = confidence
 	for _, leader := range leaders {
 		for _, to := range e.links.to[leader.category] {
 			i, ok := place[to.category]

@@ -8,15 +8,14 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
-// localized are the engines of a taxonomy for titles in other languages than English. Each is built when the first
-// title needs it.
+// localized has the engines of a taxonomy for titles in other languages than English. Each is built when it is first needed.
 type localized struct {
 	engines []func() *Engine              // in the order of languages
-	words   func() map[string]languageSet // of the names of all languages and of their function words and modifiers, folded, and their stems
+	words   func() map[string]languageSet // see knownWords
 }
 
-// AddNames makes the engine read titles in other languages, too. names returns the names of the taxonomy's categories,
-// by language and id. Call it before any other method.
+// AddNames adds the languages other than English. names returns the names of the taxonomy's categories, by language and id.
+// Call AddNames before any other method.
 func (e *Engine) AddNames(names func() map[string]map[string]string) {
 	l := &localized{words: sync.OnceValue(func() map[string]languageSet { return knownWords(names()) })}
 	for _, lang := range languages {
@@ -25,7 +24,7 @@ func (e *Engine) AddNames(names func() map[string]map[string]string) {
 	e.localized = l
 }
 
-// forTitle returns the engine of the language of a title, e itself for English.
+// forTitle returns the engine of a title's language; e itself for English.
 func (e *Engine) forTitle(title string) *Engine {
 	if e.localized == nil {
 		return e
@@ -36,8 +35,7 @@ func (e *Engine) forTitle(title string) *Engine {
 	return e
 }
 
-// translated builds the engine of a language. Its categories have the English phrases as well, which titles in all languages
-// use.
+// translated builds the engine of a language. Its categories keep the English phrases, which occur in titles of all languages.
 func translated(t *taxonomy.Taxonomy, names map[string]string, lang *language) *Engine {
 	local := &taxonomy.Taxonomy{Name: t.Name, Categories: slices.Clone(t.Categories)}
 	known := nameWords(names, lang)
@@ -59,7 +57,7 @@ func translated(t *taxonomy.Taxonomy, names map[string]string, lang *language) *
 				c.Aliases = append(c.Aliases, known.separate(a, true))
 			}
 		case lang.compounds:
-			c.Aliases = append(c.Aliases, known.parted(name)...)
+			c.Aliases = append(c.Aliases, known.splitCompounds(name)...)
 		}
 	}
 	e := newEngine(local, lang)
@@ -69,14 +67,14 @@ func translated(t *taxonomy.Taxonomy, names map[string]string, lang *language) *
 	return e
 }
 
-// known are the words of the names of one language.
-type known struct {
+// lexicon has the words of the names in one language.
+type lexicon struct {
 	*language
-	words map[string]bool // stemmed; in a language without spaces the alternatives of names
+	words map[string]bool // stemmed words; in a language without spaces, the alternatives in names
 }
 
-func nameWords(names map[string]string, lang *language) known {
-	k := known{lang, make(map[string]bool)}
+func nameWords(names map[string]string, lang *language) lexicon {
+	k := lexicon{lang, make(map[string]bool)}
 	var r reader
 	for _, name := range names {
 		if lang.spaceless {
@@ -92,9 +90,9 @@ func nameWords(names map[string]string, lang *language) known {
 	return k
 }
 
-// parted returns the phrases of a name that have compounds, with these in two parts: a "Nachttischlampe" is also a
-// "Nachttisch Lampe".
-func (k *known) parted(name string) (phrases []string) {
+// splitCompounds returns the phrases of a name that have compounds, with the compounds split in two: "Nachttisch lampe" for
+// "Nachttischlampe".
+func (k *lexicon) splitCompounds(name string) (phrases []string) {
 	var r reader
 	for _, w := range namePhrases(name) {
 		var words []string

@@ -11,20 +11,18 @@ import (
 // "Action/Adventure", "Skis, Boots and Poles".
 var parts = regexp.MustCompile(`\s*(?:[,/;()]|\s&\s|\sand\s|\sor\s)\s*`)
 
-// exceptions match the part of a NAICS title that says what the industry is not.
+// exceptions matches the part of a NAICS title that excludes other industries.
 var exceptions = regexp.MustCompile(`\s*\(?\bexcept\b[^)]*\)?`)
 
 // wording is a phrase before it is indexed.
 type wording struct {
 	text string
-	bare bool // without the words that it may share with its neighbours
+	bare bool // lacks the words that it may share with its neighbours
 }
 
-// namePhrases returns the phrases a category's name stands for: the whole name
-// and each of its alternatives. A short alternative borrows the words it shares
-// with its neighbours: "Baby & Toddler Clothing" gives "Baby Clothing", and "Vehicle Parts &
-// Accessories" gives "Vehicle Accessories". If it is not certain that the words are shared, the
-// alternative also stays as a bare phrase.
+// namePhrases returns the phrases of a category's name: the whole name and each of its alternatives. A short alternative takes
+// the words that it shares with its neighbours: "Baby & Toddler Clothing" gives "Baby Clothing", and "Vehicle Parts &
+// Accessories" gives "Vehicle Accessories". If it may not share the words, the alternative is also a bare phrase.
 func namePhrases(name string) []wording {
 	if strings.Contains(name, "except") {
 		name = exceptions.ReplaceAllString(name, "")
@@ -59,8 +57,8 @@ func mayHaveParts(name string) bool {
 	return strings.ContainsAny(name, ",/;()&") || strings.Contains(name, " and ") || strings.Contains(name, " or ")
 }
 
-// categoryPhrases returns all phrases of a category, the aliases first: of equal
-// phrases the first counts, and an alias is never bare.
+// categoryPhrases returns all phrases of a category. The aliases, which are never bare, are first, because the first of equal
+// phrases counts.
 func categoryPhrases(c *taxonomy.Category) []wording {
 	var phrases []wording
 	for _, a := range c.Aliases {

@@ -1,11 +1,11 @@
 package classify
 
 const (
-	tie      = 0.97 // share of the best score: higher scores tie with it
-	runnerUp = 0.3  // share of the best score: lower scores are not answered
+	tie      = 0.97 // share of the best score: higher scores count as equal to it
+	runnerUp = 0.3  // share of the best score: lower scores are left out
 
 	leastConfidence = 0.08 // below it fewer than one entry in ten is right
-	maxLeaders      = 16   // entries to be compared with each other, above any sensible limit
+	maxLeaders      = 16   // categories that are compared with each other: more than any sensible limit
 )
 
 // answer returns the best of the ranked categories.
@@ -13,7 +13,7 @@ func (e *Engine) answer(s *scratch, limit int, fit *calibration) []Match {
 	return e.candidates(s, limit, fit, leastConfidence)
 }
 
-// candidates returns the best of the ranked categories that have at least a confidence.
+// candidates returns the best of the ranked categories whose confidence is at least least.
 func (e *Engine) candidates(s *scratch, limit int, fit *calibration, least float64) []Match {
 	leaders := e.leaders(s)
 	var buf [maxLeaders]Match
@@ -37,17 +37,16 @@ func (e *Engine) candidates(s *scratch, limit int, fit *calibration, least float
 	return append([]Match(nil), matches...)
 }
 
-// mostDoubt is the confidence of an entry for a few words that are mostly unknown: of such samples with a higher one, 15 of
-// 27 were right.
+// mostDoubt is the highest confidence for a few words of which half or more are unknown. Of 27 such samples with a higher one,
+// 15 were right.
 const mostDoubt = 0.55
 
-// mostByName is the highest confidence in an industry by a host name alone, unless the top-level domain has its meaning, such as
-// .edu. Of 21 answers with a higher one, 7 were right; of all 76 answers above 0.3, 30.
+// mostByName is the highest confidence in an industry by a host name alone, unless the top-level domain matches it, such as
+// .edu. Of 21 answers with a higher one, 7 were right; of 76 answers above 0.3, 30.
 const mostByName = 0.4
 
-// ceiling is the highest confidence that an entry for the text can have. In a title of up to three words of which half or more
-// are unknown, the word that is known is often a name: "Stan Smith" is no apple. Linked categories depend on the words that the
-// other taxonomy knows.
+// ceiling is the highest confidence of an entry for the text. In a title of up to three words, half of them unknown, the known
+// word is often a name: a "Stan Smith" is no smith. With links, the base has its own ceiling.
 func (e *Engine) ceiling(s *scratch) float64 {
 	if e.links == nil && s.naming <= 3 && s.unknown > 0 && 2*s.unknown >= s.naming {
 		return mostDoubt
@@ -65,7 +64,7 @@ func (e *Engine) leaders(s *scratch) []ranked {
 		e.promote(s)
 	}
 	n := min(len(s.ranked), maxLeaders)
-	for i := range n { // a few of many: selecting beats sorting
+	for i := range n { // selects a few of many, which is faster than sorting
 		first := i
 		for j := i + 1; j < len(s.ranked); j++ {
 			if s.ranked[j].before(s.ranked[first]) {
@@ -85,8 +84,7 @@ func (r ranked) before(other ranked) bool {
 	return r.score > other.score || r.score == other.score && r.category < other.category
 }
 
-// promote replaces leading siblings with the same score by their parent: the text does not tell
-// them apart.
+// promote replaces siblings that tie for the best score by their parent, because the text does not distinguish them.
 func (e *Engine) promote(s *scratch) {
 	best := s.ranked[0]
 	for _, r := range s.ranked {

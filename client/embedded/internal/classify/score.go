@@ -3,8 +3,8 @@ package classify
 import "math"
 
 const (
-	headless   = 0.35 // for a phrase whose head is not in the text
-	bareWeight = 0.5  // for an alternative without the words it shares: "Boots" of "Wetsuit Hoods, Gloves & Boots"
+	headless   = 0.35 // weight of a phrase whose head is not in the text
+	bareWeight = 0.5  // weight of a bare phrase: "Boots" of "Wetsuit Hoods, Gloves & Boots"
 )
 
 // hitPhrases collects the hits of all phrases that hold a weighted term, and the weighted idf of
@@ -29,8 +29,7 @@ func (e *Engine) hitPhrases(s *scratch) {
 	}
 }
 
-// score is the weighted idf of a phrase's terms in the text. Every missing term, and a head that
-// is not the text's, lower it.
+// score is the weighted idf of a phrase's terms in the text, lowered for missing terms and for the place of its head.
 func (p *phrase) score(h *hit) float32 {
 	return p.weight * h.overlap * sqrt(h.covered/p.mass) * max(h.head, headless)
 }

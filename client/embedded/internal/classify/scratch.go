@@ -1,7 +1,7 @@
 package classify
 
-// scratch is the working memory of one classification. Between uses all of it is zero or noTerm:
-// it lists the elements that were set, and clears them at the end.
+// scratch is the working memory of one classification. It lists the elements that are set, and clear resets them: between uses,
+// all elements are zero or noTerm.
 type scratch struct {
 	reader reader
 	tokens []token // of a title
@@ -13,23 +13,23 @@ type scratch struct {
 	hits   []hit     // by phrase
 	scores []float32 // by category
 	best   []int32   // by category: its best phrase in a title, from 1; 0 without
-	raised []float32 // by category: the score of the descendants that it is raised above
+	raised []float32 // by category: the best score of a descendant that it matches as well as: see raiseParents
 	tops   []float32 // by top-level category: the sum of the scores under it
 
-	terms      []int32 // set in this use, as in the lists below
+	terms      []int32 // the elements that are set, as in the lists below
 	pairList   []int32
 	phrases    []int32
 	categories []int32
 	topList    []int32
 
-	name     []nameWord // of a host and a path without a page
+	name     []nameWord // the words of a host and a path, if there is no page
 	nameHead int32      // the term of a host's last word
 	domain   int32      // the term of the top-level domain's meaning
 
 	ranked          []ranked
-	known           float64 // the confidence of the category that a title's links are found by
-	naming, unknown int     // of a title: its words that may name the product, and those that no phrase holds
-	words           int     // of a document, read so far
+	linkConfidence  float64 // the confidence of the base's best category for a linked title
+	naming, unknown int     // of a title: the number of words that may name the product, and of those that no phrase holds
+	words           int     // of a document: the number of words read
 	mass            float32 // the weighted idf of all terms in the text
 }
 
@@ -38,8 +38,8 @@ type token struct {
 	term     int32 // -1 if no phrase holds the word
 	weight   float32
 	place    float32 // the place weight of a phrase that ends in the word, if the word is the segment's head
-	segment  int32   // the part of the title, or noSegment for a brand and for two words joined
-	modifier bool    // the head of a segment only if no other word is
+	segment  int32   // the number of the segment; noSegment for a brand and for two words joined
+	modifier bool    // see package documentation
 }
 
 // nameWord is a word of a host or a path that is no stop word.
@@ -58,7 +58,7 @@ const (
 // hit collects the parts of one phrase in a text.
 type hit struct {
 	overlap float32 // weighted idf of the phrase's terms in the text
-	covered float32 // their plain idf
+	covered float32 // idf of these terms
 	pair    float32 // least weight of its pairs in the text
 	pairs   int32   // the number of its pairs in the text
 	head    float32 // the place weight of its head, 0 if the text does not have the head
@@ -139,8 +139,8 @@ func (s *scratch) clear() {
 	for _, c := range s.topList {
 		s.tops[c] = 0
 	}
-	s.words, s.mass, s.known, s.naming, s.unknown = 0, 0, 0, 0, 0
-	s.reader.reset("") // do not hold on to the caller's text
+	s.words, s.mass, s.linkConfidence, s.naming, s.unknown = 0, 0, 0, 0, 0
+	s.reader.reset("") // do not keep the caller's text
 	s.tokens, s.ranked = s.tokens[:0], s.ranked[:0]
 	s.terms, s.pairList, s.phrases = s.terms[:0], s.pairList[:0], s.phrases[:0]
 	s.categories, s.topList = s.categories[:0], s.topList[:0]

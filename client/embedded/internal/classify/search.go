@@ -15,12 +15,11 @@ type Found struct {
 	Fit      float64
 }
 
-// nameAdvantage puts a category that is called so before one that is also called so.
+// nameAdvantage puts a category with a matching name before one with a matching alias.
 const nameAdvantage = 1.05
 
-// Search returns the categories whose name or an alias has words in common with
-// the query, best first: at least half of the query's. Words are compared as an
-// engine compares them.
+// Search returns the categories whose name or alias has at least half of the query's words, the best first. It compares words
+// as an engine does.
 func Search(t *taxonomy.Taxonomy, query string) []Found {
 	terms := distinct(Terms(query))
 	if len(terms) == 0 {
@@ -45,8 +44,8 @@ func Search(t *taxonomy.Taxonomy, query string) []Found {
 	return list
 }
 
-// fit is the share of the terms, the query's and the phrase's, that both have:
-// Dice's coefficient. It is 0 if the phrase has less than half of the query's.
+// fit is Dice's coefficient of the query's and the phrase's terms. It is 0 if the phrase has less than half of the query's
+// terms.
 func fit(terms []string, phrase string) float64 {
 	own := distinct(Terms(phrase))
 	common := 0

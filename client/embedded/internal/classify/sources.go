@@ -28,19 +28,18 @@ func Join(parts []TitlePart) string {
 
 // source is the position of a term in a text.
 type source struct {
-	words  string // as in their first place in the text, folded
+	words  string // as at their first place in the text, folded
 	fields []string
 }
 
-// quoter finds the sources of terms. It reads a text in the same way as scoring does.
+// quoter finds the sources of terms. It reads a text as the scoring does.
 type quoter struct {
 	index   *index
 	reader  reader
 	sources map[int32]source
 }
 
-// titleSources finds the terms of a title's words, and of each word joined to the word before, as
-// readTitle does.
+// titleSources returns the sources of a title's terms, including terms of two words joined, as Engine.readTitle finds them.
 func (e *Engine) titleSources(parts []TitlePart) map[int32]source {
 	q := quoter{index: e.index, sources: make(map[int32]source)}
 	left := maxTitleWords
@@ -50,7 +49,7 @@ func (e *Engine) titleSources(parts []TitlePart) map[int32]source {
 		}
 		if i == 0 {
 			brand := min(brandPrefix(Join(parts)), len(p.Text))
-			q.readTitle(p.Name, p.Text[:brand], maxBrand) // more words than its bytes can hold
+			q.readTitle(p.Name, p.Text[:brand], maxBrand) // a brand has fewer words than bytes
 			p.Text = p.Text[brand:]
 		}
 		left -= q.readTitle(p.Name, p.Text, left)
@@ -58,7 +57,7 @@ func (e *Engine) titleSources(parts []TitlePart) map[int32]source {
 	return q.sources
 }
 
-// readTitle notes the terms of at most most words, and returns the number of words.
+// readTitle records the terms of at most most words, and returns the number of words.
 func (q *quoter) readTitle(field, text string, most int) int {
 	n, previous := 0, ""
 	for q.reader.reset(text); n < most && q.reader.next(); n++ {
@@ -78,8 +77,7 @@ func (q *quoter) readTitle(field, text string, most int) int {
 	return n
 }
 
-// websiteSources finds the terms of a website's name and page. Each field of the
-// page has a name.
+// websiteSources returns the sources of the terms of a website's name and page. names are the names of the page's fields.
 func (e *Engine) websiteSources(host string, path []string, page []Field, names []string) map[int32]source {
 	q := quoter{index: e.index, sources: make(map[int32]source)}
 	words, domain := e.SplitHost(host)
@@ -95,7 +93,7 @@ func (e *Engine) websiteSources(host string, path []string, page []Field, names 
 	return q.sources
 }
 
-// readText notes the terms of at most most words, and returns the number of words.
+// readText records the terms of at most most words, and returns the number of words.
 func (q *quoter) readText(field, text string, most int) int {
 	n := 0
 	for q.reader.reset(text); n < most && q.reader.next(); n++ {
@@ -106,7 +104,7 @@ func (q *quoter) readText(field, text string, most int) int {
 	return n
 }
 
-// noteWord notes the term of a word, or those it is a compound of.
+// noteWord records the term of a word, or both terms of a compound.
 func (q *quoter) noteWord(word, field string) {
 	first, t := q.index.resolve([]byte(word))
 	q.addSource(first, word, field)

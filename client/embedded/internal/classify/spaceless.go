@@ -5,13 +5,13 @@ import (
 	"unicode"
 )
 
-// longestName is the most runes of a name that is looked for within a text without spaces.
+// longestName is the most runes of a name that longest finds.
 const longestName = 12
 
-// separate writes spaces between the words of a text, and commas in place of its own spaces, which separate the features
-// of a product from its name. A word is the longest known name; letters without one are a word up to the next known
-// name or another script. If apart, a name that is the whole text is parted as well.
-func (k *known) separate(text string, apart bool) string {
+// separate writes spaces around the words of a text. A space of the text becomes a comma, because it separates a product's name
+// from its features. A word is the longest known name, or the runes up to the next known name or the next script. If split, a
+// text that is one known name is split into shorter ones.
+func (k *lexicon) separate(text string, split bool) string {
 	var b strings.Builder
 	runes := []rune(text)
 	for at := 0; at < len(runes); {
@@ -24,7 +24,7 @@ func (k *known) separate(text string, apart bool) string {
 			at++
 			continue
 		}
-		n := k.longest(runes[at:], apart && at == 0)
+		n := k.longest(runes[at:], split && at == 0)
 		if n == 0 {
 			for n = 1; at+n < len(runes) && scriptOf(runes[at+n]) == scriptOf(c) && k.longest(runes[at+n:], false) == 0; n++ {
 			}
@@ -37,11 +37,11 @@ func (k *known) separate(text string, apart bool) string {
 	return b.String()
 }
 
-// longest is the number of runes of the longest name at the start of a text, 0 if there is none. If apart, it is not all of
-// the text.
-func (k *known) longest(text []rune, apart bool) int {
+// longest returns the number of runes of the longest known name at the start of a text; 0 if there is none. If shorter, the
+// name must be shorter than the text.
+func (k *lexicon) longest(text []rune, shorter bool) int {
 	most := len(text)
-	if apart {
+	if shorter {
 		most--
 	}
 	for n := min(most, longestName); n > 0; n-- {
@@ -52,7 +52,7 @@ func (k *known) longest(text []rune, apart bool) int {
 	return 0
 }
 
-// scriptOf returns the script of a rune that is written without spaces, nil for others.
+// scriptOf returns the script of a rune, if that is a script without spaces; else nil.
 func scriptOf(c rune) *unicode.RangeTable {
 	if c < 0x3000 || c == '・' {
 		return nil
@@ -65,7 +65,7 @@ func scriptOf(c rune) *unicode.RangeTable {
 	return nil
 }
 
-// alternatives are the parts of a name: "ワンピース・ドレス" is "ワンピース" or "ドレス".
+// alternatives returns the parts of a name: "ワンピース" and "ドレス" for "ワンピース・ドレス".
 func alternatives(name string) []string {
 	return strings.FieldsFunc(name, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) && c != 'ー' })
 }

@@ -1,8 +1,7 @@
 package classify
 
-// stem reduces a plural to its singular by English spelling rules and returns
-// the shortened word, in place. It keeps all other endings: a stronger stemmer
-// makes "ear" of "earrings". Exceptions are in variants.
+// stem shortens an English plural to its singular, in place, by spelling rules. It keeps all other endings, because a stronger
+// stemmer shortens "earrings" to "ear". variants has the exceptions.
 //
 // It also changes -ie to -y, so that "hoodie", "hoody" and "hoodies" become equal.
 func stem(w []byte) []byte {
@@ -42,9 +41,8 @@ func stemES(w []byte) []byte {
 	return w[:n-1]
 }
 
-// variants maps spellings to the one the taxonomies use: irregular plurals,
-// British spellings and common abbreviations. Both sides are stemmed when the
-// index is built, so only singulars are listed.
+// variants maps irregular plurals, British spellings and abbreviations to the spellings of the taxonomies. Both are stemmed
+// when the index is built.
 var variants = map[string]string{
 	"women": "woman", "men": "man", "children": "child", "feet": "foot", "teeth": "tooth", "mice": "mouse",
 	"knives": "knife", "shelves": "shelf", "scarves": "scarf", "leaves": "leaf", "lens": "lense", "loaves": "loaf",

@@ -15,17 +15,17 @@ var links = wordSet(`for with in by from on at w compatible fits featuring inclu
 // cover.
 var purposes = wordSet(`for compatible fits para pour fur um`)
 
-// units follow a number. "in" and "w" are then no links, nor is "in" in "2 in 1".
+// units follow a number. After a number, "in" and "w" are not links, also in "2 in 1".
 var units = wordSet(`in w g gm gms gram grams kg kgs oz lb lbs`)
 
 // containers follow the product and its weight: "Paprika 75g Jar".
 var containers = wordSet(`jar tin can bottle box bag pouch packet tub tube sachet carton bucket canister`)
 
-// genitives are "of" in languages that name the product before it: a "funda de
-// movil" is a case. The words after a genitive qualify the product.
+// genitives are the words for "of" in languages that name the product first: a "funda de movil" is a case. The words after a
+// genitive qualify the product.
 var genitives = wordSet(`de del du des di da do dos`)
 
-// noise words are added to titles by sellers for search engines.
+// noise are words that sellers add to titles for search engines.
 var noise = wordSet(`buy online price prices india sale offer offers deal deals discount shipping delivery bestseller assorted`)
 
 // modifiers name a product only if no other word does: colours, sizes, measures, materials,
@@ -43,9 +43,8 @@ var modifiers = wordSet(`black white red blue green yellow pink purple brown gra
 	leatherette faux acrylic resin check checked plaid gingham paisley polka dot dots stripe stripes tartan herringbone houndstooth
 	camo camouflage pattern patterned embroidered`)
 
-// commonplaces are words of every page and every company's description, which say little in a
-// document; and words of the epidemic of 2020, which are in texts of those years whatever their subject. Each stands for its
-// singular and its plural.
+// commonplaces are words that occur in documents on every subject, such as words of the epidemic of 2020 in texts of those
+// years. They count for singular and plural.
 var commonplaces = wordSet(`home contact page search login sign site website web click online free menu view post privacy policy term terms
 	cookie cookies read help faq blog link links share follow subscribe news newsletter email account register member name number date
 	time day week month year today latest best top list full welcome find get make use add close open start
@@ -72,7 +71,7 @@ const (
 	container
 )
 
-// roles maps the words above to their roles, so that one lookup replaces eight.
+// roles maps all words above to their roles: one lookup instead of eight.
 var roles = func() map[string]role {
 	all := make(map[string]role)
 	for k, set := range map[role]map[string]bool{

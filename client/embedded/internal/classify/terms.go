@@ -8,7 +8,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
-// stemmedVariants maps variants to the spelling the taxonomies use, both stemmed.
+// stemmedVariants is variants with both spellings stemmed.
 var stemmedVariants = sync.OnceValue(func() map[string]string {
 	stemmed := make(map[string]string, len(variants))
 	for from, to := range variants {
@@ -17,8 +17,8 @@ var stemmedVariants = sync.OnceValue(func() map[string]string {
 	return stemmed
 })
 
-// Terms returns the words of a text as an engine compares them: folded, stemmed,
-// variants in their common spelling, stop words left out.
+// Terms returns the words of a text as an engine compares them: folded, stemmed, in the spelling of variants, and without stop
+// words.
 func Terms(text string) []string {
 	var terms []string
 	var r reader

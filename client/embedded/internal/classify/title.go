@@ -12,9 +12,9 @@ const (
 	maxBrandWords   = 5
 	maxBrand        = 40 // bytes
 
-	linkWeight     = 0.35 // after "with", "in": the product's parts, its material
+	linkWeight     = 0.35 // after "with" or "in": parts or material of the product
 	purposeWeight  = 0.8  // after "for"
-	unnamedWeight  = 0.7  // after a link word without a product before it: "By Arden, oak table"
+	unnamedWeight  = 0.7  // after a link that no product precedes: "By Arden, oak table"
 	bracketWeight  = 0.5  // in brackets: sizes, variants, codes
 	brandWeight    = 0.2  // in a brand before the title
 	laterWeight    = 0.85 // after a dash, comma or bar: a restatement, or features
@@ -22,22 +22,22 @@ const (
 	idiomWeight    = 0.3  // the second word of a "hot dog" before the head
 	headBonus      = 1.5  // the head of a segment names the product
 
-	// The weights of a phrase by the place of its head in the title. A segment's head has the
-	// segment's place; a phrase whose head is missing has the weight headless.
+	// The weights of a phrase by the place of its head in the title. A segment's head has the place of the segment. A phrase
+	// without its head has the weight headless.
 	mainPlace    = 1
-	laterPlace   = 0.75 // in a segment after a segment that names a product
+	laterPlace   = 0.75 // in a segment after one that names a product
 	purposePlace = 0.6  // after "for", and after "of" in other languages
 	linkPlace    = 0
 	attributive  = 0.85 // before the segment's head; times the segment's place
 
-	contextWeight = 0.15 // for a title's term in an ancestor's name
-	topWeight     = 0.3  // for the share of all scores under the same top level
-	depthPenalty  = 0.02 // per level: of equal categories the more general is preferred
+	contextWeight = 0.15 // weight of a title's term in an ancestor's name
+	topWeight     = 0.3  // weight of the share of all scores under the same top level
+	depthPenalty  = 0.02 // per level: of equal categories the more general one is preferred
 	candidate     = 0.3  // share of the best phrase's score: lower scores are not ranked
 )
 
-// Title returns at most three categories of a product's title, the best first, and none if no
-// category fits. It reads the first 64 words. After AddNames the title may be in another language.
+// Title returns at most three categories of a product's title, the best first; none if no category fits. It reads the first 64
+// words. After AddNames the title may be in one of languages.
 func (e *Engine) Title(title string) []Match {
 	e = e.forTitle(title)
 	s := e.borrow()
@@ -63,9 +63,8 @@ func (e *Engine) scoreTitle(s *scratch, title string) {
 	}
 }
 
-// brandPrefix returns the length of a brand of the form "Bank of Scotland - "
-// at the start of a title. Otherwise its words would name the product:
-// "Furniture of America - Lamp".
+// brandPrefix returns the length of a brand with "of" before " - " at the start of a title, such as "Furniture of America -
+// Lamp", whose words would otherwise name the product.
 func brandPrefix(title string) int {
 	brand, _, ok := strings.Cut(title, " - ")
 	if !ok || len(brand) > maxBrand || strings.Count(brand, " ") >= maxBrandWords || strings.Index(brand, " of ") < 1 {
@@ -74,7 +73,7 @@ func brandPrefix(title string) int {
 	return len(brand)
 }
 
-// readBrand lists a brand's tokens. It has no head.
+// readBrand lists a brand's tokens, none of which is a head.
 func (e *Engine) readBrand(s *scratch, brand string) {
 	s.reader.reset(brand)
 	for s.reader.next() {
@@ -84,20 +83,20 @@ func (e *Engine) readBrand(s *scratch, brand string) {
 	}
 }
 
-// segment is the part of a title that is being read. Punctuation and link words split a title
-// into segments, each with its own weight, place and head.
+// segment is the part of a title that is being read. Punctuation and links split a title into segments, each with its own
+// weight, place and head.
 type segment struct {
 	number  int32
 	weight  float32
 	place   float32
 	outside float32       // the weight to return to after a bracket
-	named   bool          // this segment, or one before, has a word that can name the product
+	named   bool          // this segment or an earlier one has a word that can name the product
 	measure measure       // of the last word
 	word    [maxWord]byte // the last word, unstemmed
 	length  int           // of the last word
 }
 
-// measure reports whether a word is a number, and of what.
+// measure says whether a word is a number or a weight.
 type measure uint8
 
 const (
@@ -130,7 +129,7 @@ func (g *segment) punctuate(gap rune) {
 	}
 }
 
-// link opens a segment after a link word. If no segment has named the product, a later one does.
+// link opens a segment after a link. If no segment has named the product yet, the next one may.
 func (g *segment) link(k role) {
 	switch {
 	case !g.named:
@@ -144,8 +143,7 @@ func (g *segment) link(k role) {
 	}
 }
 
-// readTitle lists the tokens of a title, and reports whether a token other than a modifier can
-// name a product.
+// readTitle lists the tokens of a title, and reports whether a token that is not a modifier can name a product.
 func (e *Engine) readTitle(s *scratch, title string) bool {
 	g := segment{weight: 1, place: mainPlace, outside: 1}
 	s.reader.reset(title)
@@ -156,7 +154,7 @@ func (e *Engine) readTitle(s *scratch, title string) bool {
 		}
 		k := roleOf(r) | e.index.language.role(r.word)
 		switch {
-		case r.parts(k, g.measure):
+		case r.startsSegment(k, g.measure):
 			g.link(k)
 		case k&(link|genitive) != 0:
 			g.length = 0
@@ -168,8 +166,8 @@ func (e *Engine) readTitle(s *scratch, title string) bool {
 	return g.named
 }
 
-// roleOf is the role of the reader's word. It compares the spelling of "für", which precedes a
-// purpose, because folding makes it "fur".
+// roleOf returns the role of the reader's word. Folding makes "für", which precedes a purpose, "fur", so the length of its
+// spelling decides.
 func roleOf(r *reader) role {
 	if string(r.word) == "fur" && r.at-r.start > len("fur") {
 		return link | purpose
@@ -177,9 +175,9 @@ func roleOf(r *reader) role {
 	return roles[string(r.word)]
 }
 
-// parts reports whether the reader's word starts a segment: a link that is not part of a compound
-// ("clip-in"), not a unit ("24 in") and not in a count ("2 in 1").
-func (r *reader) parts(k role, before measure) bool {
+// startsSegment reports whether the reader's word starts a segment: it is a link, not a part of a compound ("clip-in"), and not
+// after a number ("24 in", "2 in 1").
+func (r *reader) startsSegment(k role, before measure) bool {
 	inCompound := r.gap == 0 && r.start > 0 && r.text[r.start-1] == '-'
 	return k&(link|genitive) != 0 && !inCompound && !(k&unit != 0 && before == measuresNumber)
 }
@@ -230,9 +228,8 @@ func (e *Engine) readWord(s *scratch, g *segment, k role) {
 	g.named = g.named || t != noTerm && !tok.modifier && e.index.heads[t]
 }
 
-// weighTitle sets the weights and places of terms by the tokens. It raises the weight of every
-// segment's head: the last term that is the head of a phrase, or the first in languages with the noun first. A modifier is a head only if no
-// other term is.
+// weighTitle sets the weights and places of terms from their tokens. It raises the weight of each segment's head: the last term
+// that is the head of a phrase, or the first in languages with the noun first. A modifier is a head only if no other term is.
 func (e *Engine) weighTitle(s *scratch, named bool) {
 	done := int32(noSegment - 1)
 	for k := range s.tokens {
@@ -270,10 +267,9 @@ func (e *Engine) isIdiom(first, second token) bool {
 	return ok && e.index.idioms[pair]
 }
 
-// hitBest collects the hits of the phrases that hold a weighted term and whose score can reach
-// the score of a candidate. It starts with the terms of the largest weight. Once the remaining
-// terms together weigh less than a candidate, they only add to hits that exist: common words are
-// in thousands of phrases, and following them would take most of the time.
+// hitBest collects the hits of the phrases whose score can be that of a candidate. It begins with the heaviest terms. Once the
+// remaining terms together weigh less than a candidate's score, they only add to existing hits. Common words are in thousands
+// of phrases, which would take most of the time.
 func (e *Engine) hitBest(s *scratch) {
 	x := e.index
 	worth := func(t int32) float32 { return s.weight[t] * x.idf[t] }
@@ -301,14 +297,14 @@ func (e *Engine) hitBest(s *scratch) {
 			if phrase.head == t {
 				h.head = s.place[t]
 			}
-			if h.covered >= phrase.mass { // the phrase is complete: its category has at least this score
+			if h.covered >= phrase.mass { // the phrase is complete: no later term changes its score
 				best = max(best, phrase.score(h))
 			}
 		}
 	}
 }
 
-// scorePhrases gives every category the score of its best phrase.
+// scorePhrases sets the score of each category to that of its best phrase.
 func (e *Engine) scorePhrases(s *scratch) {
 	for _, p := range s.phrases {
 		phrase := &e.index.phrases[p]
@@ -322,8 +318,8 @@ func (e *Engine) scorePhrases(s *scratch) {
 	}
 }
 
-// scoreCandidates ranks the candidates. It adds the scores of ancestors, and scales by the part
-// of all scores under the same top level.
+// scoreCandidates ranks the candidates. It adds the title's terms in ancestors' names, and raises categories under the best top
+// levels.
 func (e *Engine) scoreCandidates(s *scratch) {
 	best := float32(0)
 	for _, c := range s.categories {

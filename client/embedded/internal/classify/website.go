@@ -5,14 +5,13 @@ const (
 	domainWeight = 1 // a top-level domain has many sites
 	pathWeight   = 1
 
-	// inheritedByName is the same as inherited for a name without a page: with few words, a
-	// word that the parent has, too, is more reliable.
+	// inheritedByName is inherited for a name without a page: among few words, a word that the parent has, too, is more
+	// reliable.
 	inheritedByName = 1.2
 )
 
-// Website returns at most limit categories of a website, the best first, and none if no category
-// fits. It classifies the host name, the words of the path and the fields of the page. Without
-// text in the page the confidence is lower.
+// Website returns at most limit categories of a website, the best first; none if no category fits. It classifies the host name,
+// the words of the path and the fields of the page. Without words in the page the confidence is lower.
 func (e *Engine) Website(host string, path []string, page []Field, limit int) []Match {
 	s := e.borrow()
 	defer e.giveBack(s)
@@ -40,7 +39,7 @@ func (e *Engine) scoreWebsite(s *scratch, host string, path []string, page []Fie
 	e.saturate(s)
 	e.sumPhrases(s)
 	if hasPage {
-		s.name = s.name[:0] // with a page, the name gives no further evidence
+		s.name = s.name[:0] // with a page, the name adds no evidence
 		e.rankSums(s, inherited)
 	} else {
 		e.rankSums(s, inheritedByName)
@@ -60,8 +59,8 @@ func trust(word string) float32 {
 	return 1
 }
 
-// raiseParents gives an ancestor that matches as well as a descendant the descendant's score, so
-// that the ancestor comes first: "petshop" is about pets in general.
+// raiseParents raises an ancestor that matches as well as its descendant to the descendant's score. It then comes first:
+// "petshop" is about pets in general.
 func (e *Engine) raiseParents(s *scratch) {
 	for _, r := range s.ranked {
 		for p := e.taxonomy.Categories[r.category].Parent; p >= 0; p = e.taxonomy.Categories[p].Parent {
@@ -76,7 +75,7 @@ func (e *Engine) raiseParents(s *scratch) {
 	}
 }
 
-// readName counts and lists a word of a name. It returns the word's term.
+// readName counts a word of a name, and adds it to s.name. It returns the word's term.
 func (e *Engine) readName(s *scratch, word string, weight float32, previous int32) int32 {
 	s.reader.reset(word)
 	for s.reader.next() {

@@ -6,18 +6,14 @@ import (
 )
 
 const (
-	// maxWord is the most bytes of a word. Words of taxonomies are shorter; base64 and
-	// minified scripts are longer.
+	// maxWord is the most bytes of a word. Words of taxonomies are shorter. Base64 and minified scripts are longer.
 	maxWord = 32
-	// maxText is the most bytes that are read of a text: a page shows its subject in the first
-	// few thousand words, and hostile input stays cheap.
+	// maxText is the most bytes of a text that are read. A page shows its subject in the first few thousand words.
 	maxText = 1 << 20
 )
 
-// reader splits a text into words: runs of letters and digits in lower case,
-// Latin letters without their accents. An apostrophe joins ("o'neill" is
-// "oneill") but "'s" is dropped, and a hyphen joins a single letter to what
-// follows ("t-shirt" is "tshirt", "e-book" is "ebook").
+// reader splits a text into words: runs of letters and digits in lower case, Latin letters without accents. It removes an
+// apostrophe ("o'neill" is "oneill"), "'s" at the end of a word, and the hyphen after a single letter ("t-shirt" is "tshirt").
 //
 // A reader allocates nothing once its buffer has grown.
 type reader struct {
@@ -25,7 +21,7 @@ type reader struct {
 	at       int
 	start    int    // where the current word starts
 	word     []byte // the current word, valid until the next call of next
-	gap      rune   // the punctuation before the word, an opening bracket before any other; 0 if only space or a hyphen in a compound
+	gap      rune   // the punctuation before the word, preferably an opening bracket; 0 for only spaces or the hyphen of a compound
 	hasDigit bool   // the word holds a digit
 	isOwner  bool   // an "'s" followed the word
 }
@@ -65,7 +61,7 @@ func (r *reader) next() bool {
 	return true
 }
 
-// skip moves to the next word and notes the punctuation on the way.
+// skip moves to the next word, and sets gap to the punctuation before it.
 func (r *reader) skip() bool {
 	spaced := false
 	for r.at < len(r.text) {
@@ -85,7 +81,7 @@ func (r *reader) skip() bool {
 	return false
 }
 
-// peek decodes the rune at the cursor, with a short way for ASCII.
+// peek decodes the rune at r.at.
 func (r *reader) peek() (rune, int) {
 	if c := r.text[r.at]; c < utf8.RuneSelf {
 		return rune(c), 1
@@ -97,7 +93,7 @@ func (r *reader) letterAt(i int) bool {
 	return i < len(r.text) && (r.text[i]|0x20) >= 'a' && (r.text[i]|0x20) <= 'z'
 }
 
-// push appends a folded rune to the word; beyond maxWord it is dropped.
+// push appends a folded rune to the word, up to maxWord.
 func (r *reader) push(c rune) {
 	if c >= '0' && c <= '9' {
 		r.hasDigit = true

@@ -1,6 +1,5 @@
-// Command evidence prints what the confidences of the classifier's entries depend on. It reads
-// texts of one kind, one a line, and prints for each a JSON list of at most three entries.
-// scripts/calibrate starts it:
+// Command evidence prints the variables of the classifier's confidences. It reads texts of one kind, one per line, and prints
+// for each a JSON list of at most three entries. scripts/calibrate starts it:
 //
 //	go run ./client/embedded/internal/evidence CALIBRATION < texts
 //

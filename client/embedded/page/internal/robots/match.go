@@ -9,8 +9,8 @@ type rule struct {
 	pattern string // normalized
 }
 
-// matches looks for each piece between two stars at its first place after the piece before: if
-// the pieces match at any places, they match at the first ones.
+// matches finds each piece between two stars at its first place after the piece before: if the pieces match anywhere, they
+// match there.
 func (r rule) matches(path string) bool {
 	pattern, anchored := strings.CutSuffix(r.pattern, "$")
 	piece, rest, starred := strings.Cut(pattern, "*")
@@ -70,7 +70,7 @@ func unhex(c byte) byte {
 	return c | 0x20 - 'a' + 10
 }
 
-// isUnreserved is RFC 3986 §2.3.
+// isUnreserved reports whether c is unreserved (RFC 3986 §2.3).
 func isUnreserved(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' || strings.IndexByte("-._~", c) >= 0
 }

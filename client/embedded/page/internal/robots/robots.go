@@ -1,8 +1,6 @@
-// Package robots parses robots.txt, the file of rules for crawlers (RFC 9309).
-//
-// Terms, those of the RFC: a group is a run of user-agent lines and the rules
-// under them; a rule allows or disallows the paths that its pattern matches; a
-// product token is the name of a crawler without its version.
+// Package robots parses robots.txt, the file of rules for crawlers (RFC 9309). Terms of the RFC: a group is a run of user-agent
+// lines and the rules under them. A rule allows or disallows the paths that its pattern matches. A product token is the name of
+// a crawler without its version.
 package robots
 
 import (
@@ -41,8 +39,8 @@ func Parse(text []byte, product string) Rules {
 	return Rules{p.all}
 }
 
-// Allows reports whether a path with its query may be fetched. The longest matching pattern
-// decides; of two patterns of equal length, the allowing one (§2.2.2).
+// Allows reports whether a path with its query may be fetched. The longest matching pattern decides. Of two patterns of equal
+// length, the allowing one decides (§2.2.2).
 func (r Rules) Allows(path string) bool {
 	path = normalize(path)
 	longest, allowed := -1, true
@@ -56,7 +54,7 @@ func (r Rules) Allows(path string) bool {
 	return allowed
 }
 
-// Size returns about the number of bytes that the rules take.
+// Size returns the approximate memory of the rules, in bytes.
 func (r Rules) Size() int {
 	size := 64
 	for _, rule := range r.rules {
@@ -72,7 +70,7 @@ type parser struct {
 	all     []rule // of groups for "*"
 	named   bool   // a group names the product, even if the group has no rules
 
-	forOwn, forAll bool // the group being read concerns them
+	forOwn, forAll bool // the present group is for the product, for "*"
 	inRules        bool // a rule was read: the next user-agent line opens another group
 }
 
