@@ -11,22 +11,22 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// ValueType is the type of a carried column. The values are text in one form for each type: decimal digits of TypeInt64
-// and TypeDouble (also NaN, +Inf and -Inf), true and false, RFC 3339 times in UTC (TypeTimestamp) or without a zone
+// ValueType is the type of a carried column. The values are text, in one form for each type: decimal digits (TypeInt64 and
+// TypeDouble; also NaN, +Inf and -Inf), true and false (TypeBool), RFC 3339 times in UTC (TypeTimestamp) or without a zone
 // (TypeDateTime), 2026-01-02 (TypeDate), and digits with Scale digits after the point (TypeDecimal).
 //
-// CSV has the text. JSONL has a number or a boolean where the text is one in a column of that type, and else a string.
-// Parquet has a value of the type, or null if the text does not fit the type.
+// CSV contains the text. JSONL contains a number or a boolean if the type is one and the text fits, and else a string. Parquet
+// contains a value of the type, or null if the text does not fit the type.
 type ValueType struct {
 	Type      Type
 	Precision int // of TypeDecimal: digits
 	Scale     int // of TypeDecimal: digits after the point; of TypeTimestamp and TypeDateTime: decimals of a second
 }
 
-// maxPrecision is that of Arrow's longest decimal.
+// maxPrecision is the precision of Arrow's longest decimal.
 const maxPrecision = 76
 
-// orText returns t, or text if the formats have no such type.
+// orText returns t, or the type text if no format supports t.
 func (t ValueType) orText() ValueType {
 	switch t.Type {
 	case TypeInt64, TypeDouble, TypeBool, TypeDate:
@@ -86,13 +86,13 @@ func (t *ValueType) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Fits reports whether text is a value of the type, so that Parquet keeps it.
+// Fits reports whether text is a value of the type. Parquet stores other text as null.
 func (t ValueType) Fits(text string) bool {
 	_, fits := t.parse(text)
 	return fits
 }
 
-// parse returns the value of a text in Parquet; false if the text does not fit the type.
+// parse returns the Parquet value of a text; false if the text does not fit the type.
 func (t ValueType) parse(text string) (v parquet.Value, fits bool) {
 	switch t.Type {
 	case TypeInt64:
@@ -121,7 +121,7 @@ func (t ValueType) parse(text string) (v parquet.Value, fits bool) {
 // doubleDigits is the most significant digits of the shortest decimal of a double.
 const doubleDigits = 17
 
-// parseDouble parses a number that a double has, up to the rounding of its last digit.
+// parseDouble parses a number with at most doubleDigits digits, which a double represents up to rounding.
 func parseDouble(text string) (float64, bool) {
 	switch text {
 	case "NaN", "+Inf", "-Inf":
@@ -179,7 +179,7 @@ const (
 	maxInt64Digits = 18
 )
 
-// decimalBytes returns the size of decimals with more digits.
+// decimalBytes returns the size in bytes of longer decimals.
 func decimalBytes(precision int) int {
 	return int(math.Ceil((float64(precision)*math.Log2(10) + 1) / 8))
 }
@@ -192,7 +192,7 @@ func twosComplement(n *big.Int, size int) []byte {
 	return n.FillBytes(make([]byte, size))
 }
 
-// newNode returns the type in Parquet, with its encoding.
+// newNode returns the Parquet type and encoding.
 func (t ValueType) newNode() parquet.Node {
 	delta := func(n parquet.Node) parquet.Node { return parquet.Encoded(n, &parquet.DeltaBinaryPacked) }
 	plain := func(n parquet.Node) parquet.Node { return parquet.Encoded(n, &parquet.Plain) }
@@ -220,13 +220,13 @@ func (t ValueType) newNode() parquet.Node {
 	return plain(newTextNode())
 }
 
-// unordered reports whether the library's bounds of the values may be wrong: it passes over NaN in some orders of the
-// values only, and compares long decimals as unsigned bytes.
+// unordered reports whether the Parquet library's bounds may be wrong: it ignores NaN only in some orders of the values, and
+// compares long decimals as unsigned bytes.
 func (t ValueType) unordered() bool {
 	return t.Type == TypeDouble || t.Type == TypeDecimal && t.Precision > maxInt64Digits
 }
 
-// appendCarriedJSON appends the value of a carried column as JSON. The text keeps the digits of a number.
+// appendCarriedJSON appends the value of a carried column as JSON. A number keeps its digits.
 func appendCarriedJSON(dst []byte, row *Row, c *Column) []byte {
 	text, ok := c.carriedOf(row)
 	if !ok {

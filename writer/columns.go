@@ -25,27 +25,27 @@ const (
 	ColumnError
 	ColumnSource
 	ColumnAnsweredAt
-	NumColumns // the number of the columns above
+	NumColumns // number of the columns above
 
-	ColumnCategories // the list of ShapeNested, which has the columns of the category
+	ColumnCategories // the list of ShapeNested
 	ColumnCarried    // of the input
 )
 
-// definition is what all parts of bulkcat know about a column: the schema, the encoders, the readers of outputs, and
-// the table in cmd/bulkcat/guide/tables.md. A new column is an identifier above, an entry here, and a member of Row.
+// definition defines a column for the schema, the encoders, the readers of outputs, and the table in
+// cmd/bulkcat/guide/tables.md. A new column needs an identifier above, a definition below, and a field of Row.
 type definition struct {
-	id         ColumnID
-	name       string // of a numbered column, before the number
-	scope      scope
-	required   bool               // never null; the texts of other columns are null if they are empty
-	inList     bool               // never null in a struct of a list
-	repetitive bool               // few distinct values for any number of rows, which suits a dictionary
-	unbounded  bool               // Parquet has no bounds of pages: every page has nearly all values
-	option     *option            // on which the column depends; nil for none
-	also       func(*Schema) bool // has the column without its option; nil for never, and OwnColumns takes it for a carried column
-	about      string             // for the guide
+	id            ColumnID
+	name          string // for a numbered column, the part before the number
+	scope         scope
+	required      bool               // never null; in other columns, empty text is null
+	inList        bool               // never null in the list of ShapeNested
+	repetitive    bool               // few distinct values in any number of rows: Parquet uses a dictionary
+	unbounded     bool               // Parquet pages have no bounds: each page has nearly all values
+	option        *option            // the option that adds the column; nil if every schema has it
+	withoutOption func(*Schema) bool // reports whether a schema has the column without its option; nil for never. OwnColumns ignores it
+	about         string             // for the guide
 
-	// One of these returns the value in a row, and so says the type. Zero is null if the column is not required.
+	// One of these functions returns the value in a row, and determines the type. A zero value is null unless required is set.
 	text  func(*Row) *string
 	texts func(*Row) *[]string // of numbered columns
 	whole func(*Row) *int64
@@ -53,19 +53,19 @@ type definition struct {
 	time  func(*Row) *time.Time
 }
 
-// scope is the thing that determines the value of a column.
+// scope is what a column describes.
 type scope int
 
 const (
-	scopeRecord   scope = iota // the record: equal in all of its rows
+	scopeRecord   scope = iota // the record: all of its rows have the same value
 	scopeEntry                 // the entry
-	scopeCategory              // the category: equal in all entries with it
+	scopeCategory              // the category: all of its entries have the same value
 )
 
-// option is a part of a schema on which columns depend.
+// option is a field of Schema that adds columns.
 type option struct {
 	has func(*Schema) bool
-	set func(*Schema) // sets it in the schema of an output whose columns are known: see OwnColumns
+	set func(*Schema) // sets the field; for OwnColumns
 }
 
 var (
@@ -74,7 +74,7 @@ var (
 	withSources = &option{func(s *Schema) bool { return s.SourceColumns }, func(s *Schema) { s.SourceColumns = true }}
 )
 
-// definitions are in the order of the output. The columns of the category are adjacent.
+// definitions are in the order of the output. The columns that are not of scopeRecord are adjacent.
 var definitions = [NumColumns]definition{
 	{
 		id: ColumnRecord, name: "record", required: true, whole: func(r *Row) *int64 { return &r.Record },
@@ -116,7 +116,7 @@ var definitions = [NumColumns]definition{
 		about: "why there is no category",
 	}, {
 		id: ColumnSource, name: "source", repetitive: true, text: func(r *Row) *string { return &r.Source },
-		option: withSources, also: func(s *Schema) bool { return s.Sources },
+		option: withSources, withoutOption: func(s *Schema) bool { return s.Sources },
 		about: "the service that has answered, or the model (only with `--free`, and with `--source-columns`, for it differs from run to run)",
 	}, {
 		id: ColumnAnsweredAt, name: "answered_at", time: func(r *Row) *time.Time { return &r.AnsweredAt },
@@ -125,13 +125,13 @@ var definitions = [NumColumns]definition{
 	},
 }
 
-// The definitions of columns that are not columns of each row.
+// The definitions of ColumnCategories and ColumnCarried.
 var (
 	categoriesDefinition = definition{id: ColumnCategories, name: "categories", required: true}
 	carriedDefinition    = definition{id: ColumnCarried, texts: func(r *Row) *[]string { return &r.Fields }}
 )
 
-// column returns a column of a definition, and the index of a numbered one.
+// column returns the column of a definition. index is the index of a numbered or a carried column.
 func (d *definition) column(index int) Column {
 	c := Column{ID: d.id, Name: d.name, Nullable: !d.required, definition: d, index: index}
 	switch {
@@ -149,10 +149,10 @@ func (d *definition) column(index int) Column {
 	return c
 }
 
-// isIn reports whether a row has a value of the column's scope: rows without a category have a confidence of 0.
+// isIn reports whether a row may have a value: a row without a category has none in the columns of entries and categories.
 func (d *definition) isIn(r *Row) bool { return d.scope == scopeRecord || r.Rank != 0 }
 
-// isText reports whether the values are text in a row.
+// isText reports whether a row holds the values as text.
 func (c *Column) isText() bool { return c.text != nil || c.texts != nil }
 
 // textOf returns the value of a text column; "" is null.
@@ -190,7 +190,7 @@ func (c *Column) carriedOf(r *Row) (text string, ok bool) {
 	return text, text != ""
 }
 
-// textSize returns the approximate number of bytes of the string columns, in which levels repeat the value.
+// textSize returns the approximate size of the string columns in bytes.
 func (r *Row) textSize() int {
 	n := r.sizeOf(false)
 	for _, f := range r.Fields {
@@ -202,7 +202,7 @@ func (r *Row) textSize() int {
 	return n
 }
 
-// sizeOf is the part of textSize for the columns of the category, or for those and the columns of the record.
+// sizeOf returns the part of textSize for the columns of the record and the entry, or, if category, of the entry only.
 func (r *Row) sizeOf(category bool) int {
 	n := len(r.Value) // the levels
 	for i := range definitions {

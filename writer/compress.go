@@ -40,11 +40,11 @@ type plain struct{ io.Writer }
 func (plain) Flush() error { return nil }
 func (plain) Close() error { return nil }
 
-// zstdOptions bound the memory of zstd, which is several times its window. The default window of 8 MiB would take
-// more memory than the rest of the package, and does not help with pages of pageBytes.
+// zstdOptions bound the memory of zstd, which is several times its window. The default window of 8 MiB would take more memory
+// than the rest of the package, and pages of pageBytes do not need it.
 var zstdOptions = []zstd.EOption{
 	zstd.WithWindowSize(1 << 20),
-	zstd.WithEncoderConcurrency(1), // starts no goroutines
+	zstd.WithEncoderConcurrency(1), // without goroutines
 	zstd.WithZeroFrames(true),      // an output without rows is a valid frame
 }
 

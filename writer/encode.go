@@ -2,8 +2,7 @@ package writer
 
 import "io"
 
-// encoder writes rows in one format. The output does not depend on the number of calls of encode, unless there are
-// calls of flush between them.
+// encoder writes rows in one format. Without flush, the output does not depend on the number of calls of encode.
 type encoder interface {
 	encode(rows []Row) error
 	flush() error // writes all rows so far to the underlying writer, if the format allows it
@@ -43,8 +42,8 @@ type textEncoder struct {
 	appendRow func(dst []byte, row *Row) []byte
 }
 
-// textChunk is the size in bytes from which the buffer is written. Chunks end at the same rows for any batches of
-// rows, so that a compressor gets the same chunks.
+// textChunk is the size in bytes at which the buffer is written. Chunks end at the same rows for any batches of rows, because
+// the output of a compressor depends on its chunks.
 const textChunk = 64 << 10
 
 func (e *textEncoder) encode(rows []Row) error {

@@ -26,6 +26,5 @@ func (e *FormatError) Error() string {
 	}
 }
 
-// OptionName returns "writer.Format", as the errors of package reader do: a program with options of its own can then
-// name the option that sets the format.
+// OptionName returns "writer.Format". Programs map it to the name of their own option.
 func (e *FormatError) OptionName() string { return "writer.Format" }

@@ -12,8 +12,7 @@ import (
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
-// successName is the file that appears when a folder is complete, as with Hadoop. Engines and schedulers wait for
-// this file.
+// successName is the name of the file that marks a complete folder, as with Hadoop. Engines and schedulers wait for it.
 const successName = "_SUCCESS"
 
 // folder is the sink of a folder of parts.
@@ -90,7 +89,7 @@ func (f *folder) Abort() error {
 	return f.part.discard()
 }
 
-// rowsThatFit returns the number of rows that fit into the current part. A full part ends with the rows of a record.
+// rowsThatFit returns the number of rows that fit into the current part. A part ends after the last row of a record.
 func (f *folder) rowsThatFit(rows []Row) int {
 	record := f.part.file.LastRecord
 	for i := range rows {
@@ -130,8 +129,8 @@ func (f *folder) endPart() error {
 	return f.opts.OnPart(file)
 }
 
-// endLastPart publishes the last part, but discards an empty part after other parts, so that a resumed run has the
-// same parts as an uninterrupted run.
+// endLastPart publishes the last part, but discards an empty part after other parts. So a resumed run has the same parts as an
+// uninterrupted one.
 func (f *folder) endLastPart() error {
 	if f.part.file.Rows > 0 || len(f.files) == 0 {
 		return f.endPart()
@@ -141,7 +140,7 @@ func (f *folder) endLastPart() error {
 	return err
 }
 
-// removeOldParts removes the parts of earlier runs, in any format, which engines would read with the new parts.
+// removeOldParts removes the parts of earlier runs, in any format. Engines would read them with the new parts.
 func (f *folder) removeOldParts() error {
 	ours := make(map[string]bool, len(f.files))
 	for _, file := range f.files {

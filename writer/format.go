@@ -14,7 +14,7 @@ type Format string
 const (
 	Parquet Format = "parquet"
 	CSV     Format = "csv"   // comma-separated, RFC 4180 quoting, LF line ends
-	TSV     Format = "tsv"   // the same with tabs
+	TSV     Format = "tsv"   // like CSV, but tab-separated and with the extension .tsv
 	JSONL   Format = "jsonl" // one JSON object per line
 )
 
@@ -67,8 +67,8 @@ func (f Format) Delimited() bool {
 	return content == CSV || content == TSV
 }
 
-// compressedAs returns f with the compression of the extension of path, if f is a text format without compression. The
-// format "csv" then writes compressed text into "out.csv.gz".
+// compressedAs returns f with the compression of the extension of path, if f is a text format without compression: "csv"
+// becomes "csv.gz" for "out.csv.gz".
 func (f Format) compressedAs(path string) Format {
 	base, compression := f.split()
 	ext := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))

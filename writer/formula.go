@@ -6,15 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// formulaEscape begins the text of a cell that a spreadsheet would otherwise take for a formula, as Schema.EscapeFormulas
-// asks. A text that begins with it is escaped, too, so that removing one of them undoes the escape exactly.
+// formulaEscape is the prefix of cells that a spreadsheet would take for a formula, with Schema.EscapeFormulas. Text that
+// begins with the prefix gets it, too, so removing one prefix restores every text.
 const formulaEscape = "'"
 
-// UnescapeFormula returns the text that a cell or a name has with Schema.EscapeFormulas without the escape.
+// UnescapeFormula returns the original text of a cell or a name that was written with Schema.EscapeFormulas.
 func UnescapeFormula(cell string) string { return strings.TrimPrefix(cell, formulaEscape) }
 
-// escaped returns the text of a column of a type as it is written. Values of other types than text are no formulas; none
-// begins with the escape.
+// escaped returns the text of a cell with the escape if it needs one. Values of other types than text are never formulas.
 func (l *csvLines) escaped(text string, t ValueType) string {
 	if !l.escapes || !needsEscape(text) || t.Type != TypeString && t.Fits(text) {
 		return text
@@ -22,8 +21,8 @@ func (l *csvLines) escaped(text string, t ValueType) string {
 	return formulaEscape + text
 }
 
-// needsEscape reports whether a text begins with the escape, or a spreadsheet may take the text for a formula. The
-// characters are those of OWASP's page "CSV Injection", which also names the wide forms. Programs may trim blanks.
+// needsEscape reports whether a text begins with the escape, or a spreadsheet may take it for a formula. The characters and
+// their wide forms are from OWASP's page "CSV Injection". They also count after white space, which programs may trim.
 func needsEscape(text string) bool {
 	if text == "" {
 		return false

@@ -15,14 +15,14 @@ import (
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
-// Storage is where outputs are published: the file system of the machine, or an object storage, whose paths are URLs.
+// Storage is a place for outputs: the machine's file system, or an object store, whose paths are URLs.
 type Storage interface {
-	// Prepare checks that a file can be published at path, or creates the folder at path unless it exists.
+	// Prepare checks that a file can be published at path. If folder is set, it creates the folder at path unless it exists.
 	Prepare(ctx context.Context, path string, folder bool) error
-	// RemoveDrafts removes the drafts of killed processes in dir whose names match. The caller holds the output's
-	// disk.Lock, so no draft is of a live process of this machine. A draft that cannot be removed does no harm.
+	// RemoveDrafts removes the drafts of killed processes in dir whose output names match. The caller holds the output's
+	// disk.Lock, so no other process of this machine has drafts. It ignores errors, because drafts do no harm.
 	RemoveDrafts(ctx context.Context, dir string, match func(name string) bool)
-	// Create starts a draft of the file at path. The context counts until the draft is published.
+	// Create starts a draft of the file at path. The context is valid until the draft is published.
 	Create(ctx context.Context, path string) (Draft, error)
 	// ReadDir returns the names of the files in a folder.
 	ReadDir(ctx context.Context, dir string) ([]string, error)
@@ -33,8 +33,8 @@ type Storage interface {
 // Draft is an unpublished file.
 type Draft interface {
 	io.Writer
-	// Publish makes the file durable and visible at its path, whole and in place of an earlier file. It fails if the
-	// draft does not have size bytes. After an error the caller discards the draft.
+	// Publish makes the file durable, and atomically replaces the file at its path. It fails if the draft does not have size
+	// bytes. After an error, the caller discards the draft.
 	Publish(size int64) error
 	// Discard removes the draft. After a successful Publish it does nothing.
 	Discard() error
@@ -51,7 +51,7 @@ func Join(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// Clean returns the shortest name of a path, which may be a URL.
+// Clean is filepath.Clean. It also accepts a URL.
 func Clean(path string) string {
 	if isURL(path) {
 		return strings.TrimRight(path, "/")
@@ -69,10 +69,10 @@ func Split(path string) (dir, name string) {
 	return filepath.Dir(path), filepath.Base(path)
 }
 
-// Local is the file system of the machine.
+// Local is the machine's file system.
 var Local Storage = local{}
 
-// local is the file system of the machine. Before each operation it calls step, with which tests inject faults.
+// local is the machine's file system. It calls step before each operation: tests inject faults with it.
 type local struct {
 	step func(op, name string) error // nil for none
 }
@@ -104,7 +104,7 @@ func (l local) Prepare(_ context.Context, path string, folder bool) error {
 	case info.IsDir():
 		return syscall.EISDIR
 	case !info.Mode().IsRegular():
-		// A rename would replace the device or pipe by a file.
+		// A rename would replace the device or pipe with a file.
 		return errors.New(`it is a device or a pipe: write to "-" and redirect standard output`)
 	}
 	dir := filepath.Dir(path)
@@ -167,8 +167,8 @@ func (l local) syncDir(dir string) error {
 	return l.do("syncdir", dir, func() error { return disk.SyncDir(dir) })
 }
 
-// Create starts a draft with a temporary name in the folder of path, because a rename is atomic on every file system
-// only within a folder. The draft has the permissions of an existing file at path.
+// Create starts a draft with a temporary name in the folder of path, because only a rename within a folder is atomic on every
+// file system. The draft has the permissions of the existing file at path.
 func (l local) Create(_ context.Context, path string) (Draft, error) {
 	d := &localDraft{local: l, path: path, temp: disk.TempName(path)}
 	err := l.do("create", d.temp, func() (err error) {
@@ -184,11 +184,11 @@ func (l local) Create(_ context.Context, path string) (Draft, error) {
 	return d, nil
 }
 
-// localDraft is a draft on the file system of the machine.
+// localDraft is a draft on the machine's file system.
 type localDraft struct {
 	local local
-	path  string     // name after Publish
-	temp  string     // temporary name; "" after Publish and Discard
+	path  string     // path after Publish
+	temp  string     // temporary path; "" after Publish and Discard
 	file  *disk.File // nil after it is closed
 }
 
@@ -212,13 +212,13 @@ func (d *localDraft) stat() (info fs.FileInfo, err error) {
 	return info, err
 }
 
-// Name is the present path of the file.
+// Name returns the path of the draft.
 func (d *localDraft) Name() string { return d.temp }
 
 func (d *localDraft) Write(p []byte) (int, error) { return d.file.Write(p) }
 
-// Publish syncs the file and renames it to its path. If only the sync of the folder fails, the file is whole and in
-// place, but a power failure may undo the rename.
+// Publish syncs the file and renames it to its path. If only the sync of the folder fails, the file is at its path, but a power
+// failure may undo the rename.
 func (d *localDraft) Publish(size int64) error {
 	if err := d.local.do("sync", d.temp, d.file.Sync); err != nil {
 		return err
@@ -240,7 +240,7 @@ func (d *localDraft) Publish(size int64) error {
 	return d.local.syncDir(filepath.Dir(d.path))
 }
 
-// close closes the file even if an injected fault is its error, as the operating system does.
+// close closes the file, also if step injects an error, as the operating system does.
 func (d *localDraft) close() error {
 	f := d.file
 	d.file = nil

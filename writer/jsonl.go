@@ -2,8 +2,7 @@ package writer
 
 import "unicode/utf8"
 
-// newJSONL returns an encoder of JSON Lines: an object per row, with a member for every column in order, which may be
-// null.
+// newJSONL returns an encoder of JSON Lines: an object per row, with a member for every column, in order. Members may be null.
 func newJSONL(out compressor, columns []Column) encoder {
 	object := newJSONObject(columns)
 	return &textEncoder{out: out, appendRow: func(dst []byte, row *Row) []byte {
@@ -57,7 +56,7 @@ func (o *jsonObject) appendList(dst []byte, rows []Row) []byte {
 	return append(dst, ']')
 }
 
-// appendJSON appends the value of a column of a row as JSON; the column is no list.
+// appendJSON appends the value of a column of a row as JSON. The column is not a list.
 func appendJSON(dst []byte, row *Row, c *Column) []byte {
 	switch {
 	case c.ID == ColumnCarried:
@@ -78,8 +77,8 @@ func appendJSON(dst []byte, row *Row, c *Column) []byte {
 	return append(dst, "null"...)
 }
 
-// appendString appends valid UTF-8 as a JSON string. It does not escape the special characters of HTML, so that the
-// " > " between levels stays readable. It escapes U+2028 and U+2029, which some readers treat as line ends.
+// appendString appends valid UTF-8 as a JSON string. It does not escape characters of HTML: the " > " between levels is
+// readable. It escapes U+2028 and U+2029, which some readers treat as line ends.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0 // start of the text that is not appended yet

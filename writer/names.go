@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// OwnColumns returns the columns of an output with these names, without its carried columns: the list of ShapeNested has all
-// members that it may have. The error says which column is missing. A column of the input may have the name of an optional
-// column that the output lacks.
+// OwnColumns returns the columns of an output with the given column names, except its carried columns. The list of ShapeNested
+// has all possible members. A name of an optional column counts only if all columns of its option follow: otherwise it is a
+// carried column. The error says which column is missing.
 func OwnColumns(names []string) ([]Column, error) {
 	var s Schema
 	at := 0
@@ -44,7 +44,7 @@ func OwnColumns(names []string) ([]Column, error) {
 	return s.Columns(), nil
 }
 
-// optionIn reports whether all columns of an option are the first names.
+// optionIn reports whether the first names are those of all columns of an option.
 func optionIn(o *option, from []definition, names []string) bool {
 	for n := 0; n < len(from) && from[n].option == o; n++ {
 		if n >= len(names) || names[n] != from[n].name {
@@ -54,8 +54,8 @@ func optionIn(o *option, from []definition, names []string) bool {
 	return true
 }
 
-// Set sets the value of a column in a row to that of a text as CSV has it; "" is null. The levels of a row are set in their
-// order. The error says that a number or a time is malformed.
+// Set sets the value of a column in a row from its text in CSV; "" is null. Set the levels of a row in their order. The error
+// says that a number or a time is malformed.
 func (c *Column) Set(r *Row, text string) (err error) {
 	switch {
 	case c.texts != nil:

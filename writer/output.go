@@ -6,7 +6,7 @@ import "github.com/bulkcat/bulkcat/writer/disk"
 type output struct {
 	draft *draft
 	enc   encoder
-	file  File // of the rows so far
+	file  File // describes the rows so far
 }
 
 // newOutput starts the file at path with the format, schema and metadata of o. The error is a *disk.Error.
@@ -17,7 +17,7 @@ func newOutput(storage Storage, path string, o Options) (*output, error) {
 	}
 	enc, err := newEncoder(d, o.Format, o.Schema, o.Metadata)
 	if err != nil {
-		_ = d.discard() // the encoder's error matters
+		_ = d.discard() // err is the first error
 		return nil, disk.Failed("opening", path, err)
 	}
 	return &output{draft: d, enc: enc, file: File{Path: path}}, nil
@@ -38,7 +38,7 @@ func (o *output) write(rows []Row) error {
 	return nil
 }
 
-// publish ends the file and publishes it, unless the check fails, which may be nil.
+// publish ends the file and publishes it, unless the check fails. check may be nil.
 func (o *output) publish(check CheckFunc) (File, error) {
 	if err := o.enc.close(); err != nil {
 		return File{}, o.draft.fail("writing", err)

@@ -10,38 +10,36 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// The sizes of the parts of a Parquet file, in rows and in bytes of text before encoding. They do not depend on the
-// calls of encode, so the same rows always make the same file.
+// The sizes of the parts of a Parquet file, in rows and in bytes of text before encoding. They do not depend on the calls of
+// encode, so the same rows always give the same file.
 const (
-	// chunkRows and chunkBytes bound the chunk of rows that is written to the columns at once. The library ends
-	// pages only between chunks, so a page may exceed its size by a chunk.
+	// chunkRows and chunkBytes bound the chunk of rows that is written to the columns at once. Pages end only between chunks,
+	// so a page may exceed its size by a chunk.
 	chunkRows  = 256
 	chunkBytes = 128 << 10
 
-	// groupRows and groupBytes bound a row group, whose compressed pages are in memory until it ends, because
-	// Parquet stores a group column by column. Engines give whole groups to threads and tasks. 128 Ki rows are about
-	// the unit in which DuckDB divides its work, and make eight groups of a part of DefaultPartRows. The bytes matter
-	// for long carried columns and long lists.
+	// groupRows and groupBytes bound a row group, whose compressed pages are in memory until it ends. Engines give whole groups
+	// to threads and tasks. 128 Ki rows are about DuckDB's unit of work, and an eighth of a part of DefaultPartRows. The bytes
+	// matter for long carried columns and long lists.
 	groupRows  = 128 << 10
 	groupBytes = 32 << 20
 
-	// pageBytes bounds a page of a column before compression. Readers decompress whole pages, and skip pages by the
-	// page index, so pages are smaller than the usual 1 MiB; smaller still would compress worse.
+	// pageBytes bounds a page of a column before compression. Readers decompress whole pages, and skip pages by the page index,
+	// so pages are smaller than the usual 1 MiB. Still smaller pages compress worse.
 	pageBytes = 256 << 10
 
-	// pagesBytes bounds the pages of all columns that are filled at the same time: many carried columns have smaller
-	// pages, but not smaller than leastPageBytes.
+	// pagesBytes bounds the memory of the current pages of all columns. With many carried columns, pages are smaller, down to
+	// leastPageBytes.
 	pagesBytes     = 16 << 20
 	leastPageBytes = 16 << 10
 )
 
-// pageSize returns the size of the pages of a file with a number of columns, in bytes before compression.
+// pageSize returns the size of a page in a file with a number of columns, in bytes before compression.
 func pageSize(columns int) int {
 	return min(pageBytes, max(leastPageBytes, pagesBytes/columns))
 }
 
-// parquetEncoder writes Parquet with zstd, and with bounds per column chunk and page for all columns except those of
-// categories.
+// parquetEncoder writes Parquet with zstd, and with bounds of column chunks and pages, except for unbounded columns.
 type parquetEncoder struct {
 	file   *parquet.GenericWriter[any]
 	leaves []leaf
@@ -69,11 +67,11 @@ func newParquet(w io.Writer, columns []Column, metadata map[string]string) (enco
 		parquet.WriteBufferSize(0), // w has a buffer
 		// Some engines cannot read version 2 pages.
 		parquet.DataPageVersion(1),
-		// The page index has the same bounds, and can be read without the pages.
+		// The page index has the same bounds, and readers need not read the pages.
 		parquet.DataPageStatistics(false),
-		// The library would cut bounds within characters; textPage cuts them between characters.
+		// textPage cuts bounds between characters. The library would cut within characters.
 		parquet.ColumnIndexSizeLimit(func([]string) int { return math.MaxInt }),
-		// Sink requires rows in record order. Engines skip row groups and pages, and merge parts without a sort.
+		// Rows are in record order. Engines then skip row groups and pages, and merge parts without sorting.
 		parquet.SortingWriterConfig(parquet.SortingColumns(parquet.Ascending("record"))),
 	}
 	for _, l := range leaves {
@@ -81,7 +79,7 @@ func newParquet(w io.Writer, columns []Column, metadata map[string]string) (enco
 			options = append(options, parquet.SkipPageBounds(l.path...))
 		}
 	}
-	for key, value := range metadata { // the library sorts them
+	for key, value := range metadata { // the library sorts the keys
 		options = append(options, parquet.KeyValueMetadata(validUTF8(key), validUTF8(value)))
 	}
 	return &parquetEncoder{
@@ -91,7 +89,7 @@ func newParquet(w io.Writer, columns []Column, metadata map[string]string) (enco
 	}, nil
 }
 
-// encode appends the rows to the chunk column by column, which takes half the time of row by row.
+// encode appends the rows to the chunk, column by column, which is faster than row by row.
 func (e *parquetEncoder) encode(rows []Row) error {
 	for len(rows) > 0 {
 		n := e.rowsThatFit(rows)
@@ -150,7 +148,7 @@ func appendValues(values []parquet.Value, rows []Row, c *Column) []parquet.Value
 			if !ok {
 				continue
 			}
-			if value.IsNull() || text != last { // the rows of a record have the same value
+			if value.IsNull() || text != last { // rows of a record have the same value
 				v, fits := typ.parse(text)
 				if !fits {
 					v = null
@@ -198,9 +196,9 @@ func appendValues(values []parquet.Value, rows []Row, c *Column) []parquet.Value
 	return values
 }
 
-// appendListValues appends the values of a member of the structs in the lists. An empty list has one value, null, with
-// definition level 0. In other lists the levels of appendValues are one higher, and the repetition level is 0 for the
-// first struct and 1 for each further struct.
+// appendListValues appends the values of a member of the structs in the lists. For an empty list it appends null with
+// definition level 0. In other lists, definition levels are one higher than those of appendValues, and the repetition level is
+// 0 for the first struct and 1 for the others.
 func appendListValues(values []parquet.Value, rows []Row, c *Column) []parquet.Value {
 	for i := range rows {
 		categories := rows[i].Categories
@@ -220,7 +218,7 @@ func appendListValues(values []parquet.Value, rows []Row, c *Column) []parquet.V
 	return values
 }
 
-// stringValue shares the memory of s, which is immutable. A copy would take a twentieth of the time.
+// stringValue returns a value that shares the immutable memory of s, which saves a copy.
 func stringValue(s string) parquet.Value {
 	return parquet.ByteArrayValue(unsafe.Slice(unsafe.StringData(s), len(s)))
 }

@@ -7,12 +7,12 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// maxBound is the length of the bounds of a page of long values, in bytes; the upper bound may have one byte more.
-// Addresses and titles differ within this length.
+// maxBound is the length at which the bounds of a page are cut, in bytes. The upper bound may have one byte more. Addresses and
+// titles differ within this length.
 const maxBound = 64
 
-// textType is Parquet's string type with bounds of bounded length, which the format allows. The library holds the
-// bounds of all pages in memory until the file ends.
+// textType is Parquet's string type with cut bounds, which the format allows. The library holds the bounds of all pages in
+// memory until the file ends.
 type textType struct{ parquet.Type }
 
 func (t textType) NewColumnBuffer(columnIndex, numValues int) parquet.ColumnBuffer {
@@ -33,7 +33,7 @@ func (p textPage) Bounds() (least, most parquet.Value, ok bool) {
 	return parquet.ByteArrayValue(lowerBound(least.ByteArray())), parquet.ByteArrayValue(upperBound(most.ByteArray())), true
 }
 
-// lowerBound returns text itself if it is short, else its first characters.
+// lowerBound returns text, cut to at most maxBound bytes between characters.
 func lowerBound(text []byte) []byte {
 	if len(text) <= maxBound {
 		return text
@@ -45,8 +45,8 @@ func lowerBound(text []byte) []byte {
 	return text[:end]
 }
 
-// upperBound returns text itself if it is short, else the least short text above it: its first characters, of which
-// the last is replaced by the next character. The order of UTF-8 is that of its characters.
+// upperBound returns text itself if it is short. Otherwise it returns the lower bound with its last character replaced by the
+// next character, which is greater than text: UTF-8 sorts as its characters do.
 func upperBound(text []byte) []byte {
 	if len(text) <= maxBound {
 		return text

@@ -9,7 +9,7 @@ import (
 // recordNode is the root of a Parquet schema, or the struct in a list. Unlike parquet.Group, it keeps the order of the
 // columns.
 type recordNode struct {
-	parquet.Group // empty: provides the methods that are the same for all groups
+	parquet.Group // empty: provides the other methods
 	fields        []parquet.Field
 }
 
@@ -21,7 +21,7 @@ func newRecordNode(columns []Column) parquet.Node {
 	return n
 }
 
-// Fields overrides the method of parquet.Group, which sorts by name.
+// Fields overrides the method of parquet.Group, which sorts the fields by name.
 func (n recordNode) Fields() []parquet.Field { return n.fields }
 
 // columnField is a column with its name.
@@ -32,15 +32,14 @@ type columnField struct {
 
 func (f columnField) Name() string { return f.name }
 
-// Value is not used: values are written to the columns, not taken from Go structs.
+// Value is unused, because values do not come from Go structs.
 func (columnField) Value(reflect.Value) reflect.Value { return reflect.Value{} }
 
-// newTextNode returns a parquet.String node with bounds of bounded length.
+// newTextNode returns a parquet.String node with cut bounds.
 func newTextNode() parquet.Node { return parquet.Leaf(textType{parquet.String().Type()}) }
 
-// newColumnNode returns the type and the encoding of a column. Whole numbers increase slowly with the rows, which
-// suits delta encoding. Dictionaries are for repetitive columns; in other columns the library would fill and then
-// abandon them.
+// newColumnNode returns the type and the encoding of a column. Whole numbers and times are delta-encoded, because they increase
+// slowly. Dictionaries are for repetitive columns: for other columns, the library would fill and then abandon them.
 func newColumnNode(c Column) parquet.Node {
 	var n parquet.Node
 	switch {

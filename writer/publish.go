@@ -12,8 +12,8 @@ import (
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
-// PublishFile writes data to path whole or not at all. It atomically replaces an earlier file and keeps its
-// permissions. The error is a *disk.Error.
+// PublishFile durably and atomically replaces the file at path with data, and keeps its permissions. The error is a
+// *disk.Error.
 func PublishFile(path string, data []byte) error {
 	return PublishIn(context.Background(), local{}, path, data)
 }
@@ -26,7 +26,7 @@ func PublishIn(ctx context.Context, storage Storage, path string, data []byte) e
 	})
 }
 
-// PublishFrom is PublishFile for data that write writes to out. The error may also be that of write.
+// PublishFrom is PublishFile for the data that write writes to out. The error may also be that of write.
 func PublishFrom(path string, write func(out io.Writer) error) error {
 	return publish(context.Background(), local{}, path, write)
 }
@@ -47,13 +47,13 @@ func publish(ctx context.Context, storage Storage, path string, write func(io.Wr
 	return nil
 }
 
-// RemoveDrafts removes the drafts of a file that killed processes have left. The caller is the only one who writes path.
+// RemoveDrafts removes the drafts of path that killed processes have left. No other process may write path.
 func RemoveDrafts(path string) {
 	dir, base := Split(path)
 	local{}.RemoveDrafts(context.Background(), dir, func(name string) bool { return name == base })
 }
 
-// orLocal returns the file system of the machine for nil.
+// orLocal returns storage, or the machine's file system if storage is nil.
 func orLocal(storage Storage) Storage {
 	if storage == nil {
 		return local{}
@@ -61,7 +61,7 @@ func orLocal(storage Storage) Storage {
 	return storage
 }
 
-// draft is an unpublished file with a buffer, a checksum and a sticky error.
+// draft is a Draft with a buffer, a checksum and a sticky error.
 type draft struct {
 	path string
 	file Draft
@@ -93,8 +93,8 @@ func (d *draft) Write(p []byte) (int, error) {
 	return n, d.fail("writing", err)
 }
 
-// publish writes the buffer and publishes the draft, unless the check of a file fails, which may be nil. After an error the
-// caller discards the draft.
+// publish writes the buffer and publishes the draft, unless the check fails. check may be nil, and is not called for objects.
+// After an error, the caller discards the draft.
 func (d *draft) publish(check CheckFunc) error {
 	if d.err != nil {
 		return d.err

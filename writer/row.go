@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// Status says how a record ended.
+// Status is the outcome of a record.
 type Status string
 
 // The statuses of records.
 const (
 	StatusOK       Status = "ok"       // answered, with at least one entry
-	StatusEmpty    Status = "empty"    // answered, without entries, or without entries that Schema.Keeps
-	StatusRejected Status = "rejected" // rejected: the service refuses this input for good
-	StatusFailed   Status = "failed"   // no answer within the attempts allowed
+	StatusEmpty    Status = "empty"    // answered, without entries that Schema.Keeps
+	StatusRejected Status = "rejected" // the service refuses this input for good
+	StatusFailed   Status = "failed"   // all attempts failed
 	StatusInvalid  Status = "invalid"  // not asked: the input is not a website or a title
 	StatusBlank    Status = "blank"    // not asked: the record has no input
 	StatusPending  Status = "pending"  // not asked yet; only in the output of a run that stopped early
@@ -24,7 +24,7 @@ const (
 // Statuses are all statuses in the order of reports.
 var Statuses = []Status{StatusOK, StatusEmpty, StatusRejected, StatusFailed, StatusInvalid, StatusBlank, StatusPending}
 
-// HasInput reports whether the records of a status have an input that can be asked.
+// HasInput reports whether records with the status have a valid input.
 func (s Status) HasInput() bool { return s != StatusInvalid && s != StatusBlank }
 
 // Entry is one category of an answer.
@@ -35,7 +35,7 @@ type Entry struct {
 	Title      string  // of the code; "" for a path
 	Confidence float64 // as the service gave it, usually 0 to 1; null if not finite
 
-	// Levels are the levels of Value, from Schema.AppendLevels. If Levels is nil, Flatten allocates them.
+	// Levels is the result of Schema.AppendLevels for Value. If it is nil, Flatten computes it.
 	Levels []string
 }
 
@@ -46,7 +46,7 @@ type Result struct {
 	Status         Status
 	Classification string
 	Entries        []Entry // in the order of the answer
-	Error          string  // reason for which there are no entries
+	Error          string  // why there are no entries
 	Source         string  // service that has answered
 	AnsweredAt     time.Time
 	Fields         []string // carried columns of the record, parallel to Schema.Carry; missing fields are null
@@ -62,24 +62,23 @@ type Row struct {
 	Rank           int64 // 1-based position in the answer; 0 if the row has no entry
 	Value          string
 	CategoryID     string
-	ValueLocal     string   // of rows of Schema.Locals only
-	Title          string   // of rows of Schema.Codes only
+	ValueLocal     string   // only with Schema.Locals
+	Title          string   // only with Schema.Titles, in classifications of Schema.Codes
 	Confidence     float64  // NaN stands for null
-	Levels         []string // up to Schema.Levels of them; missing ones are null
+	Levels         []string // at most Schema.Levels; missing levels are null
 	Error          string
 	Source         string
 	AnsweredAt     time.Time // UTC, whole microseconds
-	Fields         []string  // parallel to Schema.Carry; missing ones are null
+	Fields         []string  // parallel to Schema.Carry; missing fields are null
 	Nulls          []bool    // which of Fields are null; nil for those that are empty
 
-	// Categories are the rows of the shape long, of a row of the shape nested. Such a row has no entry of its own.
+	// Categories are the rows of ShapeLong, for the list of a row of ShapeNested, which has no entry itself.
 	Categories []Row
 }
 
-// Flatten appends the rows of r to dst, as Schema.Shape says. A record has at least one row: if none of its entries
-// remains with MinConfidence, a row with StatusEmpty and an error that says so. Flatten allocates only to grow dst, to
-// replace invalid UTF-8, and for missing Entry.Levels, lists of the shape nested and such errors. The new rows share
-// the memory of r.
+// Flatten appends the rows of r in Schema.Shape to dst, at least one. If MinConfidence removes all entries, it appends a row
+// with StatusEmpty and an error. Flatten allocates only to grow dst, to replace invalid UTF-8, and for missing Entry.Levels,
+// the lists of ShapeNested and that error. The new rows share the memory of r.
 func (s Schema) Flatten(dst []Row, r Result) []Row {
 	row := Row{
 		Record:         r.Record,
@@ -108,7 +107,7 @@ func (s Schema) Flatten(dst []Row, r Result) []Row {
 	return s.appendEntries(dst, row, r)
 }
 
-// appendEntries appends a copy of row for each entry of r that remains, in the order of the answer.
+// appendEntries appends a copy of row for each entry of r that the schema keeps, in the order of the answer.
 func (s Schema) appendEntries(dst []Row, row Row, r Result) []Row {
 	best := s.best(r.Entries)
 	left := s.most()
@@ -137,8 +136,7 @@ func (s Schema) appendEntries(dst []Row, row Row, r Result) []Row {
 	return dst
 }
 
-// AppendLevels appends the levels of a category to levels: those of a path or of a code, at most
-// Schema.Levels of them.
+// AppendLevels appends at most Schema.Levels levels of a category's path or code to levels.
 func (s Schema) AppendLevels(levels []string, classification, value string) []string {
 	if code := s.Codes[classification]; code != nil {
 		return code(levels, value, s.levels())
@@ -168,7 +166,7 @@ func validUTF8(s string) string {
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
-// validFields returns fields itself if all are valid UTF-8, else a copy in which validUTF8 has replaced them.
+// validFields returns fields itself if all are valid UTF-8, else a copy with the results of validUTF8.
 func validFields(fields []string) []string {
 	for i, f := range fields {
 		if utf8.ValidString(f) {

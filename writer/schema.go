@@ -5,30 +5,30 @@ import (
 	"strings"
 )
 
-// MaxLevels is the most level_N columns. Few taxonomies have more than seven levels. The bound protects from a thousand
-// empty columns after a typing error.
+// MaxLevels is the most level_N columns. Few taxonomies have more than seven levels. A mistyped number does not give a thousand
+// empty columns.
 const MaxLevels = 20
 
-// Schema says which columns the rows have. The zero value has only the columns that every output has.
+// Schema determines the columns of the rows, and the entries in them. The zero value has only the columns of every output.
 type Schema struct {
 	Levels        int      // number of level_N columns; below 0 counts as 0, above MaxLevels as MaxLevels
-	Titles        bool     // add the column title, which categories of Codes have
+	Titles        bool     // add the column title, for classifications of Codes
 	Locals        bool     // add the column value_local, the paths of categories in another language
 	Sources       bool     // add the column source
 	SourceColumns bool     // add the columns source and answered_at, which differ from run to run
-	Carry         []string // names in the input of the columns to copy; Result.Fields has their values
+	Carry         []string // names of the input's columns to copy; Result.Fields has their values
 
-	CarryTypes []ValueType // of the columns of Carry; nil if all are text
+	CarryTypes []ValueType // types of the columns of Carry; nil if all are text
 
-	// Codes are the classifications whose values are codes. They append the levels of a code, at most so many. The
-	// values of others are paths.
+	// Codes has a function for each classification whose values are codes. It appends at most most levels of a code to levels.
+	// The values of other classifications are paths.
 	Codes map[string]func(levels []string, code string, most int) []string
 
-	Shape         Shape   // of the rows; "" is ShapeLong
-	Top           int     // the most entries of a record, in the order of the answer; 0 for all
-	MinConfidence float64 // without entries of less confidence, which do not count for Top; 0 for all entries
+	Shape         Shape   // "" is ShapeLong
+	Top           int     // most entries of a record: those with the highest confidences, in the order of the answer; 0 for all
+	MinConfidence float64 // leave out entries with a lower confidence or none; 0 for no bound
 
-	EscapeFormulas bool // in CSV and TSV, the text of a cell or a name that may be a formula begins with ': see UnescapeFormula
+	EscapeFormulas bool // in CSV and TSV, write ' before text of cells and names that may be a formula: see UnescapeFormula
 }
 
 // Column is one column of the output.
@@ -52,23 +52,23 @@ type Type int
 const (
 	TypeString    Type = iota // UTF-8 text; in columns that are not carried, the empty string is null
 	TypeInt64                 // a whole number
-	TypeDouble                // an IEEE 754 double, always finite in columns that are not carried
-	TypeTimestamp             // a time in UTC, RFC 3339 in the text formats; in microseconds, unless ValueType says otherwise
-	TypeList                  // a list of structs, never null; no text format except JSONL has lists
-	TypeBool                  // of carried columns, like the types below
+	TypeDouble                // an IEEE 754 double; finite, except in carried columns
+	TypeTimestamp             // a time in UTC, RFC 3339 in the text formats; in microseconds, except in carried columns
+	TypeList                  // a list of structs, never null; CSV and TSV have no lists
+	TypeBool                  // only in carried columns, like the types below
 	TypeDate                  // a day
 	TypeDateTime              // a time without a zone
 	TypeDecimal               // a decimal number of bounded length
 )
 
-// Columns returns the columns in the order of the output: those that bulkcat defines, then the carried columns. With
-// ShapeNested the list categories replaces the columns from rank to level_N, which become the members of its structs.
+// Columns returns the columns in the order of the output: bulkcat's own columns, then the carried columns. With ShapeNested,
+// the columns from rank to level_N are the members of the list categories.
 func (s Schema) Columns() []Column {
 	var columns []Column
 	var list *Column // of the categories
 	for i := range definitions {
 		d := &definitions[i]
-		if d.option != nil && !d.option.has(&s) && (d.also == nil || !d.also(&s)) {
+		if d.option != nil && !d.option.has(&s) && (d.withoutOption == nil || !d.withoutOption(&s)) {
 			continue
 		}
 		if s.Shape != ShapeNested || d.scope == scopeRecord {
@@ -104,7 +104,7 @@ func (s Schema) appendCarried(columns []Column) []Column {
 	taken := make(map[string]int) // lower-case name to the number of alternatives tried
 	for _, c := range columns {
 		taken[c.Name] = 0
-		for _, e := range c.Elements { // so that carried columns have the same names in all shapes
+		for _, e := range c.Elements { // carried columns have the same names in all shapes
 			taken[e.Name] = 0
 		}
 	}
@@ -124,7 +124,7 @@ func (s Schema) appendCarried(columns []Column) []Column {
 	return columns
 }
 
-// freeName returns name, or its first alternative that is not taken, and takes it.
+// freeName returns name, or its first alternative that is not taken, and adds it to taken.
 func freeName(taken map[string]int, name string) string {
 	key := strings.ToLower(name)
 	free := name
@@ -139,8 +139,8 @@ func freeName(taken map[string]int, name string) string {
 	return free
 }
 
-// alternative returns the n-th alternative name of a carried column. After three prefixes it uses a number, which keeps
-// names short for a header that repeats a name thousands of times.
+// alternative returns the n-th alternative name of a carried column. After three prefixes it uses a number, because a header
+// may repeat a name thousands of times.
 func alternative(name string, n int) string {
 	if n <= 3 {
 		return strings.Repeat("input_", n) + name

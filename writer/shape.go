@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// Shape says how the categories of a record become rows.
+// Shape determines how the categories of a record become rows.
 type Shape string
 
 // The shapes. With several classifications, a record has the rows of each.
@@ -49,13 +49,12 @@ func (e *ShapeError) Error() string {
 		e.Format, e.Shape)
 }
 
-// Keeps reports whether the rows include an entry with this confidence. With MinConfidence they include no entry
-// without a confidence.
+// Keeps reports whether MinConfidence keeps an entry with this confidence. Above 0, it keeps no entry without a confidence.
 func (s Schema) Keeps(confidence float64) bool {
 	return s.MinConfidence == 0 || finite(confidence) >= s.MinConfidence
 }
 
-// keepsAny reports whether the rows include any of the entries.
+// keepsAny reports whether MinConfidence keeps any of the entries.
 func (s Schema) keepsAny(entries []Entry) bool {
 	for i := range entries {
 		if s.Keeps(entries[i].Confidence) {
@@ -65,7 +64,7 @@ func (s Schema) keepsAny(entries []Entry) bool {
 	return false
 }
 
-// most returns the most entries of a record in the rows.
+// most returns the most entries of a record.
 func (s Schema) most() int {
 	switch {
 	case s.Shape == ShapeTop:
@@ -76,7 +75,7 @@ func (s Schema) most() int {
 	return math.MaxInt
 }
 
-// IsSorted reports whether no entry has a higher confidence than one before it. Entries without a confidence say nothing.
+// IsSorted reports whether the entries are sorted by falling confidence. It ignores entries without a confidence.
 func IsSorted(entries []Entry) bool {
 	least := math.Inf(1)
 	for i := range entries {
@@ -90,8 +89,8 @@ func IsSorted(entries []Entry) bool {
 	return true
 }
 
-// best tells the entries of the highest confidences, if these are not the first ones; else nil. There are as many as most
-// says. Of equal confidences the first counts, and one that is missing is the lowest.
+// best marks the s.most() entries with the highest confidences. It returns nil if these are the first entries. Of equal
+// confidences the first counts. A missing confidence is the lowest.
 func (s Schema) best(entries []Entry) []bool {
 	if len(entries) <= s.most() || slices.IsSortedFunc(entries, byConfidence) {
 		return nil
@@ -113,7 +112,7 @@ func byConfidence(a, b Entry) int {
 	return cmp.Compare(finite(b.Confidence), finite(a.Confidence)) // NaN is below all numbers
 }
 
-// belowConfidence is the error of a record that has entries, but none that Keeps accepts.
+// belowConfidence is the error of a record whose entries MinConfidence removes.
 func (s Schema) belowConfidence() string {
 	return "no category has a confidence of " + strconv.FormatFloat(s.MinConfidence, 'g', -1, 64) + " or more"
 }

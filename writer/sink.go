@@ -11,12 +11,12 @@ import (
 
 // Sink writes rows to an output. It is not safe for concurrent use. Its errors are sticky: see [Error].
 type Sink interface {
-	// Write writes rows in record order, so the rows of a record are consecutive. The caller may reuse rows and the
-	// slices in them when Write returns. A stream is then flushed. The error is a *disk.Error, or ErrClosed.
+	// Write writes rows. They must be in record order. The caller may reuse rows and the slices in them when Write returns. A
+	// stream is flushed. The error is a *disk.Error, or ErrClosed.
 	Write(rows []Row) error
 
-	// Close publishes the output. After an error it discards the draft and returns the error, which wraps an
-	// *disk.Error or is ErrClosed.
+	// Close publishes the output. After an error it discards the draft and returns the error, which wraps a *disk.Error or is
+	// ErrClosed.
 	Close() (Published, error)
 
 	// Abort discards the draft. After Close it does nothing, so it can be deferred.
@@ -25,27 +25,27 @@ type Sink interface {
 
 // Options describe an output. Path is required.
 type Options struct {
-	Context  context.Context   // of the calls of Storage; default context.Background()
-	Storage  Storage           // where the output is published; default the file system of the machine
+	Context  context.Context   // for the calls of Storage; default context.Background()
+	Storage  Storage           // default Local
 	Path     string            // a file, or a folder if Folder is set, or "-" for standard output
 	Folder   bool              // write a folder of parts
 	Format   Format            // default: the format of the extension of Path, or Parquet for a folder without extension
 	Schema   Schema            // the columns
 	PartRows int64             // rows from which a part is full; default DefaultPartRows
-	Ends     []int64           // last records of the first parts, however many rows these have; later parts end when full
-	Kept     []File            // parts of an interrupted run in the folder, after which the sink continues
+	Ends     []int64           // last records of the first parts, whatever their rows; later parts end when they are full
+	Kept     []File            // published parts of an interrupted run, which the sink continues
 	OnPart   func(File) error  // called after each part is published; its error fails the sink; may be nil
-	Check    CheckFunc         // called before the output is published; may be nil
+	Check    CheckFunc         // called before the output is published; nil for none
 	Metadata map[string]string // key-value metadata of Parquet files; other formats have none
 	Stdout   io.Writer         // the output for "-"; default os.Stdout
 }
 
-// CheckFunc checks an output that is whole: the unpublished file at a path, or a folder that has all parts and no _SUCCESS. Its
-// error discards the file, and fails the sink. Streams and objects are not checked.
+// CheckFunc checks a complete output before it is published: the draft of a file, or a folder with all parts but without
+// _SUCCESS. Its error discards the file, and fails the sink. Streams and objects are not checked.
 type CheckFunc func(path string) error
 
-// DefaultPartRows makes parts of some ten megabytes of Parquet: large enough to be read efficiently, and small enough
-// to be spread over many workers.
+// DefaultPartRows gives parts of about ten megabytes of Parquet: large enough for efficient reading, and small enough for many
+// workers.
 const DefaultPartRows = 1_000_000
 
 // Published describes the files that a sink has published.
@@ -64,9 +64,8 @@ type File struct {
 	LastRecord  int64  `json:"last_record"`  // 0 if there are no rows
 }
 
-// Open returns the sink of an output. If another process may write the same output, the caller holds its disk.Lock until
-// the sink is closed. The error is a *FormatError if the format is unknown, a *ShapeError if the format cannot represent
-// the shape, or a *disk.Error if the output cannot be written.
+// Open returns the sink of an output. If another process may write the same output, the caller must hold its disk.Lock until
+// the sink is closed. The error is a *FormatError, a *ShapeError or a *disk.Error.
 func Open(o Options) (Sink, error) {
 	if err := o.applyDefaults(); err != nil {
 		return nil, err
@@ -118,8 +117,8 @@ func (o *Options) applyDefaults() (err error) {
 	return o.Schema.Shape.CheckFormat(o.Format)
 }
 
-// guard implements the common rules of sinks: errors are sticky, nothing is published after an error, and a closed sink
-// stays closed.
+// guard implements the rules of all sinks: errors are sticky, nothing is published after an error, and a closed sink stays
+// closed.
 type guard struct {
 	sink   Sink
 	err    error // sticky error

@@ -47,7 +47,7 @@ func (s *stream) Close() (Published, error) {
 	return Published{Rows: s.rows}, disk.Failed("writing", streamName, s.buf.Flush())
 }
 
-// IsUnread reports whether an error of a stream says that nobody reads it any longer.
+// IsUnread reports whether an error of a stream says that its reader has closed it.
 func IsUnread(err error) bool {
 	failed, writing := errors.AsType[*disk.Error](err)
 	if !writing || failed.Path != streamName {

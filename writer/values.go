@@ -2,11 +2,11 @@ package writer
 
 import "fmt"
 
-// Null is the value of a column that is null. No text of a row has this byte, which is not UTF-8.
+// Null is the value of a column that is null. It is invalid UTF-8, so no text of a row is equal to it.
 const Null = "\xff"
 
-// Values returns the values of columns in a row as a file of the format gives them back: as text, in one form for each type. In
-// CSV and TSV empty text is null. None of the columns is a list.
+// Values returns the values of columns in a row as text, as a reader of a file in the format gets them. In CSV and TSV, empty
+// text is null. No column may be a list.
 func Values(columns []Column, row *Row, format Format) []string {
 	content, _ := format.split()
 	values := make([]string, len(columns))

@@ -16,8 +16,10 @@ import (
 // Claim claims the requests of the queries that are not Found, for the caller to send. First it looks for outcomes that were
 // committed since LookupAll. If another process has claimed a request, the query is Held: the caller calls LookupAll and Claim
 // again from time to time, until there is an outcome, or the other process has given the claim back or is gone. In a store that
-// is exclusive or read-only, nothing is claimed or held. A claim ends with the commit of an outcome, with Release, and with
-// Close. From LookupAll until the claim ends, no other goroutine may claim the same request with this Store.
+// is exclusive or read-only, nothing is claimed or held.
+//
+// A claim ends with the commit of an outcome, with Release, and with Close. From LookupAll until the claim ends, no other
+// goroutine may claim the same request with this Store.
 func (s *Store) Claim(queries []Query) error {
 	for i := range queries {
 		queries[i].Held = false

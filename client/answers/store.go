@@ -30,8 +30,9 @@ type Options struct {
 	vfs string // file system of the engine; "" for the machine's
 }
 
-// Store keeps the answers of services on disk. It is safe for concurrent use, also by several processes. After its first error,
-// every call returns the same error. Opening the store again finds all that was committed.
+// Store keeps the answers of services on disk. It is safe for concurrent use, also by several processes.
+//
+// After its first error, every call returns the same error. Opening the store again finds all that was committed.
 type Store struct {
 	options Options
 	opened  time.Time              // in whole microseconds, like the times of answers

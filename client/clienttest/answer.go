@@ -10,7 +10,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
-// Value returns the first category of the correct answer to an input, unless Options.Answer says otherwise.
+// Value returns the first category of the correct answer to an input, if Options.Answer is nil.
 func Value(input string) string {
 	return "About > " + bare.Replace(input)
 }
@@ -61,7 +61,7 @@ func categoriesOf(classification string) []taxonomy.Category {
 	return taxonomy.Products().Categories
 }
 
-// confidence decreases with the rank and has two digits, as in real answers.
+// confidence falls with the rank and has two decimals, as in real answers.
 func confidence(sum uint64, rank int) float64 {
 	return float64(95-25*rank-int(sum>>32%25)) / 100
 }

@@ -25,7 +25,7 @@ type Audit struct {
 	Late     int         // requests beyond the quota
 }
 
-// Twice is the number of charged answers beyond the first of an input.
+// Twice is the number of charged answers beyond the first one of each input.
 func (a Audit) Twice() (n int) {
 	for _, record := range a.Inputs {
 		n += max(record.Answers-1, 0)
@@ -36,16 +36,16 @@ func (a Audit) Twice() (n int) {
 // Visit is one request for a categorization with its result.
 type Visit struct {
 	Classification, Input string
-	Attempt               int // of this input, from 1
+	Attempt               int // number of the attempt of this input, from 1
 	Arrived               time.Time
-	Left                  time.Time // zero while the service has not answered
-	Status                int       // 200 for a correct answer that was written; 0 for no answer or a damaged one
-	Place                 int       // on its connection, from 1
+	Left                  time.Time // zero before the service has answered
+	Status                int       // 200 for a correct answer that was written whole; 0 for no answer or a damaged one
+	Place                 int       // number of the request on its connection, from 1
 	Closed                bool      // the service closed the connection after this answer
 	Refused               bool      // by a limiter
 
 	conn    *connection
-	working int // requests in work when this one arrived
+	working int // requests in work when this one arrived, including this one
 }
 
 // refuse records a refusal; v may be nil.
@@ -55,8 +55,8 @@ func (v *Visit) refuse() {
 	}
 }
 
-// Last reports whether the client ended the connection after this visit. An answer that was not the last one on its
-// connection has reached the client.
+// Last reports whether the visit is the last on its connection, and the service did not close the connection. Only an answer to
+// a Last visit may not have reached the client.
 func (v Visit) Last() bool {
 	return int(v.conn.requests.Load()) == v.Place && !v.Closed
 }
@@ -65,7 +65,7 @@ type connection struct{ requests atomic.Int32 }
 
 type connectionKey struct{}
 
-// connect is for http.Server.ConnContext. Without it each request has a connection of its own.
+// connect is for http.Server.ConnContext. Without it, each request counts as a connection.
 func connect(ctx context.Context, _ net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, new(connection))
 }
@@ -113,7 +113,7 @@ func (s *Server) leave(e *exchange) {
 	}
 }
 
-// After returns a channel that is closed after n more requests for categories. One such channel is in use at a time.
+// After returns a channel that is closed after n more requests for categories. A call replaces the channel of the call before.
 func (s *Server) After(n int) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,7 +156,7 @@ func (s *Server) Answers() map[string][]Visit {
 	return answers
 }
 
-// Peak returns the most arrivals within an interval, wherever it begins. The arrivals are in order.
+// Peak returns the most arrivals within any interval of the given length. The arrivals are in order.
 func Peak(arrivals []time.Time, within time.Duration) (most int) {
 	first := 0
 	for last, at := range arrivals {

@@ -13,9 +13,8 @@ import (
 	"time"
 )
 
-// NewCertificate makes a certificate for 127.0.0.1 that is valid for a day. It is signed
-// with its own key (ECDSA P-256), so that the certificate itself, in PEM form, is the
-// certificate authority that a client has to trust.
+// NewCertificate makes a self-signed certificate (ECDSA P-256) for 127.0.0.1 that is valid for a day. authority is the same
+// certificate in PEM form, for the client to trust.
 func NewCertificate() (certificate tls.Certificate, authority []byte, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -14,19 +14,19 @@ import (
 // Lean is a service without faults, limits and records, for measuring clients.
 type Lean struct {
 	Latency     time.Duration // of a categorization, on average
-	Spread      time.Duration // around the latency, evenly on both sides
+	Spread      time.Duration // the latency is uniform in Latency±Spread
 	Protocol    Protocol
-	Certificate tls.Certificate // of a protocol with TLS
+	Certificate tls.Certificate // for a protocol with TLS
 }
 
 const usagePath = "/api/usage"
 
-// plenty is the answer of the usage operation: a quota for any measurement. The number of requests left is a string,
-// as in the interface.
+// plenty is the answer of the usage operation: a quota for any benchmark. The number of requests left is a string, as in the
+// interface.
 const plenty = `{"plan":"benchmark","remaining":"1000000000"}`
 
-// Serve answers all connections of a listener until the listener is closed, and returns its error. It answers HTTP/1.1
-// without the server of net/http, which takes so much processor time that clients would wait for it.
+// Serve answers all connections of a listener until the listener is closed, and returns its error. For HTTP/1.1 it does not use
+// the server of net/http, whose processor time would slow the clients down.
 func (l Lean) Serve(listener net.Listener) error {
 	switch l.Protocol {
 	case HTTP2TLS:
@@ -46,7 +46,7 @@ func (l Lean) Serve(listener net.Listener) error {
 	}
 }
 
-// serveHTTP2 answers with the server of net/http, which ends connections on which the client has not agreed to HTTP/2.
+// serveHTTP2 answers with the server of net/http, which closes connections that have not negotiated HTTP/2.
 func (l Lean) serveHTTP2(listener net.Listener) error {
 	server := &http.Server{
 		Handler:   l,
@@ -63,11 +63,11 @@ func (l Lean) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // the client knows what it has received
+	_, _ = w.Write(body) // the client notices an incomplete answer
 }
 
-// appendBody waits for the latency of the operation, appends the body of the answer to dst, and
-// returns the body with its status.
+// appendBody waits for the latency of the operation, appends the body of the answer to dst, and returns it with the HTTP
+// status.
 func (l Lean) appendBody(dst []byte, path, query string) (body []byte, status int) {
 	switch path {
 	case usagePath:

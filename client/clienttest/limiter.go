@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Limiter is a model of a limiter. Admit reports whether the limiter admits a request that comes now; if not, wait is the
-// time until it admits one. Left, the number of requests left in the window, and wait, the time until the window ends, are
-// what some limiters state with each answer; left is -1 if the limiter has no window.
+// Limiter is a model of a limiter. Admit reports whether the limiter admits a request that comes now. For a refused request,
+// wait is the time until the limiter admits one. For an admitted one, it is the time until the window ends, and left is the
+// number of requests left in the window, or -1 if the limiter has no window.
 type Limiter interface {
 	Admit(now time.Time) (ok bool, left int, wait time.Duration)
 }
@@ -29,8 +29,7 @@ func (l *Bucket) Admit(now time.Time) (bool, int, time.Duration) {
 	return true, -1, 0
 }
 
-// Fixed admits Number requests in each window. Windows begin with their first request, or, if Aligned, at multiples of
-// their length.
+// Fixed admits Number requests in each window. A window begins with its first request, or, if Aligned, at a multiple of Window.
 type Fixed struct {
 	Number  int
 	Window  time.Duration
@@ -53,12 +52,12 @@ func (l *Fixed) Admit(now time.Time) (bool, int, time.Duration) {
 	return ok, l.Number - l.used, l.ends.Sub(now)
 }
 
-// Sliding admits Number requests in any period of the length Window. If Counts, refused requests count as well.
+// Sliding admits Number requests in any period of the length Window. If CountsRefused, it counts refused requests, too.
 type Sliding struct {
-	Number int
-	Window time.Duration
-	Counts bool
-	log    []time.Time
+	Number        int
+	Window        time.Duration
+	CountsRefused bool
+	log           []time.Time
 }
 
 func (l *Sliding) Admit(now time.Time) (bool, int, time.Duration) {
@@ -68,7 +67,7 @@ func (l *Sliding) Admit(now time.Time) (bool, int, time.Duration) {
 	}
 	l.log = l.log[first:]
 	ok := len(l.log) < l.Number
-	if ok || l.Counts {
+	if ok || l.CountsRefused {
 		l.log = append(l.log, now)
 	}
 	if ok {
@@ -79,11 +78,11 @@ func (l *Sliding) Admit(now time.Time) (bool, int, time.Duration) {
 
 // Estimate admits Number requests in a sliding window that is estimated from the counts of two fixed windows.
 type Estimate struct {
-	Number     int
-	Window     time.Duration
-	Counts     bool // refused requests count as well
-	before, in float64
-	began      time.Time
+	Number        int
+	Window        time.Duration
+	CountsRefused bool // counts refused requests, too
+	before, in    float64
+	began         time.Time
 }
 
 func (l *Estimate) Admit(now time.Time) (bool, int, time.Duration) {
@@ -95,15 +94,15 @@ func (l *Estimate) Admit(now time.Time) (bool, int, time.Duration) {
 	}
 	part := 1 - now.Sub(l.began).Seconds()/l.Window.Seconds()
 	ok := l.before*part+l.in < float64(l.Number)
-	if ok || l.Counts {
+	if ok || l.CountsRefused {
 		l.in++
 	}
 	left := max(0, int(float64(l.Number)-l.before*part-l.in))
-	return ok, left, l.began.Add(l.Window).Sub(now) // as httprate states it
+	return ok, left, l.began.Add(l.Window).Sub(now) // as httprate does
 }
 
-// Penalty refuses every request for the time Block after another limiter has refused a request. If Prolonged, each
-// request in this time begins the time again.
+// Penalty refuses every request for the time Block after Limiter has refused one. If Prolonged, each request in this time
+// restarts it.
 type Penalty struct {
 	Limiter
 	Block     time.Duration
@@ -125,7 +124,7 @@ func (l *Penalty) Admit(now time.Time) (bool, int, time.Duration) {
 	return ok, -1, l.until.Sub(now)
 }
 
-// Both has two limits at once. A request that the second limit refuses still counts for the first.
+// Both has two limits at once. A request that the second refuses is still counted by the first.
 type Both [2]Limiter
 
 func (l Both) Admit(now time.Time) (bool, int, time.Duration) {
@@ -137,8 +136,8 @@ func (l Both) Admit(now time.Time) (bool, int, time.Duration) {
 	return true, -1, 0
 }
 
-// Delaying is a leaky bucket that delays requests, as nginx's limit_req without nodelay, and refuses those that would wait
-// for longer than Most. The service delays an admitted request by Delay.
+// Delaying is a leaky bucket that delays requests, as nginx's limit_req without nodelay, and refuses requests that would wait
+// for longer than Most. A Server delays an admitted request by Delay.
 type Delaying struct {
 	Rate  float64
 	Most  time.Duration
@@ -158,7 +157,7 @@ func (l *Delaying) Admit(now time.Time) (bool, int, time.Duration) {
 	return true, -1, 0
 }
 
-// Strikes counts refusals in a minute, and blocks for the time Block after more than Most of them.
+// Strikes refuses every request for the time Block after more than Most refusals in a minute.
 type Strikes struct {
 	Limiter
 	Most    int
@@ -181,7 +180,7 @@ func (l *Strikes) Admit(now time.Time) (bool, int, time.Duration) {
 	return ok, left, wait
 }
 
-// Changing has another limiter from the time At on.
+// Changing has the limiter Before until the time At, and then After.
 type Changing struct {
 	Before, After Limiter
 	At            time.Time
@@ -194,7 +193,7 @@ func (l *Changing) Admit(now time.Time) (bool, int, time.Duration) {
 	return l.After.Admit(now)
 }
 
-// seconds converts a number of seconds, of at most ten days: a limit that is never reached again.
+// seconds converts a number of seconds to at most ten days, which is longer than any test.
 func seconds(s float64) time.Duration {
 	return time.Duration(math.Min(s, 864000) * float64(time.Second))
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Style is the way in which a 429 reports when to retry.
+// Style is the form in which a refusal states when to retry.
 type Style string
 
 // The styles.
@@ -22,7 +22,7 @@ const (
 	IETF     Style = "ratelimit" // RateLimit, with a number of seconds
 )
 
-// RefusalPath answers 429 with a date in Retry-After, which nginx cannot write: it can send its refusals there.
+// RefusalPath answers 429 with a date in Retry-After. nginx cannot write the date, but can pass its refusals to this path.
 const RefusalPath = "/refusal"
 
 func (s *Server) refusal(e *exchange) bool {
@@ -48,7 +48,7 @@ func (s *Server) limit(e *exchange) bool {
 	return wait > 0
 }
 
-// take takes a token of the rate, or returns the wait until there is one.
+// take takes a token of the rate, or returns the time until there is one.
 func (s *Server) take(header http.Header) (wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,20 +11,19 @@ import (
 	"syscall"
 )
 
-// quiet is for faults, which the server of net/http would log.
+// quiet discards the faults that the server of net/http would log.
 var quiet = log.New(io.Discard, "", 0)
 
 // Listen serves on a free port of the loopback interface until the caller calls close.
 func (s *Server) Listen() (baseURL string, close func()) {
 	e, err := NewEndpoint(s)
 	if err != nil {
-		panic(err) // as httptest.NewServer does
+		panic(err) // like httptest.NewServer
 	}
 	return e.URL(), e.Close
 }
 
-// Endpoint is a service at an address of the loopback interface. It keeps the address when it is closed and opened
-// again.
+// Endpoint is a service at an address of the loopback interface. Closing and opening it again keeps the address.
 type Endpoint struct {
 	*Server
 	Addr string // HOST:PORT
@@ -61,15 +60,15 @@ func (e *Endpoint) Close() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.http != nil {
-		e.http.Listener.Close() // no connection may come between the two
+		e.http.Listener.Close() // first: a new connection must not come before the next line
 		e.http.CloseClientConnections()
 		e.http.Close()
 		e.http = nil
 	}
 }
 
-// Pipe serves over pipes in memory until the caller calls close. It is for tests with testing/synctest, whose
-// clock stands still while goroutines wait for real sockets. dial connects to the service at any address.
+// Pipe serves over pipes in memory until the caller calls close. It is for tests with testing/synctest, whose clock does not
+// advance while goroutines wait for real sockets. dial connects to the service at any address.
 func (s *Server) Pipe() (dial func(ctx context.Context, network, address string) (net.Conn, error), close func()) {
 	listener := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
 	server := &http.Server{Handler: s, ErrorLog: quiet, ConnContext: connect}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Main runs the tests of a package with a store of the user that is theirs alone, and ends the program.
+// Main runs the tests of a package with a temporary state folder of the user, and exits.
 func Main(m *testing.M) {
 	dir, err := os.MkdirTemp("", "state-*")
 	if err == nil {

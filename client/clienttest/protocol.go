@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Protocol is the version of HTTP that a [Lean] service speaks, with or without TLS. A service speaks one protocol only,
-// so that a client cannot fall back to another. The zero value is HTTP1.
+// Protocol is the version of HTTP of a [Lean] service, with or without TLS. A service has only one: a client cannot fall back
+// to another. The zero value is HTTP1.
 type Protocol int
 
 const (
@@ -42,7 +42,7 @@ func (p Protocol) Scheme() string {
 	return "http"
 }
 
-// Major is the major version of HTTP, as http.Response.ProtoMajor gives it.
+// Major is the major version of HTTP, as in http.Response.ProtoMajor.
 func (p Protocol) Major() int {
 	if p == HTTP2TLS {
 		return 2

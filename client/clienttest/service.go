@@ -139,8 +139,7 @@ func (s *Server) reject(e *exchange) bool {
 	return true
 }
 
-// answer writes the correct answer. The padding follows in a write of its own, so that a proxy with a limited rate has
-// something to hold back.
+// answer writes the correct answer. Half of the padding is a second write, which a proxy with a limited rate holds back.
 func (s *Server) answer(e *exchange) bool {
 	if n := s.options.CloseEvery; n > 0 && e.visit.Place%n == 0 {
 		e.visit.Closed = true
@@ -178,7 +177,7 @@ func (s *Server) hasDrifted() bool {
 	return s.answered > s.options.DriftsAfter
 }
 
-// charge counts an answer. Requests in flight may exceed the quota, as with services that count afterwards.
+// charge counts an answer. It counts after the answer, as some services do, so requests in flight may exceed the quota.
 func (s *Server) charge(input string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// session is one connection that speaks HTTP/1.1.
+// session is one HTTP/1.1 connection.
 type session struct {
 	conn net.Conn
 	in   *bufio.Reader
@@ -35,8 +35,7 @@ func (s *session) serve() {
 	}
 }
 
-// readRequest reads a request up to the empty line and returns its target. All errors end the
-// connection, also bufio's for a line of more than 4,096 bytes.
+// readRequest reads a request up to the empty line and returns its target. Lines of more than 4,096 bytes are an error.
 func (s *session) readRequest() (string, error) {
 	line, err := s.in.ReadSlice('\n')
 	if err != nil {

@@ -9,8 +9,9 @@ import (
 )
 
 // Categorize returns the answer that the service would give over HTTP. It does not build the headers and the JSON, which take
-// as long as the answer itself. Its errors are those of a client that gets the service's response. An answer that did not need
-// a page is Free and has no Body.
+// as long as the answer itself. Its errors are those of a client that gets the service's response.
+//
+// An answer that did not need a page is Free and has no Body.
 func (s *Service) Categorize(ctx context.Context, r client.Request) (client.Answer, error) {
 	op := s.operation(r.Kind)
 	if len(r.Input) > maxInput {

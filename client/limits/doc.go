@@ -29,25 +29,31 @@
 //   - Limited: the state of a service that refuses everything after a trip, or whose window is used up.
 //
 // # What a signal means
+//
 // Refusals make cuts (pressure.go). If cuts in a row have halved the rate and the share of refusals is the same, the rate is
 // not the cause: perhaps one of several backends refuses everything. Refusals up to that share make no cuts for a while.
+//
 // Failures make no cuts (faults.go). Each service has a usual share of failures. If the share rises more than chance explains,
 // by a likelihood ratio, the rate is halved as a test. If the failures do not become fewer, the new share is the usual one. If
 // they do, the rate is restored. If they then rise again, failures count as refusals from then on. There is no test of a
-// service that has refused a request: it has no reason to limit by other means. If only retries are left and all are refused,
-// the run repeats a request that was answered before. If it is answered, the inputs of the retries are the cause, and their
-// refusals count as failed attempts.
+// service that has refused a request: it has no reason to limit by other means.
+//
+// If only retries are left and all are refused, the run repeats a request that was answered before. If it is answered, the
+// inputs of the retries are the cause, and their refusals count as failed attempts.
 //
 // # The rate and the number in flight
+//
 // Before the first cut, the rate doubles in two round trips. A cut sets the rate to a little less than the admitted rate. The
 // rate then halves its distance to the refused rate again and again, as BIC does (pace.go). It passes the refused rate when the
-// cost of the cut, in refusals or silence, is a small share of the time since. The number in flight is the rate times the
-// latency, within three bounds (flight.go). At the start and after each doubt the bound is low, and grows with each answer that
-// did not wait in the service. If a number in flight separates the admitted requests from the refused ones, that number is a
-// bound. If the latency is a multiple of the idle latency, requests wait in the service, and the bound is a few seconds of
-// work.
+// cost of the cut, in refusals or silence, is a small share of the time since.
+//
+// The number in flight is the rate times the latency, within three bounds (flight.go). At the start and after each doubt the
+// bound is low, and grows with each answer that did not wait in the service. If a number in flight separates the admitted
+// requests from the refused ones, that number is a bound. If the latency is a multiple of the idle latency, requests wait in
+// the service, and the bound is a few seconds of work.
 //
 // # Families of limiters
+//
 // A refusal comes early, an answer may take long. Therefore a request counts as admitted as soon as it is sent, until it is
 // refused ([counter], [phase]). So the pace does not depend on the latency.
 //
@@ -65,6 +71,7 @@
 // kept for the next run ([Learned]), which begins with it and tries a higher rate at once.
 //
 // # Failures and records
+//
 // A failure counts against its record if the service has answered any request after it. A failure in a doubt or an outage
 // counts against no record. If a record has no attempt left and no other request waits, the caller may want proof that the
 // service works ([Queue].Proof): the service tells its quota, or answers a repeated request. If neither is possible, the

@@ -23,7 +23,7 @@ func TestReturnsToTheRateBefore(t *testing.T) {
 		{"fixed", func() clienttest.Limiter { return &clienttest.Fixed{Number: perSecond, Window: time.Second} }},
 		{"sliding", func() clienttest.Limiter { return &clienttest.Sliding{Number: perSecond, Window: time.Second} }},
 		{"counting", func() clienttest.Limiter {
-			return &clienttest.Sliding{Number: perSecond, Window: time.Second, Counts: true}
+			return &clienttest.Sliding{Number: perSecond, Window: time.Second, CountsRefused: true}
 		}},
 	} {
 		for _, down := range []struct {

@@ -1,4 +1,4 @@
-// Package money counts what requests cost, without errors of rounding.
+// Package money computes the cost of requests without rounding errors.
 package money
 
 import (
@@ -18,10 +18,10 @@ const (
 	decimals = 9
 )
 
-// ErrAmount says that a text is no amount.
+// ErrAmount says that a text is not an amount.
 var ErrAmount = errors.New("an amount of money is a number from 0 with at most nine decimals, such as 0.002")
 
-// Parse reads a decimal number of units, such as "0.002". The error is ErrAmount.
+// Parse parses a decimal number of units, such as "0.002". The error is ErrAmount.
 func Parse(text string) (Amount, error) {
 	whole, fraction, hasPoint := strings.Cut(text, ".")
 	if len(fraction) > decimals || hasPoint && fraction == "" || strings.ContainsAny(whole+fraction, "+-") {
@@ -35,13 +35,13 @@ func Parse(text string) (Amount, error) {
 	return Amount(units*unit + parts), nil
 }
 
-// String is the exact number of units, with two decimals at least.
+// String returns the exact number of units, with at least two decimals.
 func (a Amount) String() string {
 	fraction := strconv.FormatInt(unit+int64(a)%unit, 10)[1:]
 	return strconv.FormatInt(int64(a)/unit, 10) + "." + fraction[:2] + strings.TrimRight(fraction[2:], "0")
 }
 
-// Plus is the sum of two amounts; the largest Amount if it is larger.
+// Plus returns the sum of two amounts, at most the largest Amount.
 func (a Amount) Plus(b Amount) Amount {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
@@ -49,7 +49,7 @@ func (a Amount) Plus(b Amount) Amount {
 	return a + b
 }
 
-// Rounded is the number of units to the cent, half a cent up; amounts of less than a cent are exact.
+// Rounded returns the number of units, rounded to the cent. Amounts of less than a cent are exact.
 func (a Amount) Rounded() string {
 	if a < cent {
 		return a.String()
@@ -57,7 +57,7 @@ func (a Amount) Rounded() string {
 	return Amount((uint64(a) + cent/2) / cent * cent).String()
 }
 
-// Units is the number of units, as near as a float64 can be.
+// Units returns the number of units, rounded to a float64.
 func (a Amount) Units() float64 { return float64(a) / unit }
 
 // MarshalJSON encodes a number of units.
@@ -69,13 +69,13 @@ func (a *Amount) UnmarshalJSON(text []byte) (err error) {
 	return err
 }
 
-// Price is what a request costs. The zero value stands for an unknown price.
+// Price is the price of a request. The zero value is an unknown price.
 type Price struct {
 	Request  Amount `json:"request"`
 	Currency string `json:"currency"` // such as EUR
 }
 
-// Of is the cost of requests; the largest Amount if it is larger.
+// Of returns the cost of requests, at most the largest Amount.
 func (p Price) Of(requests int64) Amount {
 	high, low := bits.Mul64(uint64(p.Request), uint64(max(requests, 0)))
 	if high > 0 || low > math.MaxInt64 {
@@ -84,7 +84,7 @@ func (p Price) Of(requests int64) Amount {
 	return Amount(low)
 }
 
-// Requests is how many requests an amount pays for; without a price it pays for any number.
+// Requests returns the number of requests that an amount pays for; math.MaxInt64 if the price is unknown.
 func (p Price) Requests(a Amount) int64 {
 	if p.Request == 0 {
 		return math.MaxInt64
@@ -92,14 +92,14 @@ func (p Price) Requests(a Amount) int64 {
 	return int64(a / p.Request)
 }
 
-// Text is an amount with the currency, to the cent.
+// Text returns an amount, Rounded, with the currency.
 func (p Price) Text(a Amount) string { return a.Rounded() + " " + p.Currency }
 
-// Cost is what the requests of a run cost, by a price for each attempt, whether it was answered or not: what a failed attempt
-// costs depends on the service, so that this is the most that the run can have cost.
+// Cost is the cost of a run. Every attempt counts, answered or not, because some services charge failed attempts. So it is the
+// most that the run can have cost.
 type Cost struct {
 	Price Price  `json:"price"`
 	Spent Amount `json:"spent"` // by this start
-	Total Amount `json:"total"` // by all starts since the run was complete before, without those in another currency
+	Total Amount `json:"total"` // by all starts since the run was last complete, except starts in another currency
 	Saved Amount `json:"saved"` // by equal requests, answers that other runs have stored, and answers of a model
 }

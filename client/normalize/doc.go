@@ -1,4 +1,4 @@
-// Package normalize makes requests of the websites and product titles of a list. A [Normalizer] gives different spellings of
-// an input the same request, refuses texts that are no website and no title with an [*InputError], and recognizes the
-// placeholders of missing values, such as NULL.
+// Package normalize makes requests from websites and product titles. A [Normalizer] makes the same request from different
+// spellings of an input. It returns an [*InputError] for text that is neither a website nor a title, and for placeholders of
+// missing values, such as NULL.
 package normalize

@@ -11,9 +11,9 @@ import (
 var (
 	link     = regexp.MustCompile(`^\[[^\]]*\]\(([^()\s]+)\)$`)    // of Markdown
 	bullet   = regexp.MustCompile(`^(?:[-*+•]|[0-9]{1,6}[.)])\s+`) // of a list
-	note     = regexp.MustCompile(`\s+#.*$`)                       // behind a website
-	defanged = regexp.MustCompile(`(?i)^hxxp(s?)(\[?:\]?//)`)      // a scheme that no program follows
-	dot      = regexp.MustCompile(`(?i)\[\.\]|\(\.\)|\[dot\]`)     // likewise
+	note     = regexp.MustCompile(`\s+#.*$`)                       // after a website
+	defanged = regexp.MustCompile(`(?i)^hxxp(s?)(\[?:\]?//)`)      // http, disguised so that programs do not link it
+	dot      = regexp.MustCompile(`(?i)\[\.\]|\(\.\)|\[dot\]`)     // a dot, disguised in the same way
 	quotes   = []string{`""`, `''`, "``", "<>", "“”", "„“", "«»"}  // around a website
 	domains  = `[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.(?:com|org|net|info|biz|edu|gov|io|co|eu|de|uk|fr|it|es|nl|ru|cn|jp|br|in|au|ca|us|pl|ch|at|se|example)`
 	next     = regexp.MustCompile(`(?i)(?:[,;|\s]["'<(]?|[\p{L}\p{N}])https?://|[,;|]\s*["'<(]?(?:www\.|` + domains + `(?:[/,;|\s]|$))|\.[a-z]{2,6}www\.`)
@@ -21,8 +21,8 @@ var (
 	entity   = regexp.MustCompile(`&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});`)
 )
 
-// unlisted returns the website in the line of a list: of Markdown, of quoted or defanged websites (hxxp, [.]), of patterns
-// (*.example.com), of a hosts file, of source code ("example.com",), or with a note behind it.
+// unlisted returns the website in a line of a list: of a Markdown list, of quoted or defanged websites (hxxp, [.]), of patterns
+// (*.example.com), of a hosts file, of source code ("example.com",), or before a note.
 func unlisted(text string) (string, error) {
 	text = strings.TrimSpace(bullet.ReplaceAllString(text, ""))
 	text = note.ReplaceAllString(text, "")
@@ -55,11 +55,11 @@ func unlisted(text string) (string, error) {
 	return text, nil
 }
 
-// glued are top-level domains behind which another host may follow without anything between.
+// glued are top-level domains that areGlued looks for in the middle of a label.
 var glued = []string{"com", "net", "org", "info", "de", "co"}
 
-// areGlued reports whether the host of a text is one name twice, each with a top-level domain: example.comexample.org. Other
-// names may be glued, too, but are valid hosts.
+// areGlued reports whether the host of a text is a name twice, each with a top-level domain: example.comexample.org. Two
+// different names without a separator are a valid host.
 func areGlued(text string) bool {
 	if _, rest, found := strings.Cut(text, "://"); found {
 		text = rest
@@ -75,13 +75,14 @@ func areGlued(text string) bool {
 	return false
 }
 
-// repeats reports whether a label is a top-level domain and the label before. A short name may be so by accident.
+// repeats reports whether a label is a top-level domain followed by the label before it. Short names are ignored, because they
+// may match by chance.
 func repeats(before, label string) bool {
 	const long = 5
 	return len(before) >= long && strings.HasSuffix(label, before) && slices.Contains(glued, strings.TrimSuffix(label, before))
 }
 
-// areSeveral reports whether a text before the first slash has several hosts.
+// areSeveral reports whether a text without slashes has several hosts.
 func areSeveral(text string) bool {
 	hosts := 0
 	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(",;| \t\r\n", r) }) {
@@ -92,7 +93,7 @@ func areSeveral(text string) bool {
 	return hosts > 1
 }
 
-// ofHosts returns the host in a line of a hosts file, and other text as it is.
+// ofHosts returns the host in a line of a hosts file, and other text unchanged.
 func ofHosts(text string) (string, error) {
 	fields := strings.Fields(text)
 	if len(fields) < 2 {

@@ -14,20 +14,20 @@ import (
 	"github.com/bulkcat/bulkcat/client/internal/weburl"
 )
 
-// Normalizer makes requests of inputs, so that different spellings of a website or title are equal
-// requests. The zero value is ready for use.
+// Normalizer makes requests from inputs. Different spellings of a website or title give equal requests. The zero value is ready
+// for use.
 type Normalizer struct {
 	Scheme          string // of a bare domain: "https" (the default) or "http"
-	AskPlaceholders bool   // make requests of texts such as NULL and N/A, too, which stand for a missing value
+	AskPlaceholders bool   // make requests from texts such as NULL and N/A, too, which stand for a missing value
 }
 
-// InputError says why no request can be made of an input.
+// InputError says why an input is invalid.
 type InputError struct {
 	Input  string // as given
 	Reason string // one line, without the input
 }
 
-// IsBlank reports whether there is no input: nothing but white space.
+// IsBlank reports whether the input is empty or white space.
 func (e *InputError) IsBlank() bool { return e.Reason == errEmpty.Error() }
 
 // Error returns the reason and up to 100 characters of the input, unless the input may contain a password.
@@ -38,10 +38,10 @@ func (e *InputError) Error() string {
 	return fmt.Sprintf("%s: %.100q", e.Reason, e.Input)
 }
 
-// IsMissing reports whether a text stands for a missing value, as NULL does. With AskPlaceholders none does.
+// IsMissing reports whether a text is a placeholder for a missing value, such as NULL. With AskPlaceholders it is false.
 func (n Normalizer) IsMissing(text string) bool { return !n.AskPlaceholders && isPlaceholder(text) }
 
-// Request normalizes an input of a kind. It does not check the classification. The error is an *InputError.
+// Request makes the request for an input. It does not check the classification. The error is an *InputError.
 func (n Normalizer) Request(kind client.Kind, input, classification string) (client.Request, error) {
 	normalize := n.website
 	if kind == client.Product {
@@ -71,9 +71,9 @@ var (
 	errNoDot       = errors.New("not a website: a bare domain needs a dot")
 )
 
-// website normalizes a URL or a bare domain as browsers do, see package weburl: scheme and host in lower
-// case, the host in punycode, without default port, fragment, the trailing dot of the host, dot segments, and
-// the slash of an empty path. Path and query keep their case.
+// website normalizes a URL or a bare domain as browsers do (see package weburl). Scheme and host are in lower case, and the
+// host is in punycode. It removes a default port, the fragment, the trailing dot of the host, dot segments, and the slash of an
+// empty path. Path and query keep their case.
 func (n Normalizer) website(input string) (string, error) {
 	if !n.AskPlaceholders && isPlaceholderURL(input) {
 		return "", errPlaceholder
@@ -94,8 +94,8 @@ func (n Normalizer) scheme() string {
 	return n.Scheme
 }
 
-// isPlainDomain reports whether an input is a bare domain that is normalized already, as most inputs are.
-// Parsing those would take a sixth of a run over stored answers. Other inputs may be valid as well.
+// isPlainDomain reports whether an input is a bare domain in normalized form, as most inputs are. It saves the time of parsing.
+// If it is false, the input may still be valid.
 func isPlainDomain(s string) bool {
 	if len(s) > weburl.MaxName {
 		return false
@@ -122,7 +122,7 @@ func isPlainDomain(s string) bool {
 	return false
 }
 
-// isPlainURL reports whether an input is a scheme and a plain domain, and nothing else.
+// isPlainURL reports whether an input is only a scheme and a plain domain.
 func isPlainURL(s string) bool {
 	domain, ok := strings.CutPrefix(s, "https://")
 	if !ok {
@@ -133,8 +133,8 @@ func isPlainURL(s string) bool {
 	return isPlainDomain(strings.TrimSuffix(domain, "/"))
 }
 
-// isPlainLabel reports whether a label needs no further check. Labels with hyphens in the third and fourth
-// place may be punycode, and need one.
+// isPlainLabel reports whether a label needs no more checks. A label with hyphens as third and fourth character may be
+// punycode, and needs one.
 func isPlainLabel(label string) bool {
 	return label != "" && len(label) <= weburl.MaxLabel && label[0] != '-' && label[len(label)-1] != '-' &&
 		(len(label) < 4 || label[2:4] != "--")
@@ -166,7 +166,7 @@ func (n Normalizer) anyWebsite(input string) (string, error) {
 		return "", errNumber
 	case err != nil || u.Host == "http" || u.Host == "https": // https://https://example.com
 		return "", errNotURL
-	case isBare && !strings.ContainsAny(u.Host, ".["): // NULL.
+	case isBare && !strings.ContainsAny(u.Host, ".["): // such as NULL.
 		return "", errNoDot
 	case isBare && isOtherNumber(text, u.Host):
 		return "", errNumber
@@ -174,8 +174,8 @@ func (n Normalizer) anyWebsite(input string) (string, error) {
 	return u.String(), nil
 }
 
-// opaqueSchemes are schemes that occur in columns of links and have no "//" after them. Other text before a colon may be a
-// host or a user name.
+// opaqueSchemes are schemes without "//" that occur in columns of links. Other text before a colon may be a host or a user
+// name.
 var opaqueSchemes = []string{"about", "data", "fax", "file", "ftp", "javascript", "mailto", "news", "sip", "skype", "sms", "tel", "urn", "whatsapp"}
 
 // withScheme adds the scheme to a bare domain ("example.com", "//example.com").
@@ -196,8 +196,8 @@ func (n Normalizer) withScheme(text string) (_ string, isBare bool, err error) {
 	return n.scheme() + "://" + bare, true, nil
 }
 
-// isOtherNumber reports whether the host of a URL is an IPv4 address that was written in another form.
-// Without a scheme such a number is rather a price or a version (3.14).
+// isOtherNumber reports whether the host of a URL is an IPv4 address that text spells differently. Without a scheme, such a
+// number is probably a price or a version (3.14).
 func isOtherNumber(text, host string) bool {
 	addr, err := netip.ParseAddr(host)
 	_, rest, _ := strings.Cut(text, "://")
@@ -227,8 +227,8 @@ func (n Normalizer) product(input string) (string, error) {
 	return title, nil
 }
 
-// isTidy reports whether a title is normalized already, as most are: ASCII with single inner spaces and without the
-// characters that begin tags and entities.
+// isTidy reports whether a title is ASCII with single inner spaces, and without the characters that begin tags and entities.
+// Most titles are, and are normalized already.
 func isTidy(s string) bool {
 	before := byte(' ')
 	for i := range len(s) {
@@ -261,8 +261,8 @@ func foldSpace(s string) string {
 	return strings.Join(fields, " ")
 }
 
-// isURL reports whether a title begins like an http or https URL. A colon alone may be a part of a title
-// ("HTTP: The Definitive Guide").
+// isURL reports whether a title begins like an http or https URL. A colon without a slash may be a part of a title ("HTTP: The
+// Definitive Guide").
 func isURL(s string) bool {
 	const longest = len("https:/")
 	head := strings.ReplaceAll(strings.ToLower(s[:min(len(s), longest)]), `\`, "/")

@@ -9,8 +9,7 @@ import (
 
 var errPlaceholder = errors.New("a placeholder for a missing value")
 
-// placeholders are texts that programs write for a missing value, in lower case. Words that may name a
-// product are not among them.
+// placeholders are texts that programs write for a missing value, in lower case. They are not names of products.
 var placeholders = newPlaceholders(
 	// pandas and readr
 	"na", "n/a", "<na>", "#na", "#n/a n/a", "nan", "-nan", "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan", "null", "none",
@@ -28,7 +27,7 @@ const marks = "-\u2010\u2011\u2012\u2013\u2014\u2015\u2212.\u2026?#"
 
 const (
 	longestPlaceholder = 16                   // bytes
-	firstBytes         = `nNuU01<([\` + marks // of placeholders: spares most inputs the other tests
+	firstBytes         = `nNuU01<([\` + marks // first bytes of all placeholders: a quick test for most inputs
 )
 
 func newPlaceholders(texts ...string) map[string]bool {
@@ -39,7 +38,7 @@ func newPlaceholders(texts ...string) map[string]bool {
 	return set
 }
 
-// isPlaceholder reports whether an input stands for a missing value. Case and blanks around do not count.
+// isPlaceholder reports whether an input is a placeholder. It ignores case and surrounding white space.
 func isPlaceholder(input string) bool {
 	text := weburl.Trim(input)
 	if text == "" || strings.IndexByte(firstBytes, text[0]) < 0 {
@@ -48,8 +47,8 @@ func isPlaceholder(input string) bool {
 	return len(text) <= longestPlaceholder && placeholders[strings.ToLower(text)] || strings.Trim(text, marks) == ""
 }
 
-// isPlaceholderURL reports whether a website has a placeholder in place of its host, as "https://N/A/" and "www.null"
-// have. A name without a scheme and "www." is not looked at, see isPlaceholder.
+// isPlaceholderURL reports whether the host of a website is a placeholder, as in "https://N/A/" and "www.null". A text without
+// a scheme and "www." is for isPlaceholder.
 func isPlaceholderURL(input string) bool {
 	text := weburl.Trim(input)
 	if text == "" || strings.IndexByte("hHwW/", text[0]) < 0 {
@@ -59,7 +58,7 @@ func isPlaceholderURL(input string) bool {
 	if scheme, _, ok := weburl.CutScheme(text); ok {
 		rest = text[len(scheme)+len(":"):]
 	}
-	for _, slashes := range []string{"/", `/\`} { // a backslash is a slash, or the first character of \N
+	for _, slashes := range []string{"/", `/\`} { // a backslash stands for a slash, or begins \N
 		host := strings.TrimLeft(rest, slashes)
 		if len(host) > 4 && strings.EqualFold(host[:4], "www.") {
 			host = host[4:]
@@ -71,7 +70,7 @@ func isPlaceholderURL(input string) bool {
 	return false
 }
 
-// cutHost returns the part of a URL without a scheme that is before the port, the path, the query and the fragment.
+// cutHost returns the host of a URL without a scheme.
 func cutHost(url string) string {
 	if end := strings.IndexAny(url, `:/\?#`); end >= 0 {
 		return url[:end]

@@ -179,7 +179,7 @@ func (n *night) drawLimiter(d dice) {
 		n.limiter = "counting window"
 		number := round(window)
 		n.limit = func(time.Time) clienttest.Limiter {
-			return &clienttest.Sliding{Number: number, Window: window, Counts: true}
+			return &clienttest.Sliding{Number: number, Window: window, CountsRefused: true}
 		}
 		n.knowing = func(time.Time) clienttest.Limiter { return &clienttest.Sliding{Number: number, Window: window} }
 	case 8:

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// ReplaceFile writes data to path whole or not at all, in place of an earlier file. It does not wait until the data is
-// durable, and does not look for the temporary files of killed processes (see [ParseTemp]). The error is an *Error.
+// ReplaceFile atomically replaces the file at path by data. It does not sync, and does not remove the temporary files of killed
+// processes (see [ParseTemp]). The error is an *Error.
 func ReplaceFile(path string, data []byte) error {
 	file, err := NewFile(TempName(path))
 	if err != nil {
@@ -24,8 +24,8 @@ func ReplaceFile(path string, data []byte) error {
 	return Failed("writing", path, err)
 }
 
-// CreateFile writes data to path whole or not at all, unless a file is there. It reports whether it has created
-// the file; of several processes at the same time, one does. The error is an *Error.
+// CreateFile atomically creates the file at path with data, unless a file exists. It reports whether it has created the file.
+// Of concurrent processes, only one creates it. The error is an *Error.
 func CreateFile(path string, data []byte) (created bool, err error) {
 	file, err := NewFile(TempName(path))
 	if err != nil {

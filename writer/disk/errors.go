@@ -38,7 +38,7 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("%s is writing %s: wait for it to end, or choose another output", owner, e.Path)
 }
 
-// Failed returns an *Error with the cause of err, or nil if err is nil. It drops the names of temporary files.
+// Failed returns an *Error with the Cause of err, or nil if err is nil. The error contains no temporary file name.
 func Failed(op, path string, err error) error {
 	if err == nil {
 		return nil

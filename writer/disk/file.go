@@ -5,9 +5,8 @@ import (
 	"os"
 )
 
-// File is a file that is written from its start. It starts writeback while it is written: without it, the sync at the end
-// would take a tenth of the time of a run over stored answers. It also removes written pages from the page cache, so that a
-// large output does not evict pages that other processes need.
+// File is a file that is written sequentially. It begins writeback while it is written, which makes the sync at the end short.
+// It also removes written pages from the page cache: a large output does not evict the pages of other processes.
 type File struct {
 	*os.File
 
@@ -15,11 +14,11 @@ type File struct {
 }
 
 const (
-	writebackStep = 4 << 20 // bytes per start of writeback
+	writebackStep = 4 << 20 // bytes after which writeback begins
 	writebackLag  = 8 << 20 // bytes that may be in writeback while writing continues
 )
 
-// NewFile creates a file, which must not exist. The user's umask restricts its permissions, 0666.
+// NewFile creates a file, which must not exist, with the permissions 0666 before umask.
 func NewFile(name string) (*File, error) {
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {

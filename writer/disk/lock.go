@@ -12,9 +12,9 @@ import (
 	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
-// Lock is the exclusive right of a process to write an output and the files beside it. It is a lock of the operating
-// system on the hidden file ".NAME.lock" beside the output, and ends with the process. After a crash the file stays,
-// with the claim of the killed run.
+// Lock is the exclusive right of a process to write an output and the files beside it. It is a lock of the operating system on
+// the hidden file ".NAME.lock" beside the output, and ends with the process. If the process is killed, the file stays, with the
+// claim of the run.
 type Lock struct {
 	file  *os.File
 	claim string
@@ -56,15 +56,15 @@ func lock(path string, wait bool) (*Lock, error) {
 	}
 }
 
-// isInPlace reports whether the file still has its name.
+// isInPlace reports whether f is still the file with its name.
 func isInPlace(f *os.File) bool {
 	mine, err := f.Stat()
 	there, statErr := os.Lstat(f.Name())
 	return err == nil && statErr == nil && os.SameFile(mine, there)
 }
 
-// isLock reports whether the content of a file may be that of a lock. A process that was killed while it wrote may have
-// left the end of an earlier content, and a loss of power zeros.
+// isLock reports whether the content of a file may be that of a lock. It may end with a part of earlier content if a process
+// was killed while it wrote, or have zeros after a power failure.
 func isLock(f *os.File) bool {
 	const most = 1 << 10
 	info, err := f.Stat()
@@ -72,18 +72,18 @@ func isLock(f *os.File) bool {
 		return false
 	}
 	first := make([]byte, 1)
-	n, _ := f.ReadAt(first, 0) // none of an empty file
+	n, _ := f.ReadAt(first, 0) // n is 0 for an empty file
 	return n == 0 || first[0] == 0 || first[0] >= '0' && first[0] <= '9'
 }
 
-// readLock returns the process that held the lock last, or 0, and its claim, or "".
+// readLock returns the PID of the last process that held the lock, or 0, and its claim, or "".
 func readLock(f *os.File) (pid int, claim string) {
 	text, err := io.ReadAll(io.NewSectionReader(f, 0, 1<<10))
 	if err != nil {
 		return 0, ""
 	}
 	number, claim, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
-	pid, _ = strconv.Atoi(number) // 0 on an error
+	pid, _ = strconv.Atoi(number) // 0 after an error
 	return pid, claim
 }
 
@@ -93,11 +93,11 @@ func (l *Lock) write(path, claim string) error {
 	return Failed("locking", path, cmp.Or(err, l.file.Truncate(int64(len(text)))))
 }
 
-// Claimed returns the run of the last Claim without DropClaim, which may be of a killed process; "" for none.
+// Claimed returns the run of the last Claim without DropClaim, perhaps of a killed process; "" for none.
 func (l *Lock) Claimed() string { return l.claim }
 
-// Claim durably records the run that is about to write the output. If the run is killed, the next process can
-// recognize the files that the run has left. The error is an *Error.
+// Claim durably records the run that will write the output. If the run is killed, the next process recognizes the run's files.
+// The error is an *Error.
 func (l *Lock) Claim(run string) error {
 	err := l.write(l.file.Name(), run)
 	if err == nil {
@@ -107,11 +107,10 @@ func (l *Lock) Claim(run string) error {
 	return err
 }
 
-// DropClaim removes the claim. The output itself then says which run has written it.
+// DropClaim removes the claim, once the output itself names the run that wrote it.
 func (l *Lock) DropClaim() { l.claim = "" }
 
-// Release ends the lock. A claim without DropClaim stays in the file for the next process. Release does nothing for a nil
-// Lock.
+// Release ends the lock. A claim without DropClaim stays in the file for the next process. On a nil Lock, Release does nothing.
 func (l *Lock) Release() {
 	if l == nil {
 		return

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lockFile locks an open file until the file is closed. It returns false if another process holds the lock. It locks a
-// byte after the content, so that other processes can read the content.
+// lockFile locks an open file until the file is closed. It returns false if another process holds the lock. It locks a byte
+// after the content, because other processes must be able to read the content.
 func lockFile(f *os.File, wait bool) (bool, error) {
 	how := uint32(windows.LOCKFILE_EXCLUSIVE_LOCK)
 	if !wait {

@@ -23,7 +23,7 @@ func TempName(path string) string {
 	return filepath.Join(dir, fmt.Sprintf(".%s%s%d-%016x", name, tempInfix, os.Getpid(), rand.Uint64()))
 }
 
-// ParseTemp returns the name of the output of a result of TempName.
+// ParseTemp returns the name of the output of a temporary name; false if temp is not a result of TempName.
 func ParseTemp(temp string) (name string, ok bool) {
 	i := strings.LastIndex(temp, tempInfix)
 	if i < 1 || temp[0] != '.' {
@@ -34,14 +34,13 @@ func ParseTemp(temp string) (name string, ok bool) {
 	return temp[1:i], err == nil && pid > 0 && len(random) == 16
 }
 
-// SyncDir makes the names of the files in a folder durable, where the system can do so.
+// SyncDir makes the names of the files in a folder durable, if the system supports it.
 func SyncDir(name string) error {
 	dir, err := os.Open(name)
 	if err == nil {
 		err = cmp.Or(dir.Sync(), dir.Close())
 	}
-	// Folders cannot be synced on Windows, on some network file systems, and without permission to read. The rename
-	// must suffice there.
+	// Folders cannot be synced on Windows, on some network file systems, and without permission to read.
 	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) || errors.Is(err, fs.ErrPermission) {
 		return nil
 	}

@@ -8,17 +8,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// beginWriteback starts to write a range of a file to the disk. It returns an error of the disk, which a later Sync may
-// not return again.
+// beginWriteback starts writeback of a range of a file. It returns a disk error, which a later Sync may not repeat.
 func beginWriteback(f *os.File, offset, n int64) error {
-	return ofDisk(control(f, func(fd int) error { return unix.SyncFileRange(fd, offset, n, unix.SYNC_FILE_RANGE_WRITE) }))
+	return diskError(control(f, func(fd int) error { return unix.SyncFileRange(fd, offset, n, unix.SYNC_FILE_RANGE_WRITE) }))
 }
 
-// release waits until a range of a file is on disk, and then removes the range from the page cache. It returns an error
-// of the disk, which a later Sync may not return again.
+// release waits until a range of a file is on disk, and then removes the range from the page cache. It returns a disk error,
+// which a later Sync may not repeat.
 func release(f *os.File, offset, n int64) error {
 	const onDisk = unix.SYNC_FILE_RANGE_WAIT_BEFORE | unix.SYNC_FILE_RANGE_WRITE | unix.SYNC_FILE_RANGE_WAIT_AFTER
-	return ofDisk(control(f, func(fd int) error {
+	return diskError(control(f, func(fd int) error {
 		if err := unix.SyncFileRange(fd, offset, n, onDisk); err != nil {
 			return err
 		}
@@ -38,9 +37,8 @@ func control(f *os.File, use func(fd int) error) error {
 	return err
 }
 
-// ofDisk drops the errors of files and systems without support for the call. It returns all other errors, because a
-// dropped error of the disk would be lost.
-func ofDisk(err error) error {
+// diskError returns nil for the errors of files and systems without support for the call, and any other error.
+func diskError(err error) error {
 	for _, refusal := range [...]error{
 		syscall.EINVAL, syscall.ESPIPE, syscall.ENOSYS, syscall.EOPNOTSUPP, syscall.EPERM, os.ErrClosed,
 	} {

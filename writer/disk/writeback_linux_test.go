@@ -50,7 +50,7 @@ func TestHintsAreNotTakenByAll(t *testing.T) {
 		syscall.ENODATA: true, syscall.ESTALE: true, syscall.EBADMSG: true, syscall.EROFS: true,
 		syscall.EPERM: false, syscall.EOPNOTSUPP: false, syscall.ESPIPE: false, syscall.EINVAL: false, syscall.ENOSYS: false, os.ErrClosed: false,
 	} {
-		if got := ofDisk(err); (got != nil) != returned || returned && !errors.Is(got, err) {
+		if got := diskError(err); (got != nil) != returned || returned && !errors.Is(got, err) {
 			t.Errorf("%v: returned %v", err, got)
 		}
 	}

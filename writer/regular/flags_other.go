@@ -2,7 +2,7 @@
 
 package regular
 
-// These systems open neither pipes nor links in another way: the look before must do.
+// These systems have no such flags: the check before opening must suffice.
 const (
 	nonblock = 0
 	nofollow = 0

@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// pipeWait is long enough for a person to type the passphrase of the program that writes a secret into a pipe.
+// pipeWait is the longest wait for a pipe: the program that writes a secret may ask for a passphrase first.
 const pipeWait = 2 * time.Minute
 
-// IsPipe reports whether a path leads to a pipe, such as that of <(...) in a shell.
+// IsPipe reports whether path is a named pipe or a link to one, such as <(...) in a shell.
 func IsPipe(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode()&fs.ModeNamedPipe != 0
 }
 
-// ReadPipe reads a pipe, which a person has named, to its end. It waits for the other end until ctx ends, and at most for
-// two minutes. The error for more than so many bytes is a *TooLargeError.
+// ReadPipe reads a pipe to its end. It waits for the other end until ctx ends, and at most for two minutes. If the pipe has
+// more than most bytes, the error is a *TooLargeError.
 func ReadPipe(ctx context.Context, path string, most int64) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, pipeWait, errors.New("the other end of the pipe has not been closed in time"))
 	defer cancel()

@@ -1,5 +1,5 @@
-// Package regular opens regular files and nothing else: opening a named pipe waits for its other end, and a device such as
-// /dev/zero has no end.
+// Package regular opens only regular files. To open a named pipe could block for ever, and a device such as /dev/zero has no
+// end.
 package regular
 
 import (
@@ -10,15 +10,15 @@ import (
 	"os"
 )
 
-// Error says that a file cannot be used because of what it is.
+// Error says that a file is not a regular file.
 type Error struct {
 	Path string
-	Is   string // such as "a pipe"
+	Is   string // the kind of file, such as "a pipe"
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s is %s: name a regular file", e.Path, e.Is) }
 
-// TooLargeError says that a file is larger than any file of its kind.
+// TooLargeError says that a file is larger than its reader accepts.
 type TooLargeError struct {
 	Path string
 	Most int64 // bytes
@@ -28,17 +28,16 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("%s has more than %d bytes, which is more than a file of this kind has: is it another file?", e.Path, e.Most)
 }
 
-// Open opens a file for reading, and follows links. The error of another file is an *Error.
+// Open opens a regular file for reading. It follows links. The error is an *Error if the file is not regular.
 func Open(path string) (*os.File, error) { return open(path, os.O_RDONLY|nonblock, os.Stat) }
 
-// OpenOwn opens a file that belongs to the program, as os.OpenFile does, but follows no link at path: the file would be
-// somebody else's. The error of another file is an *Error.
+// OpenOwn is os.OpenFile for a regular file of the program itself. It does not follow a link at path, which could lead to a
+// file of someone else. The error is an *Error if the file is not regular.
 func OpenOwn(path string, flag int) (*os.File, error) {
 	return open(path, flag|nonblock|nofollow, os.Lstat)
 }
 
-// Read returns the content of a file of at most so many bytes. Other errors than those of Open are *TooLargeError and
-// those of reading.
+// Read returns the content of a file of at most most bytes. The error is that of Open or of reading, or a *TooLargeError.
 func Read(path string, most int64) ([]byte, error) {
 	f, err := Open(path)
 	if err != nil {
@@ -48,7 +47,8 @@ func Read(path string, most int64) ([]byte, error) {
 	return ReadAll(f, path, most)
 }
 
-// ReadAll returns the content of an open file of at most so many bytes.
+// ReadAll returns the content of an open file of at most most bytes. The error is that of reading, or a *TooLargeError for
+// path.
 func ReadAll(in io.Reader, path string, most int64) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(in, most+1))
 	if err == nil && int64(len(text)) > most {
@@ -57,8 +57,8 @@ func ReadAll(in io.Reader, path string, most int64) ([]byte, error) {
 	return text, err
 }
 
-// open looks at the file before it opens it, because opening some devices has effects, and afterwards, because another
-// file may have taken its place.
+// open checks the file before it opens it, because opening some devices has effects, and again afterwards, because another file
+// may have replaced it.
 func open(path string, flag int, look func(string) (fs.FileInfo, error)) (*os.File, error) {
 	info, err := look(path)
 	if err == nil {

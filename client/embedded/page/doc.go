@@ -1,7 +1,8 @@
-// Package page fetches a web page and reads the parts that describe its site. A [Fetcher] fetches a page over http or https,
-// through the proxy of the environment, within limits of time, size and redirects. It refuses addresses of the local network
-// unless an option allows them. It follows robots.txt and sends each host one request at a time. A page that is not the site's
-// own is an error.
+// Package page fetches a web page and reads the parts that describe its site.
+//
+// A [Fetcher] fetches a page over http or https, through the proxy of the environment, within limits of time, size and
+// redirects. It refuses addresses of the local network unless an option allows them. It follows robots.txt and sends each host
+// one request at a time. A page that is not the site's own is an error.
 //
 // A [Page] has the parts of the HTML: the title, the description and keywords meant for search
 // engines, the Open Graph parts meant for previews, the schema.org data, the headings, and the

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// change makes the changes of a later edition. Each line is one, with tabs between its parts:
+// change applies the changes of a later edition. Each line is one change, with tabs between its parts:
 //
-//   - PARENT'S PATH	NAME #ID    adds a category after the last one of its parent
-//     =	ID	NAME                  gives a category another name, and keeps the old one as an alias
+//   - PARENT'S PATH	NAME #ID    adds a category at the end of its parent
+//     =	ID	NAME                  renames a category, and keeps the old name as an alias
 //
-// Paths are those before the changes. Lines that start with '#' are comments. Errors are of type *[SyntaxError].
+// Paths are the ones before the changes. Lines that start with '#' are comments. The error is a *[SyntaxError].
 func change(categories []Category, file, text string) ([]Category, error) {
 	categories = slices.Clone(categories)
 	names := make(map[int]string) // by index

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Finding is a fault, or a likely mistake, in a file of a custom taxonomy.
+// Finding is a fault or a likely mistake in the file of a custom taxonomy.
 type Finding struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"` // 1-based
@@ -17,12 +17,12 @@ type Finding struct {
 
 func (f Finding) String() string { return fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Problem) }
 
-// maxPhrase is the most characters of a name or alias that titles contain. The longest of the
-// product taxonomy has 66.
+// maxPhrase is the most characters of a name or an alias. Titles contain no longer ones. The longest in the product taxonomy
+// has 66.
 const maxPhrase = 80
 
-// Check finds repeated paths, missing parents, repeated ids, long names and unknown columns.
-// Findings are in the order of their lines.
+// Check returns findings on repeated paths, missing parents, repeated ids, long names and unknown columns, in the order of
+// their lines.
 func (c *Custom) Check() []Finding {
 	var found []Finding
 	for _, column := range c.unread {
@@ -51,7 +51,7 @@ func (c *Custom) Check() []Finding {
 	return found
 }
 
-// Warning says that the form of the file was probably guessed wrong; "" if not.
+// Warning returns a message if the form of the file was probably guessed wrong; else "".
 func (c *Custom) Warning() string {
 	if c.Levels() > 1 {
 		return ""
@@ -69,8 +69,7 @@ func (c *Custom) Finding(line int, format string, args ...any) Finding {
 	return Finding{File: c.File, Line: line, Problem: fmt.Sprintf(format, args...)}
 }
 
-// Line is the line of a category. For a parent without a line, it is the line of the first
-// descendant.
+// Line returns the line of a category. For a parent without a line, it is the line of the first descendant.
 func (c *Custom) Line(category int) int {
 	for i := category; i < len(c.Lines); i++ { // descendants follow
 		if c.Lines[i] > 0 {
@@ -80,7 +79,7 @@ func (c *Custom) Line(category int) int {
 	return 1
 }
 
-// SortFindings sorts findings by line; the sort is stable.
+// SortFindings sorts findings by line. The sort is stable.
 func SortFindings(found []Finding) {
 	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(a.Line, b.Line) })
 }

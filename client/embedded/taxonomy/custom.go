@@ -14,15 +14,14 @@ import (
 )
 
 const (
-	// maxCustomFile is the most bytes of a custom taxonomy; the product taxonomy has half a
-	// megabyte.
+	// maxCustomFile is the most bytes of a custom taxonomy. The product taxonomy has half a megabyte.
 	maxCustomFile = 16 << 20
 
-	// maxCustomCategories is nearly twenty times the product taxonomy. An engine of so many
-	// categories takes a second to build and some hundred megabytes.
+	// maxCustomCategories is nearly twenty times the product taxonomy. An engine of so many categories takes a second to build
+	// and a few hundred megabytes.
 	maxCustomCategories = 100_000
 
-	// maxCustomLevels is deeper than taxonomies in use, which have at most seven levels.
+	// maxCustomLevels is the most levels. Taxonomies in use have at most seven.
 	maxCustomLevels = 12
 )
 
@@ -30,8 +29,8 @@ const (
 type Custom struct {
 	Taxonomy
 	File  string
-	Form  string // of the file, for users: "paths with >"
-	Lines []int  // by category: its first line, 0 for a parent without a line
+	Form  string // of the file, in words, such as "paths with >"
+	Lines []int  // by category: its first line; 0 for a parent without a line
 
 	repeats []repeat
 	unread  []string // unknown columns of the file
@@ -40,22 +39,21 @@ type Custom struct {
 // repeat is a line with the path of an earlier line.
 type repeat struct{ category, line int }
 
-// ReadCustom reads the taxonomy called name. Its form is found by the content:
+// ReadCustom reads the taxonomy called name. It detects the form of the file:
 //
-//   - a path a line, with > :: | / or \ between the levels;
-//   - an outline: a name a line, indented by tabs or spaces, with a bullet before each or none;
-//   - either with an id before each line, as Google writes its taxonomy with ids: 4 - Tools > Drills;
+//   - one path per line, with > :: | / or \ between the levels;
+//   - an outline: one name per line, indented by tabs or spaces, with a bullet before every name or none;
+//   - either of these with an id before each line, as in Google's taxonomy with ids: 4 - Tools > Drills;
 //   - CSV (comma, semicolon, tab or bar) with a header: the column path; or id, parent_id and name; or level_1, level_2, ...;
-//   - JSON: objects with name and children, objects in objects whose keys are the names, or a list of objects with the
-//     members of such a table.
+//   - JSON: objects with name and children, nested objects whose keys are the names, or a list of objects with the members of
+//     such a table.
 //
-// Tables and objects may also have an id, aliases with '|' or ';' between them, and links: paths or ids of the
-// product taxonomy with '|' between them, which the category stands for, each with a weight or without ("=0.5"). Without links, those of its name count.
-// Blank lines and, without a header, lines that start with '#' are skipped. Parents without a line are added.
-// Categories are in the order of the file, except that descendants follow their ancestor. Lines with the same path
-// give one category with the aliases of all.
+// Tables and objects may also have an id, aliases separated by '|' or ';', and links separated by '|'. A link is a path or an
+// id of the product taxonomy, and may have a weight ("=0.5"). Without links, those of the name count. ReadCustom skips blank
+// lines and, without a header, lines that start with '#'. It adds parents without a line. Categories are in the order of the
+// file, except that descendants follow their ancestor. Lines with the same path are one category with the aliases of all.
 //
-// file is only used in errors, which are *[SyntaxErrors] or those of r.
+// file is the name of the file in errors. The error is a *[SyntaxErrors] or that of r.
 func ReadCustom(name, file string, r io.Reader) (*Custom, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxCustomFile+1))
 	if err != nil {
@@ -85,7 +83,7 @@ func ReadCustom(name, file string, r io.Reader) (*Custom, error) {
 	return c, nil
 }
 
-// checkLinks says what is wrong with some links.
+// checkLinks returns the problem of the first malformed link; "" if there is none.
 func checkLinks(links []string) string {
 	for _, text := range links {
 		if _, problem := parseLink(text); problem != "" {
@@ -95,13 +93,13 @@ func checkLinks(links []string) string {
 	return ""
 }
 
-// Link is a category of the product taxonomy that a custom one stands for.
+// Link is a link of a custom category to a category of the product taxonomy.
 type Link struct {
 	Category int     // index in Products
 	Weight   float64 // above 0, at most 1
 }
 
-// parseLink reads a path or an id, which may have a weight behind it: "Furniture > Sofas=0.5".
+// parseLink parses a path or an id, with or without a weight: "Furniture > Sofas=0.5".
 func parseLink(text string) (l Link, problem string) {
 	name, weight, weighed := strings.Cut(text, "=")
 	l.Weight = 1
@@ -129,7 +127,7 @@ var linkable = sync.OnceValue(func() map[string]int {
 	return all
 })
 
-// Linked returns the links of a category; nil if its name shows them.
+// Linked returns the links of a category; nil if they are to be found by its name.
 func (c *Category) Linked() []Link {
 	if c.Links == nil {
 		return nil
@@ -143,7 +141,7 @@ func (c *Category) Linked() []Link {
 	return list
 }
 
-// NoLinks stands for the links of a category that has none.
+// NoLinks is the link of a category that must have no links.
 const NoLinks = "none"
 
 // Fingerprint is a hash of the paths, their order, the aliases, the ids and the links. Taxonomies with equal
@@ -163,7 +161,7 @@ func (c *Custom) Fingerprint() string {
 // SyntaxErrors are the first twenty malformed lines of a custom taxonomy.
 type SyntaxErrors struct {
 	List []*SyntaxError
-	More int // the number of further lines
+	More int // number of further lines
 
 	file string
 }
@@ -214,7 +212,7 @@ type node struct {
 	children []int
 }
 
-// add adds the category of a line and its missing ancestors, or returns what is wrong.
+// add adds the category of a line and its missing ancestors, or returns a problem.
 func (f *forest) add(l customLine) string {
 	path := strings.Join(l.names, PathSeparator)
 	parent, end := -1, 0
@@ -240,7 +238,7 @@ func (f *forest) add(l customLine) string {
 	return ""
 }
 
-// union appends the texts that a list does not have.
+// union appends the elements of more that are not in list.
 func union(list, more []string) []string {
 	for _, text := range more {
 		if !slices.Contains(list, text) {
@@ -271,7 +269,7 @@ func (f *forest) custom(name, file string, unread []string) *Custom {
 	c := &Custom{Taxonomy: Taxonomy{Name: name}, File: file, unread: unread}
 	place := make([]int, len(f.nodes))
 	var lay func(nodes []int, parent int)
-	lay = func(nodes []int, parent int) { // as deep as maxCustomLevels
+	lay = func(nodes []int, parent int) { // recursion of up to maxCustomLevels
 		for _, i := range nodes {
 			n := &f.nodes[i]
 			place[i] = len(c.Categories)

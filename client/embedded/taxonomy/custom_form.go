@@ -23,7 +23,7 @@ const linksColumn = "links"
 // levelColumn matches the columns of files with a column for each level: level_1, level 2, l3, category_4.
 var levelColumn = regexp.MustCompile(`^(?:level|lvl|l|category|cat|c)[ _-]?([1-9][0-9]?)$`)
 
-// form is how a file writes its taxonomy.
+// form is the form of a taxonomy in a file.
 type form struct {
 	name  string                                              // for users
 	lines func(t *table, problems *SyntaxErrors) []customLine // the valid lines
@@ -54,15 +54,15 @@ func formOf(t *table) (form, bool) {
 	return form{}, false
 }
 
-// readLines finds the form of a file by its content, and returns its valid lines, the name of the form and the columns that it
-// does not read.
+// readLines detects the form of a file, and returns the valid lines, the name of the form, and the columns that the form does
+// not read.
 func readLines(file, text string, problems *SyntaxErrors) (lines []customLine, name string, unread []string) {
 	if first := strings.TrimLeft(text, " \t\r\n"); strings.HasPrefix(first, "{") || strings.HasPrefix(first, "[") {
 		return jsonLines(text, problems)
 	}
 	if t, ok := csvTable(text, problems); ok {
 		f, ok := formOf(t)
-		if !ok { // the header has broken quotes, which are reported
+		if !ok { // the header has broken quotes: csvTable has reported them
 			return nil, "", nil
 		}
 		return f.lines(t, problems), f.name, t.unread(f)
@@ -75,7 +75,7 @@ func readLines(file, text string, problems *SyntaxErrors) (lines []customLine, n
 	return lines, name, nil
 }
 
-// pathLines reads a path in each row.
+// pathLines reads one path per row.
 func pathLines(t *table, separator string, problems *SyntaxErrors) (lines []customLine) {
 	for _, row := range t.valid(problems) {
 		names, problem := splitPath(row.cell(pathColumns...), separator)
@@ -84,7 +84,7 @@ func pathLines(t *table, separator string, problems *SyntaxErrors) (lines []cust
 	return lines
 }
 
-// levelLines reads the name of each level in a column of its own. The levels end at the first empty one.
+// levelLines reads rows with a column for each level. A path ends at the first empty level.
 func levelLines(t *table, problems *SyntaxErrors) (lines []customLine) {
 	levels := levelsOf(t.header)
 	for _, row := range t.valid(problems) {
@@ -108,7 +108,7 @@ func levelLines(t *table, problems *SyntaxErrors) (lines []customLine) {
 	return lines
 }
 
-// levelsOf returns the columns of the levels in their order; nil if there are none, or one is missing.
+// levelsOf returns the columns of the levels 1, 2, ... up to the first missing level; nil if there is no level 1.
 func levelsOf(header []string) (columns []int) {
 	for level := 1; ; level++ {
 		i := slices.IndexFunc(header, func(c string) bool {
@@ -122,8 +122,8 @@ func levelsOf(header []string) (columns []int) {
 	}
 }
 
-// parentLines reads names with the id of the parent. The rows may be in any order. A row without a parent, or with the parent 0
-// that no row has, is at the top level.
+// parentLines reads names with the ids of their parents. The rows may be in any order. A row without a parent, or with a parent
+// 0 that does not exist, is at the top level.
 func parentLines(t *table, problems *SyntaxErrors) (lines []customLine) {
 	rows := t.valid(problems)
 	byID := make(map[string]tableRow, len(rows))

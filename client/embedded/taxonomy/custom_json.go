@@ -11,15 +11,15 @@ import (
 // jsonNode is a value of JSON with its line. Objects keep the order of their members.
 type jsonNode struct {
 	line     int
-	text     string // of a string, a number or a truth value; "" for null
+	text     string // of a string, a number or a boolean; "" for null
 	keys     []string
-	values   []jsonNode // of the members, or the elements
+	values   []jsonNode // of the members or elements
 	isObject bool
 	isArray  bool
 }
 
-// jsonLines reads a tree of objects with a name and children, a tree of objects in objects, whose keys are the names, or a list of
-// objects with the members of a table. An object around the list may have it as its only member.
+// jsonLines reads a tree of objects with a name and children, a tree of nested objects whose keys are the names, or a list of
+// objects with the members of a table. The list may be the only member of an object.
 func jsonLines(text string, problems *SyntaxErrors) (lines []customLine, name string, unread []string) {
 	p := jsonParser{decoder: json.NewDecoder(strings.NewReader(text)), text: text}
 	p.decoder.UseNumber()
@@ -45,7 +45,7 @@ func jsonLines(text string, problems *SyntaxErrors) (lines []customLine, name st
 	return w.lines, "a tree in JSON", nil
 }
 
-// table returns an array of objects as a table; false for others, and for objects without the members of a form.
+// table returns an array of objects as a table; false for other values, and for objects without the members of a form.
 func (n jsonNode) table() (*table, bool) {
 	t := &table{}
 	for _, element := range n.values {
@@ -74,7 +74,7 @@ func (n jsonNode) table() (*table, bool) {
 	return t, true
 }
 
-// join is a text, or the texts of an array with bars between.
+// join returns the text, or the texts of an array joined by bars.
 func (n jsonNode) join() string {
 	if !n.isArray {
 		return n.text
@@ -150,15 +150,15 @@ func (w *treeWalk) add(row tableRow, names []string, children jsonNode) {
 	}
 }
 
-// jsonParser reads JSON to nodes.
+// jsonParser parses JSON into nodes.
 type jsonParser struct {
 	decoder *json.Decoder
 	text    string
-	seen    int64 // the lines before this offset are counted
+	seen    int64 // offset up to which lines are counted
 	lines   int
 }
 
-// line is the line of the decoder.
+// line returns the present line of the decoder.
 func (p *jsonParser) line() int {
 	offset := min(p.decoder.InputOffset(), int64(len(p.text)))
 	p.lines += strings.Count(p.text[p.seen:offset], "\n")

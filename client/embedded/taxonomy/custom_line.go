@@ -18,11 +18,11 @@ type customLine struct {
 	links   []string // paths or ids of the product taxonomy
 }
 
-// separators are those of paths, the ones that names do not have first.
+// separators are the separators of paths. Those that do not occur in names come first.
 var separators = []string{">", "::", "|", " / ", "/", `\`}
 
-// separatorOf returns the separator of paths: the first that some of them have. A slash, which names have, too, must be in half of
-// them. It is ">" if there is none.
+// separatorOf returns the separator of paths: the first that occurs in some of them, by default ">". A slash, which also occurs
+// in names, must be in half of the paths.
 func separatorOf(paths []string) string {
 	for _, separator := range separators {
 		n := 0
@@ -38,7 +38,7 @@ func separatorOf(paths []string) string {
 	return ">"
 }
 
-// splitPath returns the names of a path. The second result says what is wrong with it.
+// splitPath returns the names of a path, or a problem.
 func splitPath(path, separator string) (names []string, problem string) {
 	if strings.TrimSpace(path) == "" {
 		return nil, "there is no path: write one such as A > B > C"
@@ -56,7 +56,7 @@ func splitPath(path, separator string) (names []string, problem string) {
 	return names, ""
 }
 
-// newLine makes a line of the names of its levels and the other fields of the row. The second result says what is wrong.
+// newLine makes a line from the names of its levels and the other fields of the row, or returns a problem.
 func newLine(row tableRow, names []string) (customLine, string) {
 	line := customLine{
 		number: row.line, names: names, id: strings.TrimSpace(row.cell(idColumns...)),
@@ -76,7 +76,7 @@ func newLine(row tableRow, names []string) (customLine, string) {
 	return line, ""
 }
 
-// check says what is wrong with the texts of a row.
+// check returns the first problem of a row's texts; "" for none.
 func (r tableRow) check() string {
 	for i, text := range r.cells {
 		column := "path"
@@ -105,5 +105,5 @@ func listOf(cell, separators string) (list []string) {
 	return list
 }
 
-// foldSpace trims a name and joins runs of white space in it.
+// foldSpace trims a name, and replaces runs of white space by a space.
 func foldSpace(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -17,14 +17,14 @@ type table struct {
 type tableRow struct {
 	header []string // of the table
 	line   int      // 1-based
-	cells  []string // there may be fewer than columns
+	cells  []string // may be fewer than columns
 }
 
 func (t *table) add(line int, cells ...string) {
 	t.rows = append(t.rows, tableRow{t.header, line, cells})
 }
 
-// cell is a row's field under the first of some columns that the table has; "" where there is none.
+// cell returns a row's field in the first of columns that exists; "" if there is none.
 func (r tableRow) cell(columns ...string) string {
 	for _, column := range columns {
 		if i := slices.Index(r.header, column); i >= 0 {
@@ -41,7 +41,7 @@ func (r tableRow) at(column int) string {
 	return ""
 }
 
-// column is the fields of all rows under a column, without empty ones.
+// column returns the fields of all rows in a column, without empty ones.
 func (t *table) column(names ...string) (cells []string) {
 	for _, row := range t.rows {
 		if cell := strings.TrimSpace(row.cell(names...)); cell != "" {
@@ -51,7 +51,7 @@ func (t *table) column(names ...string) (cells []string) {
 	return cells
 }
 
-// valid returns the rows whose texts can be used, and adds the others to problems.
+// valid returns the valid rows, and adds the problems of the others to problems.
 func (t *table) valid(problems *SyntaxErrors) (rows []tableRow) {
 	for _, row := range t.rows {
 		if problem := row.check(); problem != "" {
@@ -63,7 +63,7 @@ func (t *table) valid(problems *SyntaxErrors) (rows []tableRow) {
 	return rows
 }
 
-// unread are the columns that a form does not read, and those that are there twice.
+// unread returns the columns that a form does not read, and repeated columns.
 func (t *table) unread(f form) (columns []string) {
 	for i, column := range t.header {
 		if column != "" && (!f.read(column) || slices.Contains(t.header[:i], column)) {
@@ -73,7 +73,8 @@ func (t *table) unread(f form) (columns []string) {
 	return columns
 }
 
-// csvTable reads CSV whose header names the columns of a form; false if there is no such header. It continues after a malformed row.
+// csvTable reads CSV whose header has the columns of a form; false if there is no such header. It continues after a malformed
+// row.
 func csvTable(text string, problems *SyntaxErrors) (*table, bool) {
 	comma, ok := customHeader(text)
 	if !ok {
@@ -89,7 +90,7 @@ func csvTable(text string, problems *SyntaxErrors) (*table, bool) {
 		case errors.As(err, &broken):
 			problems.add(broken.StartLine, "the quotes are broken: a field with a quote in it needs quotes around it, and each quote doubled")
 			continue
-		case err != nil: // io.EOF, for a string cannot fail
+		case err != nil: // io.EOF: a strings.Reader has no other error
 			return t, true
 		case strings.TrimSpace(strings.Join(row, "")) == "":
 			continue
@@ -106,7 +107,7 @@ func csvTable(text string, problems *SyntaxErrors) (*table, bool) {
 	}
 }
 
-// customHeader returns the separator of the columns, and whether the first line that is not blank is a header.
+// customHeader reports whether the first line that is not blank is a header, and returns its separator.
 func customHeader(text string) (comma rune, ok bool) {
 	first := ""
 	for line := range strings.Lines(text) {

@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// textLine is a line of a text without a header.
+// textLine is a line of a file without a header.
 type textLine struct {
 	number       int
 	indent, text string
@@ -20,7 +20,7 @@ var numbered = regexp.MustCompile(`^(\d+)\s+[-–]\s+(\S.*)$`)
 // bullets begin the lines of lists.
 var bullets = []string{"- ", "* ", "• "}
 
-// readText reads a category a line: paths, or names whose indents show their levels. Either may have ids before them.
+// readText reads one category per line: paths, or names whose indents show their levels. Both may begin with an id.
 func readText(text string, problems *SyntaxErrors) (lines []customLine, name string) {
 	list := cutIDs(cutBullets(textLines(text)), problems)
 	t := &table{header: []string{pathColumns[0], idColumns[0]}}
@@ -36,7 +36,7 @@ func readText(text string, problems *SyntaxErrors) (lines []customLine, name str
 	return f.lines(t, problems), f.name
 }
 
-// textLines are the lines that are not blank and no comments.
+// textLines returns the lines that are neither blank nor comments.
 func textLines(text string) (list []textLine) {
 	number := 0
 	for line := range strings.Lines(text) {
@@ -50,7 +50,7 @@ func textLines(text string) (list []textLine) {
 	return list
 }
 
-// cutBullets removes the bullet with which all lines begin.
+// cutBullets removes a bullet if all lines begin with it.
 func cutBullets(list []textLine) []textLine {
 	for _, bullet := range bullets {
 		all := len(list) > 0
@@ -66,8 +66,8 @@ func cutBullets(list []textLine) []textLine {
 	return list
 }
 
-// cutIDs moves the ids with which lines begin. If fewer than half of the lines begin with a number, the numbers belong to
-// names, such as "0 - 12 months".
+// cutIDs moves the ids at the start of lines to their field. If fewer than half of the lines begin with a number, the numbers
+// are parts of names, such as "0 - 12 months".
 func cutIDs(list []textLine, problems *SyntaxErrors) []textLine {
 	found := make([][]string, len(list))
 	n := 0
@@ -96,7 +96,7 @@ func cutIDs(list []textLine, problems *SyntaxErrors) []textLine {
 	return list
 }
 
-// outlineLines reads names, each below the nearest line above that is indented less.
+// outlineLines reads indented names. The parent of a name is the nearest line above with a smaller indent.
 func outlineLines(t *table, list []textLine, problems *SyntaxErrors) (lines []customLine) {
 	var names, indents []string // from the top level to the line before
 	for i, row := range t.rows {
@@ -117,7 +117,7 @@ func outlineLines(t *table, list []textLine, problems *SyntaxErrors) (lines []cu
 	return lines
 }
 
-// isDeeper reports whether an indent begins with another and goes on.
+// isDeeper reports whether an indent is another one and more.
 func isDeeper(indent, other string) bool {
 	return len(indent) > len(other) && strings.HasPrefix(indent, other)
 }

@@ -7,18 +7,18 @@ import (
 	"sync"
 )
 
-// Edition is a published taxonomy that the embedded service answers in.
+// Edition is an edition of a published taxonomy.
 type Edition struct {
 	Name      string // of the classification, such as "naics"
 	Version   string // such as "3.1"
 	Published string // the publisher's name and version of the taxonomy
-	Entries   int    // the most of an answer: websites have several topics, companies few industries
+	Entries   int    // most entries of an answer: websites have several topics, companies few industries
 	Load      func() *Taxonomy
-	Names     func() map[string]map[string]string // of the categories in other languages, as in [Names]; nil if there are none
+	Names     func() map[string]map[string]string // names in other languages, by language and id; nil for none
 }
 
-// editions are all published taxonomies, the default of a classification before its other editions. A new taxonomy is an entry
-// here, an outline, and an entry of package client; a new edition is an entry and a file of changes.
+// editions are all editions. The default of each classification precedes its other editions. A new taxonomy needs an entry
+// here, an outline, and an entry in package client. A new edition needs an entry and a file of changes.
 var editions = []Edition{
 	edition("taxonomy_v3", "3.0", "IAB Tech Lab Content Taxonomy 3.0", 10, "iab.txt"),
 	edition("taxonomy_v3", "3.1", "IAB Tech Lab Content Taxonomy 3.1", 10, "iab.txt", "iab.3.1.txt"),
@@ -30,7 +30,7 @@ var editions = []Edition{
 //go:embed *.txt
 var outlines embed.FS
 
-// edition returns a taxonomy that is loaded when it is first needed.
+// edition returns an edition that is loaded when it is first needed.
 func edition(name, version, published string, entries int, file string, changes ...string) Edition {
 	return Edition{Name: name, Version: version, Published: published, Entries: entries, Load: sync.OnceValue(func() *Taxonomy { return load(name, file, changes...) })}
 }
@@ -41,8 +41,8 @@ func (e Edition) with(names func() map[string]map[string]string) Edition {
 	return e
 }
 
-// load parses an outline and its overlay, if there is one, and makes the changes of a later edition. All are part of the
-// program and tested, so an error is a fault of the build.
+// load parses an outline and its overlay, if there is one, and applies the changes of a later edition. It panics on an error,
+// because all files are embedded and tested.
 func load(name, file string, changes ...string) *Taxonomy {
 	outline, err := outlines.ReadFile(file)
 	if err != nil {
@@ -65,10 +65,10 @@ func load(name, file string, changes ...string) *Taxonomy {
 	return &Taxonomy{Name: name, Categories: categories}
 }
 
-// Editions returns all published taxonomies.
+// Editions returns all editions.
 func Editions() []Edition { return editions }
 
-// EditionOf returns the published taxonomy of a classification; false if there is none.
+// EditionOf returns the default edition of a classification; false if there is none.
 func EditionOf(classification string) (Edition, bool) {
 	for _, e := range editions {
 		if e.Name == classification {
@@ -88,10 +88,10 @@ func Version(classification, version string) (Edition, bool) {
 	return Edition{}, false
 }
 
-// Choice is a choice of editions that are used instead of the default ones of their classifications.
+// Choice is a list of editions that replace the default ones of their classifications.
 type Choice []Edition
 
-// Of returns the edition of a classification, the default one if none is chosen; false if there is none.
+// Of returns the chosen edition of a classification, or else the default one; false if there is none.
 func (c Choice) Of(classification string) (Edition, bool) {
 	for _, e := range c {
 		if e.Name == classification {
@@ -101,7 +101,7 @@ func (c Choice) Of(classification string) (Edition, bool) {
 	return EditionOf(classification)
 }
 
-// Versions returns the versions of the classifications' editions that are not the default ones, with a comma between.
+// Versions returns the versions of the classifications' editions that are not the default ones, separated by commas.
 func (c Choice) Versions(classifications []string) string {
 	var versions []string
 	for _, name := range classifications {
@@ -112,13 +112,13 @@ func (c Choice) Versions(classifications []string) string {
 	return strings.Join(versions, ",")
 }
 
-// IsDefault reports whether the edition is that of EditionOf.
+// IsDefault reports whether the edition is the default one of its classification.
 func (e Edition) IsDefault() bool {
 	first, _ := EditionOf(e.Name)
 	return first.Version == e.Version
 }
 
-// EditionWith returns the published taxonomy of a classification whose [Custom.Fingerprint] is given; false if there is none.
+// EditionWith returns the edition of a classification with a [Custom.Fingerprint]; false if there is none.
 func EditionWith(classification, fingerprint string) (Edition, bool) {
 	for _, e := range editions {
 		if e.Name == classification && (&Custom{Taxonomy: *e.Load()}).Fingerprint() == fingerprint {
@@ -128,7 +128,7 @@ func EditionWith(classification, fingerprint string) (Edition, bool) {
 	return Edition{}, false
 }
 
-// Published returns the categories of EditionOf; nil if there is none.
+// Published returns the default edition of a classification; nil if there is none.
 func Published(classification string) *Taxonomy {
 	if e, ok := EditionOf(classification); ok {
 		return e.Load()

@@ -2,11 +2,11 @@ package taxonomy
 
 import "strings"
 
-// Index finds the categories of a taxonomy by the values that services answer with.
+// Index finds the categories of a taxonomy by the values in answers.
 type Index struct {
 	categories []Category
 	exact      map[string]int // by path
-	folded     map[string]int // by fold of the path; -1 where two paths fold to the same
+	folded     map[string]int // by the folded path; -1 if two paths fold to the same
 }
 
 // NewIndex makes the index of a taxonomy.
@@ -38,7 +38,7 @@ func (x *Index) Find(value string) (Category, bool) {
 	return x.categories[i], true
 }
 
-// fold is a path in lower case, with single spaces between words and none around levels.
+// fold returns a path in lower case, with single spaces between words and none around levels.
 func fold(path string) string {
 	levels := strings.Split(strings.ToLower(path), ">")
 	for i, level := range levels {

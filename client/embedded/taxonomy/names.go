@@ -11,14 +11,14 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// compressedNames has a line "# de" for each language, and below it lines of an id and a name with a tab between.
+// compressedNames has a line "# de" for each language, followed by lines with an id, a tab and a name.
 //
 //go:embed names.tsv.zst
 var compressedNames []byte
 
-// Names returns the names of the product taxonomy's categories, without their ancestors, by language and id. A language
-// is a code of ISO 639-1, such as "de". The names are those of the edition of 2015-02-19, which lacks the categories
-// that were added later. The maps are shared and must not be modified.
+// Names returns the names of the product taxonomy's categories, without their ancestors, by language and id. A language is an
+// ISO 639-1 code, such as "de". The names are from the edition of 2015-02-19, which lacks later categories. The maps are shared
+// and must not be modified.
 var Names = sync.OnceValue(func() map[string]map[string]string {
 	text, err := decompress(compressedNames)
 	if err != nil {
@@ -49,7 +49,7 @@ func decompress(data []byte) (string, error) {
 	return string(text), err
 }
 
-// Languages returns the languages in which the edition's categories have names, sorted; nil if they have only their own.
+// Languages returns the other languages in which the edition's categories have names, sorted; nil for none.
 func (e Edition) Languages() []string {
 	if e.Names == nil {
 		return nil
@@ -57,8 +57,8 @@ func (e Edition) Languages() []string {
 	return slices.Sorted(maps.Keys(e.Names()))
 }
 
-// In returns the taxonomy with the paths of its categories in one of Languages. Categories without a name in the language
-// have their own name in these paths.
+// In returns the taxonomy with Category.Local set to the paths in one of Languages. A category without a name in that language
+// keeps its English name.
 func (e Edition) In(language string) *Taxonomy {
 	t := e.Load()
 	names := e.Names()[language]

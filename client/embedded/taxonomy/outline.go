@@ -10,14 +10,14 @@ import (
 // PathSeparator joins the names of a path.
 const PathSeparator = " > "
 
-// maxLine is the most bytes of a line; the longest lines have a few dozen aliases.
+// maxLine is the most bytes of a line. The longest lines have a few dozen aliases.
 const maxLine = 8 << 10
 
 // SyntaxError is a malformed line of an outline.
 type SyntaxError struct {
 	File    string
 	Line    int    // 1-based
-	Problem string // what is wrong and what to write instead
+	Problem string // the problem, and what to write instead
 }
 
 func (e *SyntaxError) Error() string {
@@ -30,13 +30,12 @@ func (e *SyntaxError) Error() string {
 //	Name #id: alias, alias
 //	11<TAB>Name: alias, alias
 //
-// indented by one tab per level, parents directly above their children. The
-// code before the inner tab is for NAICS: digits, or two digit groups joined by
-// a hyphen; a category with a code has it as its path and its id. Names hold no
-// colon, ids neither space nor colon, aliases neither comma nor colon. Lines that start with '#' are comments, blank
-// lines are ignored. Two children of one parent may not share a name.
+// The indent is one tab per level, and children follow their parent. The code before the inner tab is for NAICS: digits, or two
+// groups of digits joined by a hyphen. It is the path and the id of its category. A name contains no colon, an id neither space
+// nor colon, an alias neither comma nor colon. Parse skips blank lines and lines that start with '#'. Children of one parent
+// must have different names.
 //
-// file is only used in errors, which are of type *[SyntaxError].
+// file is the name of the file in errors. The error is a *[SyntaxError].
 func Parse(file, text string) ([]Category, error) {
 	b := builder{seen: make(map[string]bool)}
 	err := eachEntry(file, text, func(e entry) string { return b.add(e) })
@@ -46,9 +45,8 @@ func Parse(file, text string) ([]Category, error) {
 	return b.categories, nil
 }
 
-// addAliases adds the aliases of a second outline to categories. The outline has the same format,
-// but only the categories with further aliases and their ancestors. Errors are of type
-// *[SyntaxError]; after an error, some aliases may have been added.
+// addAliases adds the aliases of an overlay to categories. An overlay is an outline of the categories with more aliases, and
+// their ancestors. The error is a *[SyntaxError]. After an error, some aliases may have been added.
 func addAliases(categories []Category, file, text string) error {
 	byPath := make(map[string]int, len(categories))
 	for i := range categories {
@@ -73,7 +71,7 @@ func addAliases(categories []Category, file, text string) error {
 	})
 }
 
-// entry is one line of an outline, split but not yet placed under a parent.
+// entry is one line of an outline, split into its parts.
 type entry struct {
 	depth   int
 	code    string
@@ -103,7 +101,7 @@ func eachEntry(file, text string, add func(entry) string) error {
 	return nil
 }
 
-// parseEntry splits a line. The second result says what is wrong with it.
+// parseEntry splits a line, or returns a problem.
 func parseEntry(line string) (entry, string) {
 	if len(line) > maxLine {
 		return entry{}, fmt.Sprintf("line of %d bytes: keep it under %d", len(line), maxLine)
@@ -141,7 +139,7 @@ func parseEntry(line string) (entry, string) {
 	return e, ""
 }
 
-// checkPhrase says what is wrong with a name or an alias.
+// checkPhrase returns the problem of a name or an alias; "" for none.
 func checkPhrase(kind, phrase, forbidden string) string {
 	switch {
 	case phrase == "":
@@ -168,10 +166,10 @@ func isDigits(s string) bool {
 type builder struct {
 	categories []Category
 	seen       map[string]bool // paths
-	open       []int           // open[d] is the last category at depth d on the current branch
+	open       []int           // open[d] is the category at depth d on the current branch
 }
 
-// add appends a category, or returns what is wrong.
+// add appends a category, or returns a problem.
 func (b *builder) add(e entry) string {
 	if e.depth > len(b.open) {
 		return fmt.Sprintf("%q is indented by %d tabs under a parent indented by %d: remove tabs, or add the levels between", e.name, e.depth, len(b.open)-1)

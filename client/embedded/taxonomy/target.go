@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// Target is an edition that categories of other editions are mapped to. Publishers keep the ids of categories from edition to
-// edition, so a category is that of the same id.
+// Target is an edition to which categories of other editions are mapped. Publishers keep the ids of categories in all editions,
+// so categories are mapped by their ids.
 type Target struct {
-	Classification string            // whose categories are mapped, such as "taxonomy_v3"
-	names          map[string]string // by id: paths, of IAB 2.2 names without ancestors
-	sources        []*Taxonomy       // the editions of the classification
+	Classification string            // of all these editions, such as "taxonomy_v3"
+	names          map[string]string // by id: paths, or for IAB 2.2 names without ancestors
+	sources        []*Taxonomy       // all editions of the classification
 	indexes        []*Index
 }
 
-// iab22 has the ids and names of IAB 2.2 that later editions have, too.
+// iab22 has the ids and names of the IAB 2.2 categories that later editions have, too.
 //
 //go:embed iab.2.2.tsv
 var iab22 string
 
-// targets are the names of Target, each with its classification and the version of its edition; "" for iab22.
+// targets are the name, the classification and the version of each Target. The version is "" for iab22.
 var targets = [][3]string{
 	{"google-2019", "product_taxonomy", "2019-07-10"},
 	{"google-2021", "product_taxonomy", "2021-09-21"},
@@ -30,7 +30,7 @@ var targets = [][3]string{
 	{"iab-3.1", "taxonomy_v3", "3.1"},
 }
 
-// Targets returns the names of the editions that categories can be mapped to.
+// Targets returns the names for NewTarget.
 func Targets() (names []string) {
 	for _, t := range targets {
 		names = append(names, t[0])
@@ -38,7 +38,7 @@ func Targets() (names []string) {
 	return names
 }
 
-// NewTarget returns the edition with a name of Targets.
+// NewTarget returns the Target with one of the names of Targets.
 func NewTarget(name string) (*Target, error) {
 	i := slices.IndexFunc(targets, func(t [3]string) bool { return t[0] == name })
 	if i < 0 {
@@ -69,7 +69,7 @@ func NewTarget(name string) (*Target, error) {
 
 // Mapped is a category of a Target.
 type Mapped struct {
-	From    string // the id of the category that is mapped
+	From    string // id of the category that was mapped
 	ID      string // "" for none
 	Name    string
 	Broader bool // the Target lacks the category: this is its nearest ancestor there

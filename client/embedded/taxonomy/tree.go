@@ -22,8 +22,8 @@ func (t *Taxonomy) Find(name string) int {
 	return -1
 }
 
-// WriteTree writes the category with the index from and all below, or all categories if from is -1: one
-// on a line, two spaces further in at each level. Only so many levels are written; 0 for all.
+// WriteTree writes the category with the index from and its descendants, or all categories if from is -1: one per line,
+// indented by two spaces per level. It writes at most the given number of levels; 0 for all.
 func (t *Taxonomy) WriteTree(out io.Writer, from, levels int) error {
 	var b strings.Builder
 	top, first := 0, max(from, 0)
@@ -45,7 +45,7 @@ func (t *Taxonomy) WriteTree(out io.Writer, from, levels int) error {
 	return err
 }
 
-// label is the name of a category, with its code before and its id behind.
+// label returns the name of a category, after its code and before its id.
 func (c *Category) label() string {
 	text := c.Name
 	if c.Code != "" {

@@ -3,8 +3,9 @@
 // A [Queue] is a weighted fair queue over accounts (start-time fair queueing). Each account has a queue in order of arrival and
 // a virtual time. The next item is from the account with the lowest virtual time, which then advances by 1/priority. So
 // accounts that always have items waiting get shares in proportion to their priorities, whatever the number of items. An
-// account that was idle starts at the virtual time of the account that was served last: idle time earns nothing. [Places] are a
-// number of places that requests hold for a while. Requests wait for them in a Queue.
+// account that was idle starts at the virtual time of the account that was served last: idle time earns nothing.
+//
+// [Places] are a number of places that requests hold for a while. Requests wait for them in a Queue.
 package fair
 
 import (

@@ -4,10 +4,12 @@ import "math"
 
 // The confidence of an entry is the probability that the entry is right, estimated from labelled samples. It is a logistic
 // function of the entry's evidence, with coefficients for each kind of text. All coefficients except the base are 0 or more:
-// more evidence never lowers a confidence. scripts/calibrate fits the coefficients to the first three entries of every answer,
-// by weighted logistic regression. The first entry weighs 1. The others weigh a half, and less for names. All sets of samples
-// of a kind weigh the same. Run it again when the taxonomies, their aliases or the scores have changed. The taxonomies for
-// linkFit consist of the labels of two sets of titles.
+// more evidence never lowers a confidence.
+//
+// scripts/calibrate fits the coefficients to the first three entries of every answer, by weighted logistic regression. The
+// first entry weighs 1. The others weigh a half, and less for names. All sets of samples of a kind weigh the same. Run it again
+// when the taxonomies, their aliases or the scores have changed. The taxonomies for linkFit consist of the labels of two sets
+// of titles.
 var (
 	titleFit       = calibration{ofBase: -6.755, ofScore: 1.429, ofMargin: 0.925, ofShare: 0.425, ofCoverage: 0.768, ofWhole: 3.276, ofHeight: 0.133, ofLeaf: 0.455}
 	pageFit        = calibration{ofBase: -7.082, ofScore: 0.631, ofLeaf: 0.597, ofWords: 0.852, ofWordsTop: 0.238, ofKin: 2.089}

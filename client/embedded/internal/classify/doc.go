@@ -28,10 +28,11 @@
 //
 // A title is short and names one thing, so the score of a category is that of its best phrase (title.go). A title is read as an
 // English noun phrase: the head names the product, nouns before the head give its kind, "for" precedes its purpose, "with" and
-// "in" precede its parts, material or packaging, and the words after punctuation repeat the name or list features. A document
-// is long and mentions other subjects, so the score of a category is the sum of its terms, each counted once (document.go). A
-// website is a document with a name, or a name alone (website.go, host.go). Then the scores of ancestors and top levels are
-// added, and the categories are ranked (rank.go).
+// "in" precede its parts, material or packaging, and the words after punctuation repeat the name or list features.
+//
+// A document is long and mentions other subjects, so the score of a category is the sum of its terms, each counted once
+// (document.go). A website is a document with a name, or a name alone (website.go, host.go). Then the scores of ancestors and
+// top levels are added, and the categories are ranked (rank.go).
 //
 // Equal inputs give equal answers: nothing depends on time, map order or concurrent calls.
 package classify

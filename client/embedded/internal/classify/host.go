@@ -15,7 +15,9 @@ const maxLabel = 63
 
 // SplitHost returns the words of a host name in lower case: "www.bestcarparts.co.uk" gives best, car, parts. It prefers words
 // of the taxonomy. Other letters between known words are one word, such as a brand. Internationalized names (RFC 5890) are
-// decoded to their own script. domain is the meaning of the top-level domain, such as "university" for "acme.edu"; "" for most.
+// decoded to their own script.
+//
+// domain is the meaning of the top-level domain, such as "university" for "acme.edu"; "" for most.
 func (e *Engine) SplitHost(host string) (words []string, domain string) {
 	host, _, _ = strings.Cut(host, ":") // a port
 	labels := strings.FieldsFunc(strings.ToLower(host), func(c rune) bool { return c == '.' })

@@ -1,6 +1,7 @@
-// Package robots parses robots.txt, the file of rules for crawlers (RFC 9309). Terms of the RFC: a group is a run of user-agent
-// lines and the rules under them. A rule allows or disallows the paths that its pattern matches. A product token is the name of
-// a crawler without its version.
+// Package robots parses robots.txt, the file of rules for crawlers (RFC 9309).
+//
+// Terms of the RFC: a group is a run of user-agent lines and the rules under them. A rule allows or disallows the paths that
+// its pattern matches. A product token is the name of a crawler without its version.
 package robots
 
 import (
