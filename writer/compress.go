@@ -12,14 +12,14 @@ import (
 	"github.com/parquet-go/parquet-go/compress"
 )
 
-// compressor compresses text. Close ends the compressed stream, but does not close the underlying writer.
-type compressor interface {
+// Compressor compresses text. Close ends the compressed stream, but does not close the underlying writer.
+type Compressor interface {
 	io.WriteCloser
 	Flush() error
 }
 
-// newCompressor returns a compressor for an extension: "gz", "zst", or "" for no compression.
-func newCompressor(w io.Writer, extension string) (compressor, error) {
+// NewCompressor returns a compressor for an extension: "gz", "zst", or "" for no compression.
+func NewCompressor(w io.Writer, extension string) (Compressor, error) {
 	switch extension {
 	case "":
 		return plain{w}, nil
@@ -34,7 +34,7 @@ func newCompressor(w io.Writer, extension string) (compressor, error) {
 	}
 }
 
-// plain is a compressor without compression.
+// plain is a Compressor without compression.
 type plain struct{ io.Writer }
 
 func (plain) Flush() error { return nil }

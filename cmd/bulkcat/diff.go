@@ -141,7 +141,7 @@ func (f *diffFlags) print(s diff.Summary) error {
 		out, data = f.streams.err, f.streams.err
 	}
 	if f.asJSON {
-		return s.WriteJSON(data)
+		return writeJSON(data, s)
 	}
 	return s.WriteText(out)
 }

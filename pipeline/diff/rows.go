@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/bulkcat/bulkcat/writer"
@@ -77,18 +75,12 @@ type Table struct {
 // NewTable begins a table. Parquet has row groups of up to 131,072 rows.
 func NewTable(out io.Writer, format writer.Format) (*Table, error) {
 	content, compression, _ := strings.Cut(string(format), ".")
-	t := new(Table)
-	switch compression {
-	case "gz":
-		z := gzip.NewWriter(out)
-		out, t.closers = z, append(t.closers, z.Close)
-	case "zst":
-		z, err := zstd.NewWriter(out, zstd.WithEncoderConcurrency(1))
-		if err != nil {
-			return nil, err
-		}
-		out, t.closers = z, append(t.closers, z.Close)
+	compressor, err := writer.NewCompressor(out, compression)
+	if err != nil {
+		return nil, err
 	}
+	out = compressor
+	t := &Table{closers: []func() error{compressor.Close}}
 	switch writer.Format(content) {
 	case writer.CSV, writer.TSV:
 		return t, t.csv(out, writer.Format(content))

@@ -2,20 +2,12 @@ package diff
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
 )
-
-// WriteJSON writes the summary as one line.
-func (s Summary) WriteJSON(out io.Writer) error {
-	e := json.NewEncoder(out)
-	e.SetEscapeHTML(false)
-	return e.Encode(s)
-}
 
 // WriteText writes the counts and the largest moves as lines of text.
 func (s Summary) WriteText(out io.Writer) error {

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -220,11 +219,7 @@ func (a *Account) ChangedInputs(output string) []string {
 		if in.SHA256 == "" || in.Name == "-" || storage.IsURL(in.Name) {
 			continue
 		}
-		path := filepath.FromSlash(in.Path)
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(filepath.Dir(storage.Local(output)), path)
-		}
-		if sum, ok := digestOfStart(path, in.Bytes); ok && sum != in.SHA256 {
+		if sum, ok := digestOfStart(FromOutput(output, in.Path), in.Bytes); ok && sum != in.SHA256 {
 			changed = append(changed, in.Name)
 		}
 	}

@@ -206,6 +206,14 @@ func SeenFrom(output, path string) string {
 	return filepath.ToSlash(path) // on another drive
 }
 
+// FromOutput is the path of an input, from the one that SeenFrom has given.
+func FromOutput(output, path string) string {
+	if local := filepath.FromSlash(path); !storage.IsURL(path) && !filepath.IsAbs(local) {
+		return filepath.Join(filepath.Dir(storage.Local(output)), local)
+	}
+	return path
+}
+
 // isFile reports whether an input is a file of the machine.
 func isFile(path string) bool {
 	return path != "-" && path != reader.InMemory && !storage.IsURL(path)

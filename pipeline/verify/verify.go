@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -165,7 +164,7 @@ func (v *verification) inputsOfAccount(ctx context.Context) (paths []string, err
 		return nil, errors.New("the run has read standard input, or records in memory: name a file with the same records")
 	}
 	for _, in := range a.Inputs {
-		if found, err := storage.Exists(ctx, v.fromOutput(in.Path)); err == nil && !found {
+		if found, err := storage.Exists(ctx, record.FromOutput(v.path, in.Path)); err == nil && !found {
 			return nil, fmt.Errorf("%s is not there any more: name the input", in.Name)
 		}
 	}
@@ -174,17 +173,9 @@ func (v *verification) inputsOfAccount(ctx context.Context) (paths []string, err
 	}
 	v.Run.Limit = a.Counts.Read + a.Counts.Others // the input may have grown
 	for _, path := range a.Settings.InputPaths {
-		paths = append(paths, v.fromOutput(path))
+		paths = append(paths, record.FromOutput(v.path, path))
 	}
 	return paths, nil
-}
-
-// fromOutput is a path that is relative to the folder of the output, as record.SeenFrom gives it.
-func (v *verification) fromOutput(path string) string {
-	if storage.IsURL(path) || filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(filepath.Dir(storage.Local(v.path)), filepath.FromSlash(path))
 }
 
 // openStore opens the store; nil if the account names none, or if a store that was not named is missing.
