@@ -55,8 +55,12 @@ func (r *runs) read(to []int32) error {
 			}
 		}
 		part := to[:min(len(to), r.left)]
-		for i := range part {
-			if part[i] = r.value; r.packed != nil {
+		if r.packed == nil {
+			for i := range part {
+				part[i] = r.value
+			}
+		} else {
+			for i := range part {
 				part[i] = unpack(r.packed, r.at+i, r.width)
 			}
 		}

@@ -133,7 +133,9 @@ func (v *Values) fill(to []parquet.Value) error {
 		}
 	}
 	if v.levels[1] > 0 {
-		values = v.present[:v.count(definition)]
+		if n := v.count(definition); n < len(to) {
+			values = v.present[:n]
+		}
 	}
 	if err := v.readPresent(values); err != nil {
 		return err
