@@ -7,41 +7,41 @@ import (
 	"sync/atomic"
 )
 
-// Standing is what is known of a service: has it ever answered? The same response means different things by that. A service
-// that has answered and now refuses is limited, and is waited for; one that has never answered is probably asked with wrong
-// settings. See [State] for what can be known.
+// Standing records whether a service has ever answered. The meaning of a response depends on that: if a service has answered
+// before and now refuses, it is limited, and the run waits. If it has never answered, the settings are probably wrong. See
+// [State].
 //
-// A service has one Standing, which everything that asks the service shares: see [Observe]. It takes note of what the service
-// sends. The zero value is that of an unknown service. It is safe for concurrent use.
+// All users of a service share one Standing, which records the responses: see [Observe]. The zero value is that of an unknown
+// service. It is safe for concurrent use.
 type Standing struct {
 	answering atomic.Bool
 	proven    atomic.Bool
-	charged   atomic.Int64 // answers, whether they fit or not
+	charged   atomic.Int64 // number of answers, including those of an unexpected shape
 	unusable  atomic.Int64 // see Doubt
 	told      atomic.Pointer[told]
 	known     atomic.Pointer[Request]
-	shown     sync.Map // of a classification: true if an answer of this process had entries; false if only an earlier one had
+	shown     sync.Map // by classification: true if this process got an answer with entries; false if only an earlier one did
 }
 
-// told is what the usage operation has told, and the charged answers before.
+// told is the last usage, and the number of charged answers before it.
 type told struct {
 	usage   Usage
 	charged int64
 }
 
-// State sums up a Standing.
+// State is the summary of a Standing.
 type State uint8
 
-// The states. A later one takes the place of those before.
+// The states. The last one that applies counts.
 const (
-	Unknown   State = iota // the service has sent nothing that tells
-	Doubted                // it has sent MostUnusable unusable responses: the settings are probably wrong
-	Proven                 // it has answered before this process began: address and key were right
-	Answering              // it has answered this process
+	Unknown   State = iota // the service has neither answered nor sent MostUnusable unusable responses
+	Doubted                // the service has sent MostUnusable unusable responses: the settings are probably wrong
+	Proven                 // the service has answered an earlier process: address and key were right
+	Answering              // the service has answered this process
 )
 
-// MostUnusable is how many unusable responses, without an answer, show that the settings are wrong. They may be charged, so
-// no more requests are in flight before the first answer.
+// MostUnusable is the number of unusable responses without an answer that shows that the settings are wrong. They may be
+// charged, so it also bounds the requests in flight before the first answer.
 const MostUnusable = 3
 
 // State returns the state of the service.
@@ -57,10 +57,10 @@ func (s *Standing) State() State {
 	return Unknown
 }
 
-// Reached reports whether the address is right: the service has answered this process, or has told its quota.
+// Reached reports whether the address is right: the service has answered a request or the usage operation of this process.
 func (s *Standing) Reached() bool { return s.answering.Load() || s.told.Load() != nil }
 
-// Ever reports whether the service has ever answered. Unless that is known, it asks stored, which reports whether an outcome of
+// Ever reports whether the service has ever answered. If that is unknown, it calls stored, which reports whether an outcome of
 // the service is stored. The error is that of stored.
 func (s *Standing) Ever(stored func() (bool, error)) (bool, error) {
 	if s.State() >= Proven {
@@ -73,20 +73,19 @@ func (s *Standing) Ever(stored func() (bool, error)) (bool, error) {
 	return has, err
 }
 
-// Known returns a request that the service has answered, and which can be repeated to test the service; nil for none.
+// Known returns a request that the service has answered, to be repeated as a test; nil for none.
 func (s *Standing) Known() *Request { return s.known.Load() }
 
-// Shown reports whether the service has given entries in a classification: to this process, or ever as far as is known.
+// Shown reports whether an answer in a classification had entries: in this process (now), and in this or an earlier one (ever).
 func (s *Standing) Shown(classification string) (now, ever bool) {
 	v, ever := s.shown.Load(classification)
 	return ever && v.(bool), ever
 }
 
-// Charged returns the number of requests that the service has answered, whether the answers fit or not.
+// Charged returns the number of answers, including those of an unexpected shape.
 func (s *Standing) Charged() int64 { return s.charged.Load() }
 
-// Left returns the quota that the service told last, less one request for each answer since; false if the service has told
-// none, or has no bound.
+// Left returns the last known quota, less one request for each answer since; false if the quota is unknown or unlimited.
 func (s *Standing) Left() (left int64, isNumber bool) {
 	t := s.told.Load()
 	if t == nil {
@@ -96,7 +95,7 @@ func (s *Standing) Left() (left int64, isNumber bool) {
 	return left - (s.Charged() - t.charged), isNumber
 }
 
-// Told returns what the usage operation told last; false if it has never answered.
+// Told returns the last answer of the usage operation; false if there is none.
 func (s *Standing) Told() (Usage, bool) {
 	if t := s.told.Load(); t != nil {
 		return t.usage, true
@@ -104,17 +103,17 @@ func (s *Standing) Told() (Usage, bool) {
 	return Usage{}, false
 }
 
-// Doubt takes note of a response that no service of this kind sends, and reports whether there were MostUnusable of them.
+// Doubt records a response that no service of this kind sends, and reports whether there were MostUnusable of them.
 func (s *Standing) Doubt() bool { return s.unusable.Add(1) >= MostUnusable }
 
-// Recall takes note of an answer that is stored.
+// Recall records a stored answer.
 func (s *Standing) Recall(r Request, a Answer) {
 	s.proven.Store(true)
 	s.learn(r, a, false)
 }
 
-// Observe returns the Standing of the service that a Categorizer asks, and the Categorizer and its usage operation, which may
-// be nil, so that the Standing takes note of their responses. Those of an HTTP client and a Diagnoser are returned as they are.
+// Observe returns the Standing of a Categorizer's service, and the Categorizer and its usage operation wrapped so that the
+// Standing records their responses. usage may be nil. An HTTP and a Diagnoser have a Standing, and are not wrapped.
 func Observe(c Categorizer, usage func(context.Context) (Usage, error)) (*Standing, Categorizer, func(context.Context) (Usage, error)) {
 	switch c := c.(type) {
 	case *HTTP:
@@ -142,7 +141,7 @@ func (o observed) Categorize(ctx context.Context, r Request) (Answer, error) {
 	return answer, err
 }
 
-// note takes note of an attempt.
+// note records an attempt.
 func (s *Standing) note(r Request, a Answer, err error) {
 	if _, misfit := errors.AsType[*ShapeError](err); err == nil || misfit {
 		s.charged.Add(1)
@@ -166,7 +165,7 @@ func (s *Standing) learn(r Request, a Answer, now bool) {
 	}
 }
 
-// askUsage asks the usage operation, and takes note of the answer.
+// askUsage asks the usage operation, and records the answer.
 func (s *Standing) askUsage(ctx context.Context, usage func(context.Context) (Usage, error)) (Usage, error) {
 	charged := s.Charged()
 	u, err := usage(ctx)

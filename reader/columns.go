@@ -14,7 +14,7 @@ import (
 func columnNames(header []string) []string {
 	names := make([]string, len(header))
 	taken := make(map[string]bool, len(header))
-	suffix := map[string]int{} // last suffix by name, so that many equal names take linear time
+	suffix := map[string]int{} // last suffix by name: many equal names take linear time
 	for i, name := range header {
 		if strings.TrimSpace(name) == "" {
 			name = strconv.Itoa(i + 1)
@@ -30,8 +30,8 @@ func columnNames(header []string) []string {
 	return names
 }
 
-// inputNames returns the names of the input columns among the columns of a file: those that find returns for
-// Options.Columns, or else the usual one. The values of a column are those of the first records; nil if they are not known.
+// inputNames returns the names of a file's input columns: the results of find for Options.Columns, or else the column with a
+// usual name. values returns the values of a column in the first records. It is nil if they are unknown.
 func (f *file) inputNames(o *Options, columns []string, find func(name string) (string, error), values func(place int) []string) ([]string, error) {
 	if len(o.Columns) == 0 {
 		place, err := f.usualColumn(o, columns, values)
@@ -60,8 +60,8 @@ func (f *file) inputNames(o *Options, columns []string, find func(name string) (
 	return found, nil
 }
 
-// usualColumn returns the index of the input column of which the options have no name. A column whose first values are
-// no inputs is none.
+// usualColumn returns the index of the input column if Options.Columns is empty: the first candidate whose values may be
+// inputs.
 func (f *file) usualColumn(o *Options, columns []string, values func(place int) []string) (int, error) {
 	file := f.info.Name
 	notFound := &ColumnError{File: file, Columns: columns, Option: "Columns"}
@@ -88,7 +88,7 @@ func (f *file) usualColumn(o *Options, columns []string, values func(place int) 
 	return 0, notFound
 }
 
-// noInputs says why the first values of a column are no inputs; "" if they may be.
+// noInputs returns why the first values of a column are not inputs; "" if they may be.
 func noInputs(place, columns int, values func(place int) []string) string {
 	texts, distinct := 0, map[string]bool{}
 	own := values(place)
@@ -101,7 +101,7 @@ func noInputs(place, columns int, values func(place int) []string) string {
 			texts++
 		}
 	}
-	const several = 5 // values that are hardly equal by accident
+	const several = 5 // values: so many are hardly equal by chance
 	switch {
 	case len(own) >= several && len(distinct) == 0:
 		return "no values"
@@ -110,7 +110,7 @@ func noInputs(place, columns int, values func(place int) []string) string {
 	case len(own) < several || len(distinct) != 1:
 		return ""
 	}
-	for other := range columns { // equal rows are many records with one input
+	for other := range columns { // if other columns are constant, too, the records are equal, and the column may be the input
 		if different := values(other); slices.ContainsFunc(different, func(value string) bool { return value != different[0] }) {
 			return "one value throughout"
 		}
@@ -118,7 +118,7 @@ func noInputs(place, columns int, values func(place int) []string) string {
 	return ""
 }
 
-// tellColumn logs the input column that the options do not name, with its first values.
+// tellColumn logs the chosen input column, with its first values.
 func (f *file) tellColumn(o *Options, column string, values []string) {
 	const shown = 3
 	var quoted []string
@@ -139,7 +139,7 @@ func (f *file) tellColumn(o *Options, column string, values []string) {
 	o.Log.Info(fmt.Sprintf("column %s: %s", column, strings.Join(quoted, ", ")), "file", displayName(f.info.Name))
 }
 
-// usual returns the columns with usual names.
+// usual returns the columns whose names are like Options.Candidates.
 func (o *Options) usual(columns []string) (usual []string) {
 	for _, column := range columns {
 		if slices.ContainsFunc(o.Candidates, likeName(column)) {
@@ -149,7 +149,7 @@ func (o *Options) usual(columns []string) (usual []string) {
 	return usual
 }
 
-// warnOfSeveral warns if a file has several columns with usual names, of which the input column is only the first.
+// warnOfSeveral warns if a file has several columns with usual names: the input column is the first.
 func (r *Reader) warnOfSeveral() {
 	o := &r.options
 	if len(o.Columns) > 0 || o.Dialect.noHeader() || o.Records != nil {
@@ -169,8 +169,8 @@ func (r *Reader) warnOfSeveral() {
 	}
 }
 
-// matchColumn returns the index of the column with a name, or else of the only column whose name differs in case, or
-// else of the only one whose name differs in case, spaces and underscores. The error is a *ColumnError.
+// matchColumn returns the index of the column with a name. If there is none, it ignores case and surrounding space, and then
+// also spaces, hyphens and underscores: exactly one column must match. The error is a *ColumnError.
 func matchColumn(file string, columns []string, name string) (int, error) {
 	if i := slices.Index(columns, name); i >= 0 {
 		return i, nil
@@ -200,11 +200,11 @@ func (f *file) addColumn(c Column) {
 	f.types = append(f.types, c)
 }
 
-// setHeader sets the columns to those of a header, and returns the input columns. The rows are the first.
+// setHeader sets the columns of a file from its header, and returns the input columns. rows are the first rows.
 func (f *file) setHeader(fields []string, o *Options, rows [][]string) (inputs, error) {
 	fields = withoutMark(fields)
 	if o.Dialect.noHeader() {
-		fields = make([]string, len(fields)) // so that the names are the positions
+		fields = make([]string, len(fields)) // columnNames then returns positions
 	}
 	for _, name := range columnNames(fields) {
 		f.addColumn(Column{Name: name})
@@ -227,17 +227,17 @@ func (f *file) setHeader(fields []string, o *Options, rows [][]string) (inputs, 
 	return in, err
 }
 
-// slab is memory for the fields, or their nulls, of the next rows: one allocation serves several rows.
+// slab is memory for the fields or nulls of the next rows. One allocation serves several rows.
 type slab[T any] []T
 
 const (
 	// slabFields is the number of fields in a slab.
 	slabFields = 256
-	// longLine is the length from which a line ends its slab, in bytes: any row of a slab retains the whole slab.
+	// longLine is the length in bytes at which a line ends its slab, because any row of a slab retains the whole slab.
 	longLine = 4 << 10
 )
 
-// take returns memory for n fields, which are zero.
+// take returns memory for n zero fields.
 func (s *slab[T]) take(n int) []T {
 	if n > len(*s) {
 		*s = make([]T, max(n, slabFields))
@@ -254,7 +254,7 @@ func setAll(nulls []bool) {
 	}
 }
 
-// placement has the index in the run's columns of each of a file's columns. It is nil if they are equal.
+// placement has the index in the run's columns for each column of a file. nil stands for the same indexes.
 type placement []int
 
 func (p placement) of(i int) int {
@@ -264,7 +264,7 @@ func (p placement) of(i int) int {
 	return p[i]
 }
 
-// place returns the fields of a row of the run, which has width columns, from those of a row of the file.
+// place returns the fields of a file's row in the order of the run's columns, of which there are width.
 func (p placement) place(fields []string, width int) []string {
 	placed := make([]string, width)
 	for i, field := range fields {
@@ -273,7 +273,7 @@ func (p placement) place(fields []string, width int) []string {
 	return placed
 }
 
-// matchName is matchColumn for the name of the column.
+// matchName is matchColumn, but returns the name of the column.
 func matchName(file string, columns []string, name string) (string, error) {
 	place, err := matchColumn(file, columns, name)
 	if err != nil {
@@ -304,7 +304,7 @@ func (in inputs) of(fields []string) string {
 	return in.joined(parts)
 }
 
-// joiner makes one input of the values of several columns.
+// joiner makes one input from the values of several columns.
 type joiner struct {
 	join    string
 	missing func(value string) bool
@@ -312,8 +312,8 @@ type joiner struct {
 
 func (o *Options) joiner() joiner { return joiner{o.Join, o.Missing} }
 
-// joined returns the input of the values of the input columns: a single one as it is, and of several those that are not
-// missing. It changes parts.
+// joined returns the input for the values of the input columns. It returns a single value unchanged, and joins several without
+// blank and missing ones. It modifies parts.
 func (j joiner) joined(parts []string) string {
 	if len(parts) > 1 {
 		parts = slices.DeleteFunc(parts, func(part string) bool { return strings.TrimSpace(part) == "" || j.missing(part) })
@@ -321,23 +321,23 @@ func (j joiner) joined(parts []string) string {
 	return strings.Join(parts, j.join)
 }
 
-// sameName compares names without case and surrounding space, which hand-written headers have.
+// sameName compares names. It ignores case and surrounding space.
 func sameName(name string) func(column string) bool {
 	name = strings.TrimSpace(name)
 	return func(column string) bool { return strings.EqualFold(strings.TrimSpace(column), name) }
 }
 
-// foldName removes the characters in which spellings of a name differ, and the marks of required columns.
+// foldName removes the characters in which spellings of a name differ, and "*", which marks required columns.
 var foldName = strings.NewReplacer(" ", "", "_", "", "-", "", "*", "")
 
-// likeName compares names without case, blanks, hyphens and underscores: "Website URL" is like website_url.
+// likeName compares names. It ignores case, spaces, hyphens and underscores: "Website URL" is like website_url.
 func likeName(name string) func(column string) bool {
 	name = foldName.Replace(name)
 	return func(column string) bool { return name != "" && strings.EqualFold(foldName.Replace(column), name) }
 }
 
-// unite sets the columns of the run: the union over its files, then the extra columns. Only later records
-// of a JSONL file, or a file that is still empty, can have extra columns that no file has shown.
+// unite sets the columns of the run: the union over its files, then the extra columns. Every file must have shown an extra
+// column, unless later records may have more columns (JSONL), or a file is empty so far.
 func (r *Reader) unite() error {
 	r.index = map[string]int{}
 	moreToCome := false
@@ -360,7 +360,7 @@ func (r *Reader) unite() error {
 		column, isColumn := errors.AsType[*ColumnError](err)
 		switch {
 		case !isColumn:
-			r.index[name] = place // so that Place finds the column
+			r.index[name] = place // for Place
 			continue
 		case len(column.Matches) > 0 || !moreToCome:
 			for _, known := range r.columns {
@@ -405,8 +405,7 @@ func (r *Reader) addColumn(c Column) (place int, isNew bool) {
 	return place, !known
 }
 
-// Place returns the index in Columns of a column by its name, or by its name in Options.ExtraColumns; false if there is
-// none.
+// Place returns the index in Columns of a column. name is the name of the column or an element of Options.ExtraColumns.
 func (r *Reader) Place(name string) (place int, found bool) {
 	place, found = r.index[name]
 	return place, found

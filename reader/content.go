@@ -6,29 +6,28 @@ import (
 	"strings"
 )
 
-// UnsupportedError says that an input is not a list, or not in a format that the package reads. [Open] returns it, before
-// the first record.
+// UnsupportedError says that an input is not a list, or not in a supported format. [Open] returns it, before the first record.
 type UnsupportedError struct {
 	File   string
-	Kind   string // the kind of the content, such as "a zip archive"
-	Advice string // how to make a list of the input
+	Kind   string // the kind of content, such as "a zip archive"
+	Advice string // how to make a list from the input
 }
 
 func (e *UnsupportedError) Error() string {
 	return fmt.Sprintf("%s is %s, not a list; %s", displayName(e.File), e.Kind, e.Advice)
 }
 
-// signature is the content by which a kind of file is recognized. Text can begin with the letters of some signatures
-// ("PAR16 lamp"): these need bytes that text does not have in the first headSize bytes as well.
+// signature identifies a kind of file by its content. Text can begin with the letters of some signatures ("PAR16 lamp"). These
+// are binary: the first headSize bytes must also have a control character.
 type signature struct {
 	offset int
 	magic  string
-	binary bool // the first headSize bytes have a control character, too
+	binary bool // the first headSize bytes have a control character
 	kind   string
 	advice string
 }
 
-// headSize is the number of bytes by which a kind of file is recognized; the signature of tar ends at 262.
+// headSize is the number of bytes that signatures look at. The signature of tar ends at 262.
 const headSize = 512
 
 const (
@@ -69,7 +68,7 @@ var signatures = []signature{
 	{0, "PARE", true, "an encrypted Parquet file", "decrypt it"},
 }
 
-// refuse returns an *UnsupportedError if the first bytes of a file are those of a kind that is not a list.
+// refuse returns an *UnsupportedError if the first bytes of a file have a signature.
 func refuse(file string, head []byte) error {
 	head = head[:min(len(head), headSize)]
 	for _, s := range signatures {
@@ -81,14 +80,14 @@ func refuse(file string, head []byte) error {
 }
 
 const (
-	// fewControls is a number of control characters that a text may have by accident.
+	// fewControls is a number of control characters that text may have by accident.
 	fewControls = 8
 	// textPerControl is the least number of bytes per control character in text. Compressed data have 10.
 	textPerControl = 16
 )
 
-// refuseBinary returns an *UnsupportedError if decoded text has the control characters of binary data. Text in an
-// unknown encoding does not have them: its rows are malformed one by one.
+// refuseBinary returns an *UnsupportedError if decoded text has as many control characters as binary data. Text in an unknown
+// encoding has few, and its rows are malformed one by one.
 func refuseBinary(file string, text []byte) error {
 	if n := controls(text); n > fewControls && n*textPerControl > len(text) {
 		return &UnsupportedError{file, "binary data", convert}
@@ -96,7 +95,7 @@ func refuseBinary(file string, text []byte) error {
 	return nil
 }
 
-// controls returns the number of control characters that text does not have.
+// controls returns the number of control characters, except those that occur in text.
 func controls(text []byte) int {
 	n := 0
 	for _, b := range text {

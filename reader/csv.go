@@ -19,16 +19,16 @@ var csvFormat = inputFormat{
 	examine:    examineCSV,
 }
 
-// csvLayout is what examineCSV learns about a file.
+// csvLayout is the result of examineCSV.
 type csvLayout struct {
-	separator string // the delimiter in a first line such as sep=;; else ""
+	separator string // the delimiter in a first line such as "sep=;"; else ""
 	skip      int    // lines above the header, or above the first row
 	dialect   csvDialect
 	inputs    inputs
 }
 
-// fitCSV recognizes CSV by a first line such as sep=;, by options about columns, by the name of an input column, and by
-// tabs in every line.
+// fitCSV recognizes CSV by a first line such as "sep=;", by options about columns, by the name of an input column, and by tabs
+// in every line.
 func fitCSV(s *beginning, o *Options) fit {
 	line := firstLine(s.lines())
 	switch {
@@ -40,7 +40,7 @@ func fitCSV(s *beginning, o *Options) fit {
 	first := o.rowAt(line, commaOf("", s.lines(), "", o))
 	header, sure := headerOf(s, 0, o)
 	switch {
-	// This is more than the fit of a JSON string, because a quoted column name looks like a JSON string.
+	// This exceeds the fit of a JSON string, because a quoted column name looks like one.
 	case o.Dialect.Header != 0 || o.Dialect.Delimiter != "" || o.namesInput(first) || header > 0 && sure || haveTabs(s.lines()):
 		return strongFit
 	case len(o.Columns) > 0 && len(first) > 1:
@@ -49,7 +49,7 @@ func fitCSV(s *beginning, o *Options) fit {
 	return noFit
 }
 
-// haveTabs reports whether the first lines all have tabs, and equally many.
+// haveTabs reports whether all first lines have the same number of tabs, above 0.
 func haveTabs(text []byte) bool {
 	lines, n, tabs := newLineSplitter(bytes.NewReader(text)), 0, 0
 	for n < sniffRows {
@@ -70,7 +70,7 @@ func haveTabs(text []byte) bool {
 	return n > 1
 }
 
-// examineCSV finds the columns in the header.
+// examineCSV finds the layout and the columns.
 func examineCSV(f *file, s *beginning, o *Options) (opener, error) {
 	l := &csvLayout{separator: separatorOf(s.lines(), o)}
 	for {
@@ -101,7 +101,7 @@ func examineCSV(f *file, s *beginning, o *Options) (opener, error) {
 	}
 }
 
-// find finds the lines above the header, the delimiter and the row that decides on the columns.
+// find sets skip and the dialect, and returns the row that decides on the columns.
 func (l *csvLayout) find(s *beginning, o *Options) (r row, err error) {
 	start := 0
 	if l.separator != "" {
@@ -120,7 +120,7 @@ func (l *csvLayout) find(s *beginning, o *Options) (r row, err error) {
 	return l.firstRow(s, o)
 }
 
-// tell logs what is unusual about a file.
+// tell logs unusual properties of a file.
 func (l *csvLayout) tell(f *file, o *Options) {
 	file := displayName(f.info.Name)
 	if l.skip > 0 && l.separator == "" && o.Dialect.Header == 0 {
@@ -131,7 +131,7 @@ func (l *csvLayout) tell(f *file, o *Options) {
 	}
 }
 
-// notSure is the error of rows above a header that may be data.
+// notSure returns the error for rows above a header that may be data.
 func notSure(file string, header int) error {
 	return &FormatError{file, int64(header) + 1, "this row may have the names of the columns, but the rows above may be data; say which it is", "Dialect"}
 }
@@ -148,8 +148,8 @@ func (l *csvLayout) rows(lines *lineSplitter) csvRows {
 	return csvRows{lines: lines, csvDialect: l.dialect}
 }
 
-// firstRow returns the row that decides on the columns. Without a header, this is the first of sniffRows that is
-// not malformed. If the sample can grow, the search ends at a malformed row, which may only be cut off.
+// firstRow returns the row that decides on the columns: the header or, without one, the first of sniffRows rows that is not
+// malformed. If the sample can grow, a malformed row may only be cut off, and is returned.
 func (l *csvLayout) firstRow(s *beginning, o *Options) (r row, err error) {
 	rows := l.rows(newLineSplitter(bytes.NewReader(s.lines())))
 	for range sniffRows {
@@ -169,15 +169,15 @@ type csvParser struct {
 	places placement
 	width  int             // number of the run's columns
 	header []string        // nil for none
-	names  map[string]bool // of the columns, as in the header
-	sizes  [64]bool        // of the names, in bytes: most first fields of rows are of another
+	names  map[string]bool // the names in the header; false in strict mode
+	sizes  [64]bool        // the lengths of the names in bytes: a quick test for the first fields of rows
 	file   string
 	log    *slog.Logger
 
-	repeated, long int64 // number of rows that repeat the header, and of those over many lines
+	repeated, long int64 // number of rows that repeat the header, and of rows with many lines
 }
 
-// open consumes the header, and checks that the header has not changed.
+// open consumes the header, and checks that it has not changed.
 func (l *csvLayout) open(r *Reader, f *file, s *stream) (parser, error) {
 	o := &r.options
 	p := &csvParser{
@@ -210,7 +210,7 @@ func (l *csvLayout) open(r *Reader, f *file, s *stream) (parser, error) {
 
 func (p *csvParser) at() int64 { return p.rows.lines.number }
 
-// longRecord is the number of lines from which on a record is probably the work of a quote that does not quote.
+// longRecord is the most lines of an ordinary record. A longer record probably begins with a stray quote.
 const longRecord = 20
 
 func (p *csvParser) next() (row, error) {
@@ -223,7 +223,7 @@ func (p *csvParser) next() (row, error) {
 					"option", "reader.Dialect", "file", displayName(p.file), "line", r.line, "lines", p.rows.spanned)
 			}
 		}
-		if err == nil && r.fault == "" && p.mayRepeat(r.fields) { // as in a file of several files
+		if err == nil && r.fault == "" && p.mayRepeat(r.fields) { // as in a file that consists of several
 			switch p.compare(r.fields) {
 			case otherHeader:
 				err = errOtherHeader
@@ -235,7 +235,7 @@ func (p *csvParser) next() (row, error) {
 		if err == io.EOF {
 			p.warn()
 		}
-		if err != nil || p.rows.want == 0 { // without columns, all rows that examine has read are malformed
+		if err != nil || p.rows.want == 0 { // without columns, examine has read only malformed rows
 			return row{line: r.line, fault: r.fault}, err
 		}
 		if r.fault == "" {
@@ -281,7 +281,7 @@ func (p *csvParser) compare(fields []string) comparison {
 	return noHeader
 }
 
-// warn tells what was unusual in the file.
+// warn logs unusual properties of the rows.
 func (p *csvParser) warn() {
 	file := displayName(p.file)
 	if p.rows.short > 0 {

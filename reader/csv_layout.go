@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	// headerRows is the number of rows among which a header is looked for.
+	// headerRows is the number of rows among which the header must be.
 	headerRows = 20
-	// shownRows is the number of rows that show how fields are quoted and what columns have.
+	// shownRows is the number of rows that are examined for their quotes and values.
 	shownRows = 100
 )
 
-// ofCSV returns the dialect of the options, with a delimiter.
+// ofCSV returns the CSV dialect of the options, with a delimiter.
 func (o *Options) ofCSV(comma string) csvDialect {
 	d := csvDialect{comma: comma, quote: '"', strict: o.Dialect.Strict, sure: o.Dialect.Quote != "", noGuess: o.Dialect.Escape == None || o.Dialect.Strict}
 	switch quote := o.Dialect.Quote; quote {
@@ -41,8 +41,8 @@ func (o *Options) rowAt(text []byte, comma string) []string {
 	return r.fields
 }
 
-// headerOf returns the index of the line with the names of the columns, not before start. It is not sure if the lines
-// above may be data.
+// headerOf returns the index of the line with the names of the columns, at least start. sure is false if the lines above may be
+// data.
 func headerOf(s *beginning, start int, o *Options) (line int, sure bool) {
 	switch {
 	case o.Dialect.Header > 0:
@@ -75,11 +75,11 @@ func lineStarts(text []byte, n int) (starts []int) {
 	return starts
 }
 
-// headerRow returns the index of the row that names the input column, among the first rows from start on, or else start.
-// fieldsAt returns nil for a row that is blank. It is not sure if the rows above may be data.
+// headerRow returns the index of the first row from start that names the input column, or else start. fieldsAt returns nil for
+// a blank row. sure is false if the rows above may be data.
 func (o *Options) headerRow(start int, fieldsAt func(i int) []string) (header int, sure bool) {
 	var above [][]string
-	blank := false // a row above is
+	blank := false // a row above is blank
 	for i := start; i < start+headerRows; i++ {
 		fields := fieldsAt(i)
 		if fields == nil {
@@ -88,7 +88,7 @@ func (o *Options) headerRow(start int, fieldsAt func(i int) []string) (header in
 		}
 		if o.namesInput(fields) && (above == nil || areNames(fields)) {
 			if below := fieldsAt(i + 1); len(below) == len(fields) && o.namesInput(below) && areKeys(below) && !areKeys(fields) {
-				i, fields = i+1, below // titles of the columns for people stand above
+				i, fields = i+1, below // the row above has titles for people, and this one names for programs
 			}
 			return i, areNotes(above, fields, blank)
 		}
@@ -113,7 +113,7 @@ var (
 	key     = regexp.MustCompile(`^[a-z0-9]+([-_.:][a-z0-9]+)*$`)
 )
 
-// areNames reports whether fields may be the names of columns: they differ and are neither numbers nor websites.
+// areNames reports whether fields may be names of columns: most are different, and none is a number or a website.
 func areNames(fields []string) bool {
 	seen := map[string]bool{}
 	for _, field := range fields {
@@ -129,7 +129,7 @@ func areNames(fields []string) bool {
 	return 2*len(seen) > len(fields)
 }
 
-// areKeys reports whether fields are names for programs, such as item_sku: the rows above are then no data.
+// areKeys reports whether fields are names for programs, such as item_sku. Rows above such names are not data.
 func areKeys(fields []string) bool {
 	joined := 0
 	for _, field := range fields {
@@ -143,7 +143,7 @@ func areKeys(fields []string) bool {
 	return len(fields) > 1 && joined > 0
 }
 
-// areNotes reports whether the rows above a header cannot be data: they have fewer fields, or marks of notes.
+// areNotes reports whether the rows above a header cannot be data: they have fewer fields, or look like notes.
 func areNotes(above [][]string, header []string, blank bool) bool {
 	width := filled(header)
 	for _, fields := range above {
@@ -165,7 +165,7 @@ func filled(fields []string) (n int) {
 	return n
 }
 
-// withoutMark returns a header without the number sign that makes it a comment.
+// withoutMark returns a header without a leading number sign, which would make it a comment.
 func withoutMark(header []string) []string {
 	if len(header) == 0 {
 		return header
@@ -177,7 +177,7 @@ func withoutMark(header []string) []string {
 	return append([]string{name}, header[1:]...)
 }
 
-// show reads the first rows below the header, which show how fields are quoted, and returns the rows.
+// show reads the first rows below the header, completes the dialect from their quotes, and returns the rows.
 func (l *csvLayout) show(s *beginning, o *Options, want int) (shown [][]string) {
 	l.dialect.single = want == 1 && o.Dialect.Delimiter == "" && l.separator == "" && !l.dialect.strict && !o.Dialect.noHeader() && l.isSingle(s)
 	rows := l.rows(newLineSplitter(bytes.NewReader(s.lines())))
@@ -195,13 +195,13 @@ func (l *csvLayout) show(s *beginning, o *Options, want int) (shown [][]string) 
 	return shown
 }
 
-// isSingle reports whether the commas in a file with one column are text: some lines have none, or a space follows each.
+// isSingle reports whether the commas in a file with one column are text: some lines have none, or a space follows each comma.
 func (l *csvLayout) isSingle(s *beginning) bool {
 	lines := newLineSplitter(bytes.NewReader(s.lines()))
 	for range l.skip + 1 {
 		lines.skip()
 	}
-	spaced, without := true, false // all commas have a space behind them; some lines are without commas
+	spaced, without := true, false // a space follows each comma; a line has no comma
 	for range sniffRows {
 		line, err := lines.next()
 		if err != nil {
@@ -212,7 +212,7 @@ func (l *csvLayout) isSingle(s *beginning) bool {
 			continue
 		}
 		if bytes.Contains(line, []byte(`,"`)) {
-			return false // the field behind this comma is in quotes, and may have several lines
+			return false // the field after this comma is in quotes, and may have several lines
 		}
 		without = without || !bytes.Contains(line, []byte(","))
 		spaced = spaced && bytes.Count(line, []byte(",")) == bytes.Count(line, []byte(", "))
@@ -220,8 +220,8 @@ func (l *csvLayout) isSingle(s *beginning) bool {
 	return spaced || without
 }
 
-// separatorOf returns the delimiter in a first line such as sep=; or "sep=;", which Excel reads and writes; "" for
-// any other first line.
+// separatorOf returns the delimiter in a first line such as "sep=;", with or without quotes, which Excel reads and writes; else
+// "".
 func separatorOf(data []byte, o *Options) string {
 	text := strings.Trim(string(beforeLineEnd(data)), `"`)
 	const prefix = "sep="
@@ -241,7 +241,7 @@ const sniffRows = 100
 // delimiters are the known delimiters. The order breaks ties.
 var delimiters = []string{",", ";", "\t", "|"}
 
-// commaOf returns the delimiter of the CSV in text.
+// commaOf returns the delimiter of CSV text.
 func commaOf(name string, text []byte, separator string, o *Options) string {
 	if extension(name) == ".tsv" && !o.Dialect.Strict {
 		separator = cmp.Or(separator, "\t")
@@ -249,9 +249,8 @@ func commaOf(name string, text []byte, separator string, o *Options) string {
 	return cmp.Or(o.Dialect.Delimiter, separator, detectDelimiter(text, o))
 }
 
-// detectDelimiter returns the delimiter that splits the most rows into the number of fields of the first row, if
-// that is more than 1; else a comma. Of equal delimiters, the one with more fields wins. It uses the parser, which
-// understands quotes.
+// detectDelimiter returns the delimiter with which most rows have as many fields as the first, and more than one; else a comma.
+// Of equal delimiters, the one with more fields counts.
 func detectDelimiter(text []byte, o *Options) string {
 	best, bestFields, bestShare := delimiters[0], 1, 0.0
 	for _, comma := range delimiters {

@@ -8,19 +8,18 @@ import (
 	"unicode/utf8"
 )
 
-// csvRows splits CSV into rows of fields, as pandas and Excel do: a quote inside an unquoted field and text
-// after a closing quote are text; missing fields of a short row are empty; a line of spaces is blank. Strict
-// mode accepts only RFC 4180, and a row must have as many fields as the header.
+// csvRows splits CSV into rows of fields, as pandas and Excel do: a quote inside an unquoted field and text after a closing
+// quote are text, missing fields of a short row are empty, and a line of spaces is blank. Strict mode accepts only RFC 4180,
+// and a row must have as many fields as the header.
 //
 // Unlike pandas, csvRows requires that a quoted field of several lines closes before a delimiter or a line
 // end, and that its row has the wanted number of fields. Otherwise the opening quote is a stray quote, and the
 // next row starts on the next line. encoding/csv cannot do this: after a stray quote it has consumed the lines
 // up to the next quote or to the end of the file.
 //
-// The look-ahead takes linear time. A line that an open row looks through without closing a field has an even
-// number of quotes, so a row that starts on this line also ends on it. A line that closes a field adds a field
-// to the row, and a row has at most the wanted number of fields. So each line is looked through at most once per
-// column, and once in strict mode, except for a line on which a look-ahead ends.
+// The look-ahead takes linear time. If it passes a line without closing a field, the line has an even number of quotes, so a
+// row that starts on this line also ends on it. If the line closes a field, it adds a field to the row, and a row has at most
+// the wanted number of fields. So the look-ahead passes each line at most once per column, and once in strict mode.
 type csvRows struct {
 	lines *lineSplitter
 	csvDialect
@@ -28,28 +27,28 @@ type csvRows struct {
 	fields fieldBuffer
 	slab   slab[string]
 
-	short, firstShort int64 // number of short rows that are not malformed, and line of the first
-	texts, firstText  int64 // number of rows with quotes that do not quote, and line of the first
-	spanned           int64 // lines of the last row with quotes
+	short, firstShort int64 // number of short rows that are not malformed, and the line of the first
+	texts, firstText  int64 // number of rows with quotes that are text, and the line of the first
+	spanned           int64 // number of lines of the last row with quotes
 }
 
-// csvDialect is a dialect as the rows are read with it.
+// csvDialect is the dialect of a file: from the options, or detected.
 type csvDialect struct {
 	comma   string
 	quote   byte // 0 for none
-	escape  byte // before quotes and delimiters; 0 for none but a backslash that the content shows
+	escape  byte // before quotes and delimiters; 0 for none, or a backslash that is detected
 	comment string
 	strict  bool
-	sure    bool // the user has said what quotes mean
-	noGuess bool // of escapes
-	single  bool // a line that does not begin with a quote is the only field
-	quotes  bool // there are quoted fields
-	escapes bool // there are quotes after a backslash in quoted fields
+	sure    bool // the options give the quote
+	noGuess bool // do not detect escapes
+	single  bool // a line that does not begin with a quote is one field
+	quotes  bool // the file has quoted fields
+	escapes bool // the file has escaped quotes in quoted fields
 }
 
-// next returns the next row that is not blank, with the fields in the order of the file's columns, and io.EOF after the
-// last row. A malformed row has the fields that are certain, so that users can find the row by its id; if its end is not
-// certain, it consumes one line.
+// next returns the next row that is not blank, with the fields in the order of the file's columns, and io.EOF after the last
+// row. A malformed row has the fields that are certain: users find it by its id. If its end is not certain, next consumes one
+// line.
 func (c *csvRows) next() (row, error) {
 	for {
 		r := row{line: c.lines.number}
@@ -85,7 +84,7 @@ func (c *csvRows) next() (row, error) {
 	}
 }
 
-// only returns the line of a single column, without empty fields behind the first.
+// only returns the line as the field of a single column, without empty fields after it.
 func (c *csvRows) only(line []byte) (fields []string, fault string) {
 	if first, rest, found := bytes.Cut(line, []byte(c.comma)); found && len(bytes.Trim(rest, c.comma)) == 0 {
 		line = first
@@ -116,8 +115,8 @@ func (c *csvRows) plain(line []byte) (fields []string, fault string) {
 	return c.fit(fields, n, fault)
 }
 
-// fit returns the wanted number of fields of a row that has n, and capacity for the missing fields. A short row
-// is malformed only in strict mode. Surplus fields are a fault unless they are empty.
+// fit returns the wanted number of fields of a row with n fields. fields has capacity for missing ones. A short row is
+// malformed only in strict mode. Surplus fields are a fault unless they are empty.
 func (c *csvRows) fit(fields []string, n int, fault string) ([]string, string) {
 	if c.want == 0 {
 		return fields[:n], fault
@@ -135,11 +134,11 @@ func (c *csvRows) fit(fields []string, n int, fault string) ([]string, string) {
 	return fields[:c.want:c.want], fault
 }
 
-// quoted reads a row that has quotes on its first line, and so may have several lines.
+// quoted reads a row with quotes on its first line, which may have several lines.
 func (c *csvRows) quoted(r row) (row, error) {
 	g, err := c.gather(r.line, c.escape)
 	if err == nil && c.escape == 0 && !c.noGuess && (c.escapes && bytes.IndexByte(c.fields.text, '\\') >= 0 || c.fields.backslash && !g.clean) {
-		// A backslash before a quote is an escape if only so the row is well-formed. Then it is one in all rows.
+		// A backslash before a quote is an escape in all rows if one row is well-formed only then.
 		if g, err = c.gather(r.line, '\\'); err == nil && g.clean {
 			c.escapes = true
 		} else if err == nil {
@@ -180,14 +179,14 @@ func (c *csvRows) quoted(r row) (row, error) {
 	return r, nil
 }
 
-// isText reports whether the quotes of a row are text: no row has shown a quoted field, and the first line alone is a
-// row. The fault is that of a row whose end is not certain.
+// isText reports whether the quotes of a row are text: the file has shown no quoted field, and the first line is a row by
+// itself. Otherwise it returns the fault if the end of the row is not certain.
 func (c *csvRows) isText(g *gathered, first []byte) (text bool, fault string) {
 	fits := c.want > 1 && c.split(first) == c.want
 	switch {
 	case c.strict || c.sure:
 		return false, g.fault
-	case g.fault == faultUnclosed, g.fault == faultLongRecord: // a file that is cut off has no rows in its open quote
+	case g.fault == faultUnclosed, g.fault == faultLongRecord: // if the file is cut off, the lines within the open quote are not rows
 		return c.comma == "\t" && fits && g.areRows() && !c.quotes && !c.fields.complete, g.fault
 	case g.fault != "":
 		return false, g.fault
@@ -200,11 +199,11 @@ func (c *csvRows) isText(g *gathered, first []byte) (text bool, fault string) {
 	return n != c.want && (!c.fields.complete || c.comma == "\t") && !c.quotes && fits, ""
 }
 
-// split returns the number of fields of a line whose quotes are text.
+// split returns the number of fields of a line if its quotes are text.
 func (c *csvRows) split(line []byte) int { return bytes.Count(line, []byte(c.comma)) + 1 }
 
-// alone returns the number of fields of a line without the lines around it: a quote that does not close is text. If no field
-// is in quotes, all quotes are text.
+// alone returns the number of fields of a line by itself. A quote that does not close on the line is text. If the file has no
+// quoted fields, all quotes are text.
 func (c *csvRows) alone(line []byte) (n int) {
 	if !c.quotes {
 		return c.split(line)
@@ -221,19 +220,19 @@ func (c *csvRows) alone(line []byte) (n int) {
 	return len(f.ends)
 }
 
-// gathered is the row in the field buffer.
+// gathered describes the row in the field buffer.
 type gathered struct {
 	size  int    // in bytes
 	fault string // why the end of the row is not certain
 	clean bool   // no text stands before or after quotes
 	lines int64
 
-	// Of several lines, how many are not blank, and how many are rows if quotes are text; and whether the last is.
+	// Of several lines: the number that are not blank, the number that are rows by themselves, and whether the last is.
 	filled, rows int64
 	last         bool
 }
 
-// areRows reports whether the lines of a row are rows themselves.
+// areRows reports whether the lines of the row are probably rows by themselves.
 func (g *gathered) areRows() bool { return g.last && g.rows > 1 && 5*g.rows >= 4*g.filled }
 
 // gather fills the field buffer with the row that starts on line number first.
@@ -283,7 +282,7 @@ func (g *gathered) count(c *csvRows, raw []byte) {
 	}
 }
 
-// misfit says why the gathered lines cannot be a row with the wanted number of fields; "" if they can.
+// misfit returns why the gathered lines cannot be a row with the wanted number of fields; "" if they can.
 func (c *csvRows) misfit() (fault string) {
 	n := len(c.fields.ends)
 	switch {
@@ -327,7 +326,7 @@ func wrongNumber(n, want int) string {
 	return fmt.Sprintf("wrong number of fields: %d, want %d", n, want)
 }
 
-// fieldBuffer gathers the fields of one row, line by line.
+// fieldBuffer collects the fields of one row, line by line.
 type fieldBuffer struct {
 	dialect   *csvDialect
 	escape    byte
@@ -335,10 +334,10 @@ type fieldBuffer struct {
 	ends      []int  // end of each field in text
 	open      bool   // the last field is inside quotes
 	crossed   bool   // the open field started on an earlier line
-	opening   []byte // the rest of the line from the last opening quote
+	opening   []byte // the line from the last opening quote
 	stray     bool   // a field has text before or after quotes
 	complete  bool   // a field is in quotes
-	backslash bool   // a quote in a quoted field is behind a backslash
+	backslash bool   // a backslash precedes a quote in a quoted field
 }
 
 func (f *fieldBuffer) reset(d *csvDialect, escape byte) {
@@ -373,7 +372,7 @@ func (f *fieldBuffer) add(raw []byte) (fault string) {
 	}
 }
 
-// unescaped returns the text with a line of a quoted field that has no quote.
+// unescaped appends a line of a quoted field without a quote to the text, and returns the text.
 func (f *fieldBuffer) unescaped(line []byte) []byte {
 	for f.escape != 0 {
 		i := bytes.Index(line, []byte{f.escape, f.escape})
@@ -386,8 +385,8 @@ func (f *fieldBuffer) unescaped(line []byte) []byte {
 	return append(f.text, line...)
 }
 
-// addQuoted adds the text up to and including the next quote, or the next escape before it. It returns the rest of the
-// line, and whether the rest belongs to the row.
+// addQuoted adds the text of a quoted field up to the next quote, or an escape before it. It returns the rest of the line, and
+// whether the rest belongs to the row.
 func (f *fieldBuffer) addQuoted(line []byte) (rest []byte, more bool, fault string) {
 	quote := f.dialect.quote
 	i := bytes.IndexByte(line, quote)
@@ -396,7 +395,7 @@ func (f *fieldBuffer) addQuoted(line []byte) (rest []byte, more bool, fault stri
 			next := line[j+1]
 			f.text = append(f.text, line[:j]...)
 			if next != quote && next != f.escape {
-				f.text = append(f.text, f.escape) // before other characters it is text
+				f.text = append(f.text, f.escape) // an escape before other characters is text
 			}
 			f.text = append(f.text, next)
 			return line[j+2:], true, ""
@@ -434,7 +433,7 @@ func (f *fieldBuffer) addPlain(line []byte) (rest []byte, more bool, fault strin
 			return nil, false, faultBareQuote
 		}
 	}
-	for f.dialect.escape != 0 { // only an escape that the user has named stands in unquoted fields
+	for f.dialect.escape != 0 { // unquoted fields have only escapes that the options give
 		i := bytes.IndexByte(field, f.dialect.escape)
 		switch {
 		case i < 0:
@@ -472,7 +471,7 @@ func (f *fieldBuffer) reopenAsText() {
 	}
 }
 
-// strings returns the fields, with a length of at least n. They share the memory of one string.
+// strings returns at least n fields. They share the memory of one string.
 func (f *fieldBuffer) strings(n int) []string {
 	text := string(f.text)
 	fields := make([]string, max(n, len(f.ends)))

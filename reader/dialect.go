@@ -9,27 +9,26 @@ import (
 	"unicode/utf8"
 )
 
-// Dialect says how rows are written as text, in the terms of the Frictionless CSV Dialect. The zero value of a member
-// means that the content decides.
+// Dialect is the form of rows as text, in the terms of the Frictionless CSV Dialect. A member with its zero value is detected
+// from the content.
 type Dialect struct {
 	Delimiter string // one character between the fields
 	Quote     string // one ASCII character, or None
 	Escape    string // one ASCII character before a quote in a quoted field, or before a delimiter; or None
-	Comment   string // the beginning of lines that are no rows and no inputs, or None
-	Header    int    // the line with the names of the columns, in Excel the row; or NoHeader
-	// Strict accepts only RFC 4180: a quote in an unquoted field, text after a closing quote, and a row with
-	// more or fewer fields than the header are faults, and a first line such as sep=; is data. Nothing is guessed, and
-	// neither is the encoding.
+	Comment   string // the beginning of lines that are comments, or None
+	Header    int    // the line (in Excel the row) with the names of the columns, from 1; or NoHeader
+	// Strict accepts only RFC 4180: a quote in an unquoted field, text after a closing quote, and a row with more or fewer
+	// fields than the header are faults, and a first line such as "sep=;" is data. Nothing is detected, not even the encoding.
 	Strict bool
 }
 
-// None is a member of a Dialect that the text does not have.
+// None is the value of a member of Dialect that the text does not have.
 const None = "none"
 
-// NoHeader is the Header of a text whose first row is data. The columns are then named 1, 2 and so on.
+// NoHeader is the Header of text without a header. The columns are then named 1, 2 and so on.
 const NoHeader = -1
 
-// characters are the names of characters that are awkward to write on a command line.
+// characters are names for characters that are hard to write on a command line.
 var characters = map[string]string{"tab": "\t", `\t`: "\t", "comma": ",", "semicolon": ";", "bar": "|", "space": " ", "backslash": `\`, "doublequote": `"`}
 
 // ParseDialect parses a dialect such as delimiter=tab,quote=none,header=3,strict.
@@ -91,7 +90,7 @@ func (d *Dialect) set(name, value string) (err error) {
 	return nil
 }
 
-// check says what is wrong with a dialect.
+// check returns an error for an invalid dialect.
 func (d *Dialect) check() error {
 	r, size := utf8.DecodeRuneInString(d.Delimiter)
 	isMark := func(s string) bool { return s == "" || s == None || len(s) == 1 && s > " " && s < "\x7f" }
@@ -108,7 +107,7 @@ func (d *Dialect) check() error {
 	return nil
 }
 
-// String returns the text from which ParseDialect makes the dialect; "" for the zero value.
+// String returns the dialect in the form of ParseDialect; "" for the zero value.
 func (d Dialect) String() string {
 	var parts []string
 	add := func(name, value string) {
@@ -147,5 +146,5 @@ func given(member string) string {
 	return member
 }
 
-// comment returns the beginning of the lines of text that are no inputs; "" for none.
+// comment returns the beginning of comments in txt; "" for none.
 func (o *Options) comment() string { return given(cmp.Or(o.Dialect.Comment, o.Comment)) }

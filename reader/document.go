@@ -8,19 +8,19 @@ import (
 	"io"
 )
 
-// errLongValue is the error of a JSON value that is longer than a record may be: a bracket may be missing.
+// errLongValue is the error of a JSON value that is longer than a record. A bracket may be missing.
 var errLongValue = errors.New("a JSON value is longer than 1 MiB")
 
-// documentParser reads the elements of a JSON array, or JSON values of several lines one after the other. After a
-// syntax error the beginning of the next value is not known, so that the error is final.
+// documentParser reads the elements of a JSON array, or a sequence of JSON values of several lines. A syntax error is final,
+// because the beginning of the next value is unknown.
 type documentParser struct {
-	jsonlParser // parses the values
+	jsonlParser // parses values
 	source      *documentSource
 	decoder     *json.Decoder
 	started     bool
 	jsonLayout
 	levels int    // objects around the array
-	others func() // called if a further member has objects; nil before a run
+	others func() // called if another array after the records has objects; may be nil
 }
 
 func newDocumentParser(src io.Reader, l jsonLayout, values jsonlParser) *documentParser {
@@ -73,8 +73,7 @@ func (p *documentParser) enter() error {
 	return brokenDocument(insideArray(err))
 }
 
-// insideArray returns the error of a decoder before the end of an array, where the end of the file is not the end of
-// the document.
+// insideArray converts the error of a decoder inside an array, where io.EOF is unexpected.
 func insideArray(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -100,7 +99,7 @@ func (p *documentParser) leave() error {
 	}
 }
 
-// brokenDocument says of the errors of the syntax that the JSON is broken.
+// brokenDocument adds to syntax errors that the JSON is broken.
 func brokenDocument(err error) error {
 	if _, syntax := errors.AsType[*json.SyntaxError](err); syntax || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("broken JSON: %w", err)
@@ -108,13 +107,13 @@ func brokenDocument(err error) error {
 	return err
 }
 
-// documentSource bounds the length of a value, and knows the lines of the bytes that the decoder has not used.
+// documentSource bounds the length of a value, and counts the lines of the bytes that the decoder has used.
 type documentSource struct {
 	src  io.Reader
 	used func() int64 // number of bytes that the decoder has used
 	read int64        // number of bytes that the decoder has read
-	line int64        // number of the line after ends before the first of ends
-	ends []int64      // offsets behind the line ends among the bytes that are not used
+	line int64        // number of the line that ends at the first of ends
+	ends []int64      // offsets after the line ends in the bytes that are not used
 
 	afterCR bool // the last byte that was read is a CR
 }
@@ -152,8 +151,8 @@ func (s *documentSource) lineAt(offset int64) int64 {
 	return s.line
 }
 
-// documentOf reports whether a sample is a JSON array, or JSON values of which the first has several lines. Read as
-// JSONL, every line of these would be a malformed record.
+// documentOf reports whether a sample is a document: a JSON array, or a JSON value of several lines. As JSONL, each of its
+// lines would be a malformed record.
 func documentOf(s *beginning) (document, array bool) {
 	rest := bytes.TrimLeft(withNulls(s.data), jsonSpace)
 	line := beforeLineEnd(rest)
@@ -166,8 +165,8 @@ func documentOf(s *beginning) (document, array bool) {
 	return !json.Valid(bytes.Trim(line, jsonSpace)) && spansLines(rest), false
 }
 
-// spansLines reports whether data starts with a JSON value of several lines, whole or cut off. If the second line is a
-// value itself, the data are JSONL whose first line is broken.
+// spansLines reports whether data starts with a JSON value of several lines, perhaps cut off. If the second line is a value
+// itself, data is JSONL with a broken first line.
 func spansLines(data []byte) bool {
 	var value json.RawMessage
 	switch err := json.NewDecoder(bytes.NewReader(data)).Decode(&value); err {

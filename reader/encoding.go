@@ -21,9 +21,9 @@ var (
 
 const utf8Name = "utf-8"
 
-// ownEncodings are the encodings that are not as in package htmlindex. A byte order mark has priority over the byte
-// order in the name. Without either, UTF-16 is little-endian, as in the WHATWG Encoding Standard and on Windows. The
-// decoder of gbk is that of gb18030, as in the standard (§10.1.1).
+// ownEncodings replace encodings of package htmlindex. A byte order mark has priority over the byte order in the name. Without
+// either, UTF-16 is little-endian, as in the WHATWG Encoding Standard and on Windows. The decoder of gbk is the one of gb18030,
+// as in the standard (§10.1.1).
 var ownEncodings = map[string]encoding.Encoding{
 	"utf-16":   unicode.UTF16(unicode.LittleEndian, unicode.UseBOM),
 	"utf-16le": unicode.UTF16(unicode.LittleEndian, unicode.UseBOM),
@@ -31,8 +31,8 @@ var ownEncodings = map[string]encoding.Encoding{
 	"gbk":      simplifiedchinese.GB18030,
 }
 
-// encodingOf returns the encoding with a label of the WHATWG Encoding Standard, such as latin1, and its name; false for
-// other labels and for the encodings that the standard does not decode.
+// encodingOf returns the encoding for a label of the WHATWG Encoding Standard, such as latin1, and its name; false for other
+// labels, and for encodings that the standard does not decode.
 func encodingOf(label string) (name string, e encoding.Encoding, known bool) {
 	if own := ownEncodings[label]; own != nil {
 		return label, own, true
@@ -50,9 +50,9 @@ func encodingOf(label string) (name string, e encoding.Encoding, known bool) {
 	return name, e, true
 }
 
-// decode returns r as UTF-8 without a byte order mark, and the name of its encoding if that is known and not utf-8.
-// Without a byte order mark and a name it guesses the encoding, and calls found with the result unless it is utf-8; a nil found means no guess. Bytes that are invalid in
-// the encoding become invalid UTF-8, which makes their row malformed. Invalid bytes of utf-8 input are kept.
+// decode returns r as UTF-8 without a byte order mark, and the name of its encoding if that is known and not utf-8. Without a
+// byte order mark and a name, decode guesses the encoding, and calls found if it is not utf-8. If found is nil, it does not
+// guess. Bytes that are invalid in the encoding become invalid UTF-8, which makes their row malformed.
 func decode(r *bufio.Reader, name string, found func(encoding string)) (text io.Reader, encoding string) {
 	bom, _ := r.Peek(len(bomUTF8)) // the next Read returns an error met here
 	if name == "" && (bytes.HasPrefix(bom, bomUTF16LE) || bytes.HasPrefix(bom, bomUTF16BE)) {
@@ -71,14 +71,14 @@ func decode(r *bufio.Reader, name string, found func(encoding string)) (text io.
 	return r, ""
 }
 
-// decoded decodes text in a known encoding other than utf-8.
+// decoded decodes text in a known encoding that is not utf-8.
 func decoded(r io.Reader, name string) io.Reader {
 	_, e, _ := encodingOf(name)
 	return transform.NewReader(r, strictDecoder{e.NewDecoder(), name})
 }
 
-// strictDecoder is a decoder that distinguishes invalid bytes, and a text that ends within a character, from valid
-// text: other decoders return U+FFFD for both.
+// strictDecoder decodes invalid bytes to invalid UTF-8, and returns an error for text that ends within a character. Other
+// decoders return U+FFFD for both.
 type strictDecoder struct {
 	transform.Transformer
 	encoding string
@@ -89,7 +89,7 @@ func (d strictDecoder) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, e
 	if err == transform.ErrShortSrc && atEOF {
 		err = fmt.Errorf("the text ends within a character of %s: %w", d.encoding, io.ErrUnexpectedEOF)
 	}
-	const invalid = "\xff" // in any UTF-8
+	const invalid = "\xff" // never in UTF-8
 	if replaced := []byte("\ufffd"); bytes.Contains(dst[:nDst], replaced) {
 		nDst = copy(dst, bytes.ReplaceAll(dst[:nDst], replaced, []byte(invalid)))
 	}

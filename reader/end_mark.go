@@ -5,14 +5,14 @@ import (
 	"io"
 )
 
-// endMark ends text files of CP/M and DOS. In a file that was made of several, it stands before the next.
+// endMark ends text files of CP/M and DOS. A file that was concatenated from several has end marks inside.
 const endMark = 0x1a
 
 // endMarks removes the end marks at the beginning of lines and at the end of the text.
 type endMarks struct {
 	src     io.Reader
-	inLine  bool // the last byte is no line end
-	pending bool // an end mark within a line, which may be the end of the text
+	inLine  bool // the last byte is not a line end
+	pending bool // the last byte is an end mark within a line, which may end the text
 }
 
 func (e *endMarks) Read(p []byte) (int, error) {
@@ -28,7 +28,7 @@ func (e *endMarks) Read(p []byte) (int, error) {
 	return e.strip(p, n), err
 }
 
-// strip removes the end marks among the first n bytes, and returns how many bytes are left.
+// strip removes the end marks among the first n bytes, and returns the number of bytes left.
 func (e *endMarks) strip(p []byte, n int) int {
 	if n == 0 {
 		return 0

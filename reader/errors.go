@@ -19,9 +19,8 @@ type OptionError struct {
 
 func (e *OptionError) Error() string { return "option " + e.Option + ": " + e.Reason }
 
-// An error that another value of an option may prevent has a method OptionName. The method returns the package
-// and the field of its options, such as "reader.Columns"; "" if no option helps. A program with options of its own
-// can then name the one that sets the field.
+// If another value of an option may prevent an error, the error has a method OptionName. The method returns the package and the
+// field of its options, such as "reader.Columns"; "" if no option helps. Programs map it to the name of their own option.
 
 // OptionName returns the option that has the invalid value.
 func (e *OptionError) OptionName() string { return optionName(e.Option) }
@@ -47,7 +46,7 @@ func (e *OpenError) Unwrap() error { return e.Err }
 type FormatError struct {
 	File   string
 	Line   int64  // 1-based
-	Reason string // what is wrong, and what to do about it
+	Reason string // the problem, and what to do about it
 	Option string // the field of Options that may help; "" for none
 }
 
@@ -56,19 +55,19 @@ func (e *FormatError) Error() string { return place(e.File, e.Line) + ": " + e.R
 // OptionName returns the option that may help, such as "reader.Encoding"; "" for none.
 func (e *FormatError) OptionName() string { return optionName(e.Option) }
 
-// changedSince is the error of a file whose header, or other content that Open has used, is not as Open has found it.
+// changedSince returns the error of a file whose header, or other content that Open has used, has changed since Open.
 func changedSince(f *file, line int64, what string) error {
 	return &FormatError{f.info.Name, line, what + " has changed since the run began; start again", ""}
 }
 
-// ColumnError says that a file has no column with a name, or several columns that fit it.
+// ColumnError says that a file has no column with a name, or several that match the name.
 type ColumnError struct {
 	File       string   // "" if no file has the column
-	Column     string   // wanted name; "" if Candidates were tried
-	Matches    []string // columns that fit Column, if there are several and none is equal
+	Column     string   // the wanted name; "" if Candidates were tried
+	Matches    []string // columns that match Column, if there are several and none is equal
 	Columns    []string // all columns of the file
 	Candidates []string // names that were tried if Column is ""
-	Refused    []string // columns with such names whose values are no inputs, with the reasons
+	Refused    []string // columns with these names whose values are not inputs, with the reasons
 	Option     string   // the field of Options that names a column: Columns or ExtraColumns
 }
 
@@ -113,7 +112,7 @@ func listColumns(columns []string) string {
 	return list
 }
 
-// ReadError says that an input cannot be read any further. The Reader returns it from then on.
+// ReadError says that reading an input has failed. Every later Read returns the same error.
 type ReadError struct {
 	File string
 	Line int64 // 1-based line that could not be read
@@ -130,8 +129,7 @@ func (e *ReadError) Error() string {
 
 func (e *ReadError) Unwrap() error { return e.Err }
 
-// ChangedError says that a file changed while it was read. The records may be of neither the old nor the new
-// content.
+// ChangedError says that a file changed while it was read. The records may be a mixture of the old and the new content.
 type ChangedError struct {
 	File   string
 	Change string // the change, as a predicate such as "was written over"
@@ -154,7 +152,7 @@ func (e *RowError) Error() string { return place(e.File, e.Line) + ": " + e.Reas
 // OptionName returns the option that may help, such as "reader.Encoding"; "" for none.
 func (e *RowError) OptionName() string { return optionName(optionFor(e.Reason)) }
 
-// The reasons for which a row is malformed.
+// The reasons why rows are malformed.
 const (
 	faultLongLine   = "the line is longer than " + oneMiB
 	faultLongRecord = "a quote opened on this line is not closed within " + oneMiB

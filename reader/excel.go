@@ -28,13 +28,13 @@ func inspectExcel(f *file, body Source, size int64, o *Options) (open opener, er
 	return l.open, l.find(f, rows, o)
 }
 
-// excelLayout is what inspectExcel learns about a sheet.
+// excelLayout is the result of inspectExcel.
 type excelLayout struct {
-	first  int64 // the number of the row with the names of the columns, or of a row above that is empty
+	first  int64 // the number of the row with the names of the columns, or of an empty row above it
 	inputs inputs
 }
 
-// find finds the columns of a sheet, in the row that names the input column or else in the first.
+// find finds the columns of a sheet: in the row that names the input column, or else in the first row.
 func (l *excelLayout) find(f *file, rows *sheetRows, o *Options) error {
 	var numbers []int64
 	var first [][]string
@@ -78,7 +78,7 @@ func (l *excelLayout) find(f *file, rows *sheetRows, o *Options) error {
 	return err
 }
 
-// openSheet opens the sheet of an Excel file that the options name.
+// openSheet opens the sheet that the options name.
 func openSheet(name string, body io.ReaderAt, size int64, o *Options) (*sheetRows, error) {
 	b, err := openBook(name, body, size)
 	if err != nil {
@@ -126,7 +126,7 @@ func (l *excelLayout) open(r *Reader, f *file, s *stream) (parser, error) {
 	return p, nil
 }
 
-// damagedRow is the error of a row that cannot be read.
+// damagedRow returns the error of a row that cannot be read.
 func damagedRow(err error) error { return fmt.Errorf("damaged Excel file: %w", err) }
 
 func (p *excelParser) at() int64 { return p.rows.at() }

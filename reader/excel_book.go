@@ -14,21 +14,21 @@ import (
 )
 
 const (
-	// excelUnzipped is the most bytes that an Excel file may have unzipped: a sheet has at most a million rows, so that
-	// a larger file is not a list but a zip bomb.
+	// excelUnzipped is the most bytes of an Excel file after unzipping. A sheet has at most a million rows, so a larger file is
+	// a zip bomb.
 	excelUnzipped = 2 << 30
-	// maxEntries is the most sheets, relationships and styles of a workbook. Excel has at most 65,490 styles.
+	// maxEntries is the most sheets, relationships or styles of a workbook. Excel has at most 65,490 styles.
 	maxEntries = 1 << 16
 )
 
-// zipMagic begins a zip archive, which an Excel file is.
+// zipMagic begins a zip archive. An Excel file is one.
 const zipMagic = "PK\x03\x04"
 
-// errNoWorkbook is the error of an Office file of another kind.
+// errNoWorkbook is the error of an Office file that is not a workbook.
 var errNoWorkbook = errors.New("no workbook")
 
-// book is an opened Excel file. Its parts are found by their relationships (ECMA-376 part 2 §6.5), because programs give
-// them different names.
+// book is an opened Excel file. It finds parts by their relationships (ECMA-376 part 2 §6.5), because programs give them
+// different names.
 type book struct {
 	parts    map[string][]*zip.File // by partName
 	workbook string                 // name of the main part
@@ -38,7 +38,7 @@ type book struct {
 	styles   cellStyles
 }
 
-// bookSheet is a sheet with the id of the relationship to its part.
+// bookSheet is the name of a sheet, and the id of the relationship to its part.
 type bookSheet struct{ name, id string }
 
 // relations are the parts that a part refers to.
@@ -48,8 +48,7 @@ type relations struct {
 	first   map[string]string // the target of the first relation of each kind
 }
 
-// partName returns the name of a part with which others are compared: names differ in case, and Windows programs write
-// backslashes.
+// partName returns the normalized name of a part. Spellings differ in case and escapes, and Windows programs write backslashes.
 func partName(name string) string {
 	name = strings.ReplaceAll(name, `\`, "/")
 	if plain, err := url.PathUnescape(name); err == nil {
@@ -58,7 +57,7 @@ func partName(name string) string {
 	return strings.ToLower(path.Join("/", name))
 }
 
-// isExcel reports whether content is that of a zip archive with a file in an Office Open XML format.
+// isExcel reports whether the content is a zip archive in an Office Open XML format.
 func isExcel(head []byte, body Source, size int64) bool {
 	if !bytes.HasPrefix(head, []byte(zipMagic)) {
 		return false
@@ -70,7 +69,7 @@ func isExcel(head []byte, body Source, size int64) bool {
 	})
 }
 
-// openBook reads what an Excel file says about its sheets and styles.
+// openBook reads the sheets and styles of an Excel file.
 func openBook(name string, body io.ReaderAt, size int64) (*book, error) {
 	b, err := newBook(body, size)
 	if errors.Is(err, errNoWorkbook) {
@@ -94,7 +93,7 @@ func newBook(body io.ReaderAt, size int64) (*book, error) {
 	b := &book{parts: make(map[string][]*zip.File, len(archive.File))}
 	var unzipped uint64
 	for _, f := range archive.File {
-		// The unzipping of a part fails once it exceeds the size that the archive says.
+		// Unzipping a part fails once it exceeds this size.
 		unzipped += min(f.UncompressedSize64, excelUnzipped)
 		b.parts[partName(f.Name)] = append(b.parts[partName(f.Name)], f)
 	}
@@ -160,7 +159,7 @@ func (b *book) read(name, root string, readChild func(*xmlPart, xml.StartElement
 	return p.end()
 }
 
-// relations returns the relationships of a part; those of the package for "/".
+// relations returns the relationships of a part, or of the package for "/".
 func (b *book) relations(source string) (relations, error) {
 	folder, base := path.Split(source)
 	name := folder + "_rels/" + base + ".rels"
@@ -209,7 +208,7 @@ func (b *book) readWorkbook(p *xmlPart, e xml.StartElement) error {
 	return nil
 }
 
-// isTrue reports whether a value of the type boolean of XML Schema is true.
+// isTrue reports whether a boolean of XML Schema is true.
 func isTrue(value string) bool { return value == "1" || value == "true" }
 
 func (b *book) readStyles(p *xmlPart, e xml.StartElement) error {

@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	// maxExcelDate is the first number of days that Excel does not show as a date: the year 10000.
+	// maxExcelDate is the first number of days that Excel does not show as a date: January 1, 10000.
 	maxExcelDate = 2958466
-	// days1904 is the number of days between the two days from which workbooks count.
+	// days1904 is the number of days between the two epochs of workbooks.
 	days1904 = 1462
-	// maxFormCode is the length of a number format in bytes; Excel writes at most 255 characters.
+	// maxFormCode is the longest number format, in bytes. Excel writes at most 255 characters.
 	maxFormCode = 1 << 10
 )
 
-// builtInForms are the number formats of dates and times that workbooks do not define (ECMA-376 part 1 §18.8.30). Those
-// that depend on the language of Excel are ISO 8601 here.
+// builtInForms are the built-in number formats of dates and times (ECMA-376 part 1 §18.8.30). Formats that depend on the
+// language of Excel are ISO 8601 here.
 var builtInForms = map[int]string{
 	14: "yyyy-mm-dd", 15: "d-mmm-yy", 16: "d-mmm", 17: "mmm-yy", 18: "h:mm AM/PM", 19: "h:mm:ss AM/PM", 20: "hh:mm",
 	21: "hh:mm:ss", 22: "yyyy-mm-dd hh:mm", 27: "yyyy-mm-dd", 28: "yyyy-mm-dd", 29: "yyyy-mm-dd", 30: "yyyy-mm-dd",
@@ -31,7 +31,7 @@ var builtInForms = map[int]string{
 // cellStyles are the number formats of the styles of cells.
 type cellStyles struct {
 	formats []int            // number of the format of each style
-	forms   map[int]dateForm // by number of the format; nil for a format that is not of dates
+	forms   map[int]dateForm // by number of the format; nil for a format of numbers
 }
 
 func (s *cellStyles) add(format string) error {
@@ -58,7 +58,7 @@ func (s *cellStyles) addForm(format, code string) error {
 	return tooMany(len(s.forms), "number formats")
 }
 
-// form returns the form of dates with a style; nil for a style that is not of dates.
+// form returns the date form of a style; nil for a style of numbers.
 func (s *cellStyles) form(style string) (dateForm, error) {
 	if style == "" {
 		return nil, nil
@@ -78,8 +78,8 @@ func (s *cellStyles) form(style string) (dateForm, error) {
 	return form, err
 }
 
-// number returns the text of a number. Numbers keep their digits, which the form that Excel shows may round; dates, which
-// Excel stores as numbers of days, have the form that Excel shows.
+// number returns the text of a stored number. Excel stores dates as numbers of days: these have the form that Excel shows.
+// Other numbers keep their digits, which Excel may round when it shows them.
 func (b *book) number(stored, style string) (string, error) {
 	form, err := b.styles.form(style)
 	if err != nil {
@@ -96,8 +96,8 @@ func (b *book) number(stored, style string) (string, error) {
 	return numberText(trimmed, x), nil
 }
 
-// numberText returns a stored number without an exponent. Excel shows 15 digits; the 16th and 17th are of the binary
-// fraction, such as 19.989999999999998 for 19.99.
+// numberText returns a stored number without an exponent. It rounds fractions to 15 digits, as Excel does: further digits come
+// from the binary fraction, such as 19.989999999999998 for 19.99.
 func numberText(stored string, x float64) string {
 	if strings.Trim(stored, "-0123456789") == "" {
 		return stored
@@ -113,7 +113,7 @@ func numberText(stored string, x float64) string {
 // dateForm is a number format of dates and times, such as d/m/yyyy or [h]:mm.
 type dateForm []formField
 
-// formField is a literal text, or a component of the time with a width in letters.
+// formField is a literal text, or a component of a time, with its width in letters.
 type formField struct {
 	kind  byte // one of y, m, d, h, s and those below
 	width int
@@ -132,11 +132,11 @@ const (
 	totalSeconds = 'S'
 )
 
-// formTokens splits a number format into quoted and escaped texts, parts in brackets, spaces of the width of a character,
-// and runs of the letters of dates.
+// formTokens splits a number format into quoted and escaped text, brackets, spaces of the width of a character, and runs of
+// date letters.
 var formTokens = regexp.MustCompile(`(?is)"[^"]*"?|\\.?|\[[^\]]*\]?|[_*].?|am/pm|a/p|上午/下午|general|e[+-]|y+|m+|d+|a{3,}|e+|[gb]+|h+|s+|\.0+|.`)
 
-// newDateForm returns the first section of a number format, which is that of positive numbers; nil if it is not of dates.
+// newDateForm returns the first section of a number format, which is for positive numbers; nil if it is not a date form.
 func newDateForm(code string) dateForm {
 	var form dateForm
 	dates := false
@@ -158,7 +158,7 @@ func newDateForm(code string) dateForm {
 	return form
 }
 
-// newFormField returns false for a token that is only part of the formats of numbers.
+// newFormField returns the field of a token; false for a token that occurs only in formats of numbers.
 func newFormField(token string) (field formField, ok bool) {
 	lower := strings.ToLower(token)
 	field = formField{kind: literal, width: len(token)}
@@ -182,7 +182,7 @@ func newFormField(token string) (field formField, ok bool) {
 		field.kind = weekday
 	case len(token) > 1 && first == '.':
 		field.kind, field.width = fraction, min(len(token)-1, 3)
-	case first == 'g', first == 'b', first == '@': // eras are left out, so that the year is that of our calendar
+	case first == 'g', first == 'b', first == '@': // eras are left out: years are Gregorian
 	case 'a' <= first && first <= 'z' && first != 't' && first != 'z':
 		return field, false
 	default:
@@ -191,8 +191,8 @@ func newFormField(token string) (field formField, ok bool) {
 	return field, true
 }
 
-// bracketField returns the field of a part in brackets: a total such as [h], a text before a language such as [$-409], or
-// a color or condition, which is not shown.
+// bracketField returns the field of a part in brackets: a total such as [h], the text before a language such as in [$-409], or
+// nothing for a color or a condition.
 func bracketField(token string) formField {
 	inner := strings.Trim(token, "[]")
 	totals := map[byte]byte{'h': totalHours, 'm': totalMinutes, 's': totalSeconds}
@@ -207,9 +207,9 @@ func bracketField(token string) formField {
 	return formField{text: text}
 }
 
-// findMinutes makes minutes of the months after hours or before seconds.
+// findMinutes changes months after hours or before seconds to minutes.
 func (f dateForm) findMinutes() {
-	before := -1 // index of the component before
+	before := -1 // index of the previous component
 	for i := range f {
 		switch kind := f[i].kind; {
 		case kind == literal || kind == halfDay || kind == fraction:
@@ -233,7 +233,7 @@ func (f dateForm) width(kind byte) int {
 	return 0
 }
 
-// show returns a number of days in this form.
+// show formats a number of days.
 func (f dateForm) show(days float64, from1904 bool) string {
 	unit := time.Second
 	for range f.width(fraction) {
@@ -256,13 +256,13 @@ func (f dateForm) show(days float64, from1904 bool) string {
 
 // moment is a date and a time of day.
 type moment struct {
-	date  int // in days, as Excel counts them from 1900
+	date  int // in Excel's days since 1900
 	clock time.Duration
 	total float64 // seconds
-	half  bool    // hours are those of half a day
+	half  bool    // the hours are 1 to 12
 }
 
-// calendar returns the day in Excel's calendar, which has a day 0 and a February 29 in 1900.
+// calendar returns the date in Excel's calendar, where 1900 has a January 0 and a February 29.
 func (m moment) calendar() (year int, month time.Month, day int) {
 	switch {
 	case m.date == 0:
@@ -316,7 +316,8 @@ func (m moment) append(text []byte, field formField) []byte {
 	return append(text, field.text...)
 }
 
-// appendName appends a number of one or two digits, or a name in English: its first letters, all of them, or the first.
+// appendName appends, by width, a number of one or two digits, or the first three letters, all letters or the first letter of
+// an English name.
 func appendName(text []byte, width, number int, name string) []byte {
 	switch width {
 	case 1, 2:

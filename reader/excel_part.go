@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// maxDepth is the most elements of a part inside each other. Worksheets of Excel have about 15.
+	// maxDepth is the deepest nesting of elements in a part. Worksheets of Excel have about 15 levels.
 	maxDepth = 64
-	// A part of more than bombSize bytes whose size is more than bombRatio times its size in the archive is a zip bomb,
-	// which would take minutes to read. Sheets of a million equal rows have a ratio of 30.
+	// A part is a zip bomb, which would take minutes to read, if it has more than bombSize bytes and more than bombRatio times
+	// its size in the archive. A sheet of a million equal rows has a ratio of 30.
 	bombSize  = 32 << 20
 	bombRatio = 200
 )
@@ -24,8 +24,8 @@ var (
 	errDeep      = fmt.Errorf("more than %d elements inside each other", maxDepth)
 )
 
-// xmlPart reads the XML of one part of an Excel file, with bounds for each token and for the depth. An element has a
-// level: 1 is the root.
+// xmlPart reads the XML of one part of an Excel file, and bounds the length of tokens and the depth. The level of the root
+// element is 1.
 type xmlPart struct {
 	name    string
 	body    io.ReadCloser
@@ -34,7 +34,7 @@ type xmlPart struct {
 	level   int // of the current element; 0 outside the root
 }
 
-// boundedReader ends with an error once left bytes are read. The decoder would hold a token of any length in memory.
+// boundedReader returns an error once left bytes are read. Otherwise the decoder would hold a token of any length in memory.
 type boundedReader struct {
 	*bufio.Reader
 	left int
@@ -63,7 +63,7 @@ func openXMLPart(f *zip.File) (*xmlPart, error) {
 	return p, nil
 }
 
-// sameCharset accepts the encodings that parts may have, UTF-8 and UTF-16 (ECMA-376 part 2). UTF-16 is decoded already.
+// sameCharset accepts the encodings of parts, UTF-8 and UTF-16 (ECMA-376 part 2). The input is decoded already.
 func sameCharset(label string, input io.Reader) (io.Reader, error) {
 	label = strings.ToLower(label)
 	if label == "us-ascii" || strings.HasPrefix(label, "utf-16") {
@@ -74,8 +74,8 @@ func sameCharset(label string, input io.Reader) (io.Reader, error) {
 
 func (p *xmlPart) Close() error { return p.body.Close() }
 
-// token returns the next token, valid until the next call, and io.EOF after the end of the part, whose checksum is then
-// right.
+// token returns the next token, which is valid until the next call. It returns io.EOF at the end of the part, if its checksum
+// is right.
 func (p *xmlPart) token() (xml.Token, error) {
 	p.bounded.left = maxRecord
 	t, err := p.decoder.Token()
@@ -94,8 +94,8 @@ func (p *xmlPart) token() (xml.Token, error) {
 	return t, err
 }
 
-// child returns the next element directly inside the element of a level. It skips what is left of the child before.
-// more is false at the end of the element.
+// child returns the next child of the current element at a level. It skips the rest of the previous child. more is false at the
+// end of the element.
 func (p *xmlPart) child(level int) (e xml.StartElement, more bool, err error) {
 	for {
 		t, err := p.token()
@@ -118,7 +118,7 @@ func (p *xmlPart) child(level int) (e xml.StartElement, more bool, err error) {
 	}
 }
 
-// each calls read for each element directly inside the current one, to its end.
+// each calls read for each child of the current element, and consumes the element.
 func (p *xmlPart) each(read func(e xml.StartElement) error) error {
 	level := p.level
 	for {
@@ -132,7 +132,7 @@ func (p *xmlPart) each(read func(e xml.StartElement) error) error {
 	}
 }
 
-// text appends the text directly inside the current element, to its end.
+// text appends the text of the current element without its children's, and consumes the element.
 func (p *xmlPart) text(text []byte) ([]byte, error) {
 	level := p.level
 	for {
@@ -168,7 +168,7 @@ func (p *xmlPart) root(want string) error {
 	return err
 }
 
-// rootError says that a part is not of the kind that its relationship says.
+// rootError says that a part has another root element than its relationship says.
 type rootError struct{ part, root, want string }
 
 func (e *rootError) Error() string {

@@ -18,17 +18,17 @@ const (
 // sheetLevel is the level of the element sheetData.
 const sheetLevel = 2
 
-// sheetRows reads the rows of a sheet: dates as Excel shows them, all else as it is stored.
+// sheetRows reads the rows of a sheet. Dates are as Excel shows them, and other values as stored.
 type sheetRows struct {
 	part         *xmlPart
 	size         uint64 // of the part, in bytes
 	book         *book
 	strings      *sharedStrings
-	number       int64 // of the row that was read last, from 1
-	inside       bool  // the row is not read to its end
+	number       int64 // of the last row, from 1
+	inside       bool  // the row has not been read to its end
 	cells        []string
 	bytes        int  // of the row's cells
-	uncalculated bool // the row has a formula without a value, so that it is not blank
+	uncalculated bool // the row has a formula without a value, and is not blank
 	text         []byte
 }
 
@@ -65,7 +65,7 @@ func (r *sheetRows) findRows() error {
 
 func (r *sheetRows) Close() error { return errors.Join(r.part.Close(), r.strings.Close()) }
 
-// at returns the number of the row that is read, or of the next one.
+// at returns the number of the row that is being read, or of the next row.
 func (r *sheetRows) at() int64 {
 	if r.inside {
 		return r.number
@@ -104,7 +104,7 @@ func (r *sheetRows) next() ([]string, error) {
 	}
 }
 
-// finish reads the parts to their ends, so that their checksums are compared. It returns io.EOF if all rows were read.
+// finish reads the parts to their ends, which checks their checksums. It returns io.EOF without an error.
 func (r *sheetRows) finish() error {
 	err := r.part.each(func(e xml.StartElement) error {
 		if e.Name.Local == "sheetData" {
@@ -147,7 +147,7 @@ func (r *sheetRows) readRow(e xml.StartElement) error {
 	return err
 }
 
-// readCell reads a cell, which is in the next column if it does not name another one. It returns the number of the
+// readCell reads a cell. It is in the column after the given one, unless it names another. readCell returns the number of its
 // column, from 1.
 func (r *sheetRows) readCell(e xml.StartElement, column int) (int, error) {
 	column++
@@ -169,7 +169,7 @@ func (r *sheetRows) readCell(e xml.StartElement, column int) (int, error) {
 	if r.cells[column-1] != "" {
 		return 0, fmt.Errorf("two cells are in column %d", column)
 	}
-	if r.bytes += len(value); r.bytes <= maxRecord { // else the row is too long, and the parser says so
+	if r.bytes += len(value); r.bytes <= maxRecord { // else the parser returns faultLongRow
 		r.cells[column-1] = value
 	}
 	return column, nil

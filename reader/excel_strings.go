@@ -12,26 +12,26 @@ import (
 )
 
 const (
-	// stringsInMemory is the most bytes of shared strings in memory. The others are in a temporary file.
+	// stringsInMemory is the most bytes of shared strings in memory. Further strings are in a temporary file.
 	stringsInMemory = 16 << 20
 	// stringsPerBlock is the number of strings that are read from the temporary file at once.
 	stringsPerBlock = 32
-	// maxStrings is the most shared strings of a workbook: 16 columns of different texts in all rows.
+	// maxStrings is the most shared strings of a workbook: 16 columns of distinct text in a full sheet.
 	maxStrings = 16 * excelRowLimit
 )
 
-// sharedStrings are the texts that cells refer to by number. They are read from their part as far as cells need them.
-// Blocks of strings, each with its length before it, are in memory and then in a temporary file.
+// sharedStrings are the strings that cells refer to by number. They are read from their part when cells need them. They are
+// kept in blocks, each string after its length: first in memory, then in a temporary file.
 type sharedStrings struct {
 	open   func() (*xmlPart, error)
 	part   *xmlPart // nil before the first string
 	count  int64
 	ended  bool
 	memory []byte
-	file   *os.File // nil as long as there are few
+	file   *os.File // nil while memory is enough
 	starts []int64  // of the blocks; the last block is the tail
-	tail   []byte   // the block that is not full
-	block  []byte   // the block from the file that was used last
+	tail   []byte   // the last block, which is not full
+	block  []byte   // the last block that was read from the file
 	loaded int      // the number of block
 	text   []byte
 }
@@ -47,7 +47,7 @@ func (s *sharedStrings) Close() error {
 	}
 	if s.file != nil {
 		err = errors.Join(err, s.file.Close())
-		_ = os.Remove(s.file.Name()) // on Windows; elsewhere it has been removed
+		_ = os.Remove(s.file.Name()) // for Windows; elsewhere it has been removed
 	}
 	return err
 }
@@ -83,7 +83,7 @@ func cutString(block []byte) (text, rest []byte) {
 	return block[n : n+int(size)], block[n+int(size):]
 }
 
-// finish reads the part to its end, if it was read at all.
+// finish reads the part to its end, if it was opened.
 func (s *sharedStrings) finish() error {
 	for s.part != nil && !s.ended {
 		if err := s.read(); err != nil {
@@ -183,8 +183,8 @@ func (s *sharedStrings) load(number int) ([]byte, error) {
 	return s.block, nil
 }
 
-// richText appends the text of a string item: of the element t, and of the elements t of its runs. The phonetic text of
-// Japanese is not part of it.
+// richText appends the text of a string item: of its element t, and of the elements t of its runs. It leaves out Japanese
+// phonetic text.
 func (p *xmlPart) richText(text []byte) ([]byte, error) {
 	err := p.each(func(e xml.StartElement) (err error) {
 		switch e.Name.Local {
@@ -203,7 +203,7 @@ func (p *xmlPart) richText(text []byte) ([]byte, error) {
 	return text, err
 }
 
-// escaped is a character that XML does not have, as Excel writes it: _x000D_ (ECMA-376 part 1 §22.9.2.19).
+// escaped matches Excel's escapes of characters that XML does not have, such as _x000D_ (ECMA-376 part 1 §22.9.2.19).
 var escaped = regexp.MustCompile(`_x[0-9A-Fa-f]{4}_`)
 
 func unescape(text string) string {

@@ -22,7 +22,7 @@ var feedFormat = inputFormat{
 	examine:     examineFeed,
 }
 
-// fitFeed recognizes XML; examineFeed refuses XML that is no feed.
+// fitFeed recognizes XML. examineFeed refuses XML that is not a feed.
 func fitFeed(s *beginning, _ *Options) fit {
 	text := bytes.TrimLeft(s.data, jsonSpace)
 	for _, start := range []string{"<?xml", "<rss", "<feed"} {
@@ -33,13 +33,13 @@ func fitFeed(s *beginning, _ *Options) fit {
 	return noFit
 }
 
-// googleNamespace has the elements of Google's feeds of products, which are columns such as g:title.
+// googleNamespace is the namespace of Google's product feeds, whose elements are columns such as g:title.
 const googleNamespace = "http://base.google.com/ns/1.0"
 
-// items are the names of the elements of records in RSS and Atom, by the names of the document elements.
+// items are the names of record elements in RSS and Atom, by the name of the root element.
 var items = map[string]string{"rss": "item", "RDF": "item", "feed": "entry"}
 
-// mostNested is the most elements in each other within a record.
+// mostNested is the deepest nesting of elements within a record.
 const mostNested = 20
 
 var (
@@ -48,14 +48,14 @@ var (
 	errAfterFeed  = errors.New("broken XML: an element after the end of the feed")
 )
 
-// feedSource reads the records of a feed as JSON objects. Entities other than those of HTML are errors, so that none is
-// fetched or grows.
+// feedSource reads the records of a feed as JSON objects. Only the entities of HTML are valid: none is fetched or expands to
+// long text.
 type feedSource struct {
 	decoder  *xml.Decoder
 	bounded  *boundedReader
 	prefixes map[string]string // by namespace
 	root     xml.Name
-	depth    int // of the open elements
+	depth    int // number of open elements
 }
 
 func newFeedSource(src io.Reader) *feedSource {
@@ -103,7 +103,7 @@ func (s *feedSource) next() (object []byte, line int64, err error) {
 	}
 }
 
-// note notes the prefixes of namespaces. The namespace of the document element needs none.
+// note records the prefixes of namespaces. The namespace of the root element has none.
 func (s *feedSource) note(start xml.StartElement) {
 	for _, a := range start.Attr {
 		if a.Name.Space == "xmlns" && s.prefixes[a.Value] == "" {
@@ -115,13 +115,13 @@ func (s *feedSource) note(start xml.StartElement) {
 	}
 }
 
-// feedMember is an element with its content: a text, or an object.
+// feedMember is an element with its content: a string or a feedObject.
 type feedMember struct {
 	name   string
-	values []any // several of repeated elements
+	values []any // several if the element is repeated
 }
 
-// feedObject is encoded with its members in their order.
+// feedObject is a JSON object that keeps the order of its members.
 type feedObject []feedMember
 
 func (o feedObject) MarshalJSON() ([]byte, error) {
@@ -177,7 +177,7 @@ func (s *feedSource) element(start xml.StartElement, nested int) (any, error) {
 	}
 }
 
-// add adds a value; further values of one name are a list.
+// add adds a value. Several values of one name are a list.
 func (o *feedObject) add(name string, value any) {
 	for i := range *o {
 		if m := &(*o)[i]; m.name == name {
@@ -188,16 +188,16 @@ func (o *feedObject) add(name string, value any) {
 	*o = append(*o, feedMember{name, []any{value}})
 }
 
-// nameOf returns the name of a column.
+// nameOf returns the column name of an element.
 func (s *feedSource) nameOf(name xml.Name) string {
 	prefix, known := s.prefixes[name.Space]
 	if !known {
-		prefix = name.Space + ":" // a prefix that is not declared
+		prefix = name.Space + ":" // an undeclared prefix
 	}
 	return prefix + name.Local
 }
 
-// textOf is the text of an element; a link of Atom has it in an attribute.
+// textOf returns the text of an element, or else its attribute href, as in Atom links.
 func textOf(start xml.StartElement, text string) string {
 	text = strings.TrimSpace(text)
 	for _, a := range start.Attr {

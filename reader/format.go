@@ -7,37 +7,36 @@ import (
 	"strings"
 )
 
-// formats are all formats, in the order of [FormatNames]. The order also decides between formats that fit a text
-// equally.
+// formats are all formats, in the order of [FormatNames]. If several fit a text equally, the first counts.
 var formats = []*inputFormat{&csvFormat, &jsonlFormat, &txtFormat, &parquetFormat, &excelFormat, &feedFormat}
 
-// inputFormat is a format of inputs: either of text, or of files that are read by offset. Each is a variable in a file of
-// its own, which only the list of formats names.
+// inputFormat is a format of inputs: a format of text, or of files that are read by offset. Each is a variable in its own file,
+// and only formats refers to it.
 type inputFormat struct {
 	name        string   // of Options.Format
 	extensions  []string // of file names, in lower case
-	plain       bool     // its text has no control characters: data with many are binary, and refused
+	plain       bool     // its text has no control characters: data with many is binary
 	content     string   // for the guide
-	moreColumns bool     // later records may have columns that the first do not have
+	moreColumns bool     // later records may have more columns than the first ones
 
-	// A format of text has fit and examine. fit is asked about the beginning of a text whose name has no known
-	// extension. examine sets the columns and the names of the input columns of a file.
+	// A format of text has fit and examine. fit rates the beginning of a text without a known extension. examine sets the
+	// columns and the input columns of a file.
 	fit     func(s *beginning, o *Options) fit
-	marked  bool // the fit of its text is sureFit, whatever the name of the file
+	marked  bool // its text always has a sureFit, which has priority over the extension
 	examine func(f *file, s *beginning, o *Options) (opener, error)
 
-	// A format that is read by offset has the others. recognize reports whether the content of a regular file has the
-	// format, inspect is like examine, and damaged returns the error for content that does not have the format.
+	// A format that is read by offset has the other functions. recognize reports whether a regular file has the format. inspect
+	// corresponds to examine. damaged returns the error for a file with the extension, but without the format.
 	recognize func(head []byte, body Source, size int64) bool
 	inspect   func(f *file, body Source, size int64, o *Options) (opener, error)
 	damaged   func(file string, reason error) error
 }
 
-// opener returns the parser of a file that examine or inspect has seen. If the file has changed since, the error is that
-// of changedSince.
+// opener returns the parser of a file after examine or inspect. If the file has changed since, it returns the error of
+// changedSince.
 type opener func(r *Reader, f *file, s *stream) (parser, error)
 
-// fit says how well the first lines of a text fit a format.
+// fit rates how well the first lines of a text fit a format.
 type fit int
 
 const (
@@ -46,10 +45,10 @@ const (
 	weakFit
 	fairFit
 	strongFit
-	sureFit // text of another format does not begin so
+	sureFit // text of other formats does not begin like this
 )
 
-// formatNamed returns the format of Options.Format; nil for another name.
+// formatNamed returns the format with a name of Options.Format; nil for other names.
 func formatNamed(name string) *inputFormat {
 	return firstFormat(func(f *inputFormat) bool { return f.name == name })
 }
@@ -92,10 +91,10 @@ func bestFormat(s *beginning, o *Options) (best *inputFormat) {
 	return best
 }
 
-// errOtherContent is the reason of damaged for a file that is text.
+// errOtherContent is the reason for damaged if a file is text.
 var errOtherContent = errors.New("its beginning is that of another file")
 
-// FormatNames returns the names that Options.Format may have, as a phrase: csv, jsonl, txt, parquet, xlsx or xml.
+// FormatNames returns the values of Options.Format as a phrase: "csv, jsonl, txt, parquet, xlsx or xml".
 func FormatNames() string {
 	var names []string
 	for _, f := range formats {

@@ -20,7 +20,7 @@ type guessed struct {
 	found func(encoding string)
 }
 
-// guess checks for UTF-16 at once, because UTF-16 contains ASCII bytes that are not text.
+// guess checks for UTF-16 at once, because its ASCII bytes are not text.
 func guess(src *bufio.Reader, found func(encoding string)) io.Reader {
 	g := &guessed{src: src, found: found}
 	beginning, _ := src.Peek(readSize) // the next Read returns an error met here
@@ -58,9 +58,8 @@ func (g *guessed) Read(p []byte) (int, error) {
 	return g.text.Read(p)
 }
 
-// looksUTF16 recognizes UTF-16 by its zero bytes, which text in other encodings does not have: the second byte
-// of an ASCII character is zero in little-endian order, the first in big-endian order. It returns "" for other
-// encodings.
+// looksUTF16 recognizes UTF-16 by its zero bytes, which text in other encodings does not have. The second byte of an ASCII
+// character is zero in little-endian order, and the first in big-endian order. It returns "" for other encodings.
 func looksUTF16(text []byte) (encoding string) {
 	var zeros [2]int
 	for i, b := range text {
@@ -78,11 +77,10 @@ func looksUTF16(text []byte) (encoding string) {
 	return ""
 }
 
-// looksWindows1252 reports whether text that starts with a byte beyond ASCII is Windows-1252 and not UTF-8: it
-// has more invalid bytes than valid characters of UTF-8 beyond ASCII, no control characters, and no bytes that
-// Windows-1252 leaves undefined, and most of its letters beyond ASCII stand alone or in pairs, as in the
-// languages of Western Europe. Longer runs, as in Cyrillic or Chinese, mean another encoding. whole is false
-// if text is cut off, perhaps within a character.
+// looksWindows1252 reports whether text that starts with a byte beyond ASCII is Windows-1252 and not UTF-8. It must have more
+// invalid bytes than valid characters of UTF-8 beyond ASCII, no control characters, and no bytes that Windows-1252 leaves
+// undefined. More than half of its letters beyond ASCII must be single or in pairs, as in the languages of Western Europe.
+// Longer runs, as in Cyrillic or Chinese, mean another encoding. whole is false if text is cut off, perhaps within a character.
 func looksWindows1252(text []byte, whole bool) bool {
 	valid, invalid := 0, 0
 	for rest := text; len(rest) > 0; {
@@ -122,8 +120,8 @@ func foreignLetters(text []byte) (all, together int) {
 	return all, together
 }
 
-// isForeignLetter excludes characters that occur next to letters: dashes, quotation marks and the no-break
-// space.
+// isForeignLetter reports whether a byte is a letter beyond ASCII. It excludes characters that occur next to letters: dashes,
+// quotation marks and the no-break space.
 func isForeignLetter(b byte) bool {
 	return b > 0xa0 && b != 0xab && b != 0xbb
 }

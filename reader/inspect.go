@@ -9,25 +9,25 @@ import (
 const (
 	// sampleSize is enough for the header and for the rows that decide on a delimiter.
 	sampleSize = 64 << 10
-	// sampleLimit bounds a sample that sampleSize is not enough for: a header may be as long as a record,
-	// and the columns of JSONL are those of many records.
+	// sampleLimit is the largest sample, if sampleSize is not enough: a header may be as long as a record, and the columns of
+	// JSONL come from many records.
 	sampleLimit = 4 << 20
 )
 
-// file is an input, as Open has found it.
+// file is an input and the results of Open.
 type file struct {
 	info       FileInfo
 	format     *inputFormat
 	open       opener
 	table      *zippedTable // of a zip archive; nil for other files
-	pipe       *stream      // of standard input or a pipe, which cannot be opened again; else nil
+	pipe       *stream      // the stream of standard input or a pipe, which cannot be opened again; else nil
 	guessed    string       // the encoding, if it was guessed
 	blank      bool         // the file is empty
 	columns    []string     // the names of types
 	types      []Column
-	paths      map[string]Column // the types of the extra columns that may be dotted paths
+	paths      map[string]Column // the extra columns that may be dotted paths, with their types
 	all        []string          // the names of all columns, if some are not read
-	unfit      []string          // columns with usual names whose values are no inputs
+	unfit      []string          // columns with usual names whose values are not inputs
 	places     placement         // of columns
 	partitions []partition
 }
@@ -58,7 +58,7 @@ func (r *Reader) inspect(name string) (*file, error) {
 	once := size < 0
 	read := &r.read
 	if !once {
-		read = new(atomic.Int64) // the file is read again, and counted then
+		read = new(atomic.Int64) // the file is counted when it is read again
 	}
 	s, err := newStream(f.name(), body, f.table, r.options.Encoding, r.options.Dialect.Strict, r.onGuess(f), read)
 	if err != nil {
@@ -80,7 +80,7 @@ func (r *Reader) inspect(name string) (*file, error) {
 	return f, nil
 }
 
-// name is the name of the file, and that of a table in it.
+// name returns the name of the file, with the name of the table in an archive.
 func (f *file) name() string {
 	if f.table == nil {
 		return f.info.Name
@@ -88,7 +88,7 @@ func (f *file) name() string {
 	return f.info.Name + "/" + f.table.name
 }
 
-// addTotal adds the size of an input to the total, which is -1 if the size of one is.
+// addTotal adds the size of an input to the total. If a size is -1, so is the total.
 func (r *Reader) addTotal(size int64) {
 	switch {
 	case size < 0:
@@ -98,8 +98,8 @@ func (r *Reader) addTotal(size int64) {
 	}
 }
 
-// onGuess returns the function that decode calls with a guessed encoding; nil if there is no guess in strict
-// mode. The function logs once per file, although Open and Read both open the file.
+// onGuess returns the argument found of decode; nil in strict mode. The function logs once per file, although Open and Read
+// both open the file.
 func (r *Reader) onGuess(f *file) func(encoding string) {
 	if r.options.Dialect.Strict {
 		return nil
@@ -152,7 +152,7 @@ func (f *file) examine(s *beginning, o *Options) (err error) {
 	return err
 }
 
-// clearly returns the format of text in a file that is named like txt, if the content leaves no doubt; else nil.
+// clearly returns the format of a text with the extension of txt if the content leaves no doubt; else nil.
 func (f *file) clearly(s *beginning, o *Options) *inputFormat {
 	best := bestFormat(s, o)
 	if best == nil || best.fit(s, o) < strongFit {

@@ -13,10 +13,10 @@ import (
 // elements marks the array in a path whose elements are the records, as in products[].title.
 const elements = "[]"
 
-// mostLevels is the most objects in each other in which an array of records is looked for.
+// mostLevels is the deepest nesting of objects in which an array of records is found.
 const mostLevels = 8
 
-// outline has the arrays in an object, but not those in arrays.
+// outline has the arrays in an object and its nested objects, but no arrays inside arrays.
 type outline struct {
 	keys   []string // of the object
 	arrays []memberArray
@@ -24,14 +24,14 @@ type outline struct {
 
 // memberArray is an array in an object.
 type memberArray struct {
-	path  string // the keys that lead to the array, with a point between
-	level int    // the number of these keys
-	first string // element, encoded; "" for an empty array
+	path  string // the keys that lead to the array, joined by points
+	level int    // number of keys in path
+	first string // the first element, encoded; "" for an empty array
 }
 
 func (a *memberArray) hasObjects() bool { return strings.HasPrefix(a.first, "{") }
 
-// outlineOf returns the outline of an object, whole or cut off. It is the only one unless the text has further values.
+// outlineOf returns the outline of an object, which may be cut off. only reports whether nothing follows the object.
 func outlineOf(text []byte) (o outline, only, cut bool) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -103,7 +103,7 @@ func leaveValue(d *json.Decoder) error {
 	return nil
 }
 
-// change is the change of the number of open objects and arrays by a token.
+// change returns the change of the nesting level by a token.
 func change(t json.Token) int {
 	switch t {
 	case json.Delim('{'), json.Delim('['):
@@ -114,8 +114,8 @@ func change(t json.Token) int {
 	return 0
 }
 
-// findBelow finds the array of records in an object that is the whole document: the one that the names of the columns have
-// (products[].title), or else the one with objects. It returns the options for the elements.
+// findBelow finds the array of records in an object that is the whole document: the array in the names of the columns
+// (products[].title), or else the only one with objects. It returns the options for the elements.
 func (l *jsonLayout) findBelow(s *beginning, o *Options) (*Options, error) {
 	given, columns, err := cutElements(o.Columns)
 	if err != nil {
@@ -150,7 +150,7 @@ func (l *jsonLayout) findBelow(s *beginning, o *Options) (*Options, error) {
 	return &relative, nil
 }
 
-// cutElements cuts the path of an array of records off the names of columns.
+// cutElements splits names of columns into the path of an array of records and names in the elements.
 func cutElements(names []string) (path string, columns []string, err error) {
 	for i, name := range names {
 		before, column := "", name
@@ -168,8 +168,8 @@ func cutElements(names []string) (path string, columns []string, err error) {
 	return path, columns, nil
 }
 
-// records returns the path of the array with the records; "" if the object is a record itself. If that is not sure, the
-// error names the arrays.
+// records returns the path of the array of records; "" if the object is a record itself. If that is uncertain, the error names
+// the arrays.
 func (found *outline) records(file string, o *Options) (path string, err error) {
 	objects := slices.DeleteFunc(slices.Clone(found.arrays), func(a memberArray) bool { return !a.hasObjects() })
 	for _, a := range objects {
@@ -220,7 +220,7 @@ func (p *documentParser) descend() error {
 	if _, err := p.decoder.Token(); err != nil {
 		return err
 	}
-	prefixes := []string{""} // of the paths in each object
+	prefixes := []string{""} // of paths, for each open object
 	for len(prefixes) > 0 {
 		p.levels = len(prefixes)
 		if !p.decoder.More() {

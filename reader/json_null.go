@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// nonNumbers are what Python's json writes for floats that JSON does not have. They are read as null.
+// nonNumbers are what Python's json writes for floats that JSON cannot represent. They are read as null.
 var nonNumbers = []string{"NaN", "Infinity", "-Infinity"}
 
 // longestNonNumber is the length of the longest of nonNumbers.
@@ -15,9 +15,9 @@ const longestNonNumber = len("-Infinity")
 // nullSource replaces the nonNumbers of JSON by null.
 type nullSource struct {
 	src     io.Reader
-	read    []byte // from src, not replaced yet
+	read    []byte // bytes from src that are not processed yet
 	ready   []byte // replaced
-	used    int    // bytes of ready that Read has returned
+	used    int    // number of bytes of ready that Read has returned
 	quoted  bool   // the next byte of read is in a string
 	escaped bool   // the byte before was a backslash in a string
 	err     error  // of src
@@ -44,7 +44,7 @@ func (s *nullSource) fill() {
 	s.read = append(s.read[:0], rest...)
 }
 
-// replace appends text to ready, and returns the rest whose end has to be known first.
+// replace processes text into ready, and returns a rest that may be the beginning of a non-number.
 func (s *nullSource) replace(text []byte) (rest []byte) {
 	for len(text) > 0 {
 		n := s.plain(text)
@@ -72,7 +72,7 @@ func (s *nullSource) replace(text []byte) (rest []byte) {
 	return nil
 }
 
-// plain returns the number of bytes before one that may begin a non-number.
+// plain returns the number of bytes before the first that may begin a non-number.
 func (s *nullSource) plain(text []byte) int {
 	for i, c := range text {
 		switch {
@@ -89,7 +89,7 @@ func (s *nullSource) plain(text []byte) int {
 	return len(text)
 }
 
-// withNulls returns JSON with null in place of the nonNumbers.
+// withNulls returns JSON with nonNumbers replaced by null.
 func withNulls(text []byte) []byte {
 	if !bytes.Contains(text, []byte(nonNumbers[0])) && !bytes.Contains(text, []byte(nonNumbers[1])) {
 		return text

@@ -13,8 +13,7 @@ import (
 const (
 	// sampleRecords is the number of JSONL records whose keys are the columns of a file.
 	sampleRecords = 1000
-	// maxColumns is the most columns of a file. A file with more has data as keys; further keys count as
-	// unknown.
+	// maxColumns is the most columns of a file. A file with more has data as keys. Further keys count as unknown.
 	maxColumns = 4096
 	// unknownShown is the most unknown keys that are kept: a file with data as keys has millions.
 	unknownShown = 20
@@ -30,7 +29,7 @@ var jsonlFormat = inputFormat{
 	examine:     examineJSON,
 }
 
-// fitJSON recognizes JSON by an object, the beginning of an array, or a string.
+// fitJSON recognizes JSON by the beginning of an object or an array, or by a string.
 func fitJSON(s *beginning, _ *Options) fit {
 	line := firstLine(s.lines())
 	switch {
@@ -44,14 +43,14 @@ func fitJSON(s *beginning, _ *Options) fit {
 	return noFit
 }
 
-// startsObject reports whether a line begins as a JSON object does, and not as a title in braces.
+// startsObject reports whether a line begins like a JSON object, and not like a title in braces.
 func startsObject(line []byte) bool {
 	rest, found := bytes.CutPrefix(line, []byte{'{'})
 	rest = bytes.TrimLeft(rest, jsonSpace)
 	return found && (len(rest) == 0 || rest[0] == '"' || rest[0] == '}')
 }
 
-// startsJSONArray reports whether a line starts a JSON array of records. Other inputs may start with a bracket, too.
+// startsJSONArray reports whether a line begins like a JSON array of records. Titles may begin with a bracket, too.
 func startsJSONArray(line []byte) bool {
 	rest, found := bytes.CutPrefix(line, []byte{'['})
 	rest = bytes.TrimLeft(rest, jsonSpace)
@@ -61,22 +60,22 @@ func startsJSONArray(line []byte) bool {
 // jsonlParser reads a JSON value per line: an object, or a string that is the input.
 type jsonlParser struct {
 	lines  *lineSplitter
-	inputs []string // the input columns: keys or dotted paths; none if not known
+	inputs []string // the input columns: keys or dotted paths; none if they are unknown
 	joiner
-	values  []string       // of the input columns of a record, encoded
+	values  []string       // encoded values of a record's input columns
 	columns map[string]int // index of each of the run's columns
 	paths   []string       // columns that may be dotted paths
 	unknown *unknownKeys
-	unit    string // the name of a value's place in messages: line or value
+	unit    string // the word for a record in messages: line, value or item
 	width   int    // number of the run's columns
 	nulls   slab[bool]
 }
 
-// jsonLayout is what examineJSON learns about a file.
+// jsonLayout is the result of examineJSON.
 type jsonLayout struct {
 	document, array bool   // see documentOf
-	below           string // the path of the array in an object; "" if the array is the document
-	found           bool   // below is not named in the options
+	below           string // the path of the array of records in an object; "" for none
+	found           bool   // below is not from the options
 }
 
 // newJSONLParser returns a parser without a source.
@@ -118,8 +117,7 @@ func (p *jsonlParser) next() (row, error) {
 	return r, err
 }
 
-// parseLine sets the row to a line. A line with invalid UTF-8 keeps its fields, so that users can find the
-// record by its id.
+// parseLine parses a line into the row. A line with invalid UTF-8 keeps its fields: users find the record by its id.
 func (p *jsonlParser) parseLine(r *row, line []byte) {
 	switch r.fault = jsonFault(line); r.fault {
 	case "":
@@ -137,7 +135,7 @@ func (p *jsonlParser) parseLine(r *row, line []byte) {
 	}
 }
 
-// parse sets the row to a valid JSON value.
+// parse sets the row from a valid JSON value.
 func (p *jsonlParser) parse(r *row, value string) {
 	switch {
 	case value[0] == '"':
@@ -185,7 +183,7 @@ func (p *jsonlParser) parseObject(r *row, object string) {
 	r.input, r.fault = p.inputOf(p.values)
 }
 
-// inputOf returns the input for the encoded values of the input columns, which are "" if they are missing.
+// inputOf returns the input for the encoded values of the input columns. Missing values are "".
 func (p *jsonlParser) inputOf(values []string) (text, fault string) {
 	for i, value := range values {
 		if value == "" {
@@ -207,7 +205,7 @@ func inputText(column, value string) (text, fault string) {
 	return fieldText(value), ""
 }
 
-// jsonFault says why a line is not a JSON value; "" if it is.
+// jsonFault returns why a line is not a JSON value; "" if it is one.
 func jsonFault(line []byte) string {
 	if !utf8.Valid(line) {
 		return faultEncoding
@@ -262,14 +260,14 @@ func examineJSON(f *file, s *beginning, o *Options) (opener, error) {
 	return l.open, f.setObjects(o, firstObjects(next))
 }
 
-// setObjects finds the columns and the input columns of a file in its first objects.
+// setObjects sets the columns and the input columns of a file from its first objects.
 func (f *file) setObjects(o *Options, objects []string) error {
 	for _, c := range columnsOf(objects) {
 		f.addColumn(c)
 	}
 	f.paths = pathTypes(o.paths(), objects)
 	if len(objects) == 0 {
-		f.info.Inputs = o.Columns // which are not checked
+		f.info.Inputs = o.Columns // unchecked: there are no records yet
 		return nil
 	}
 	var err error
@@ -305,8 +303,7 @@ func firstObjects(next func() ([]byte, error)) []string {
 	return objects
 }
 
-// columnsOf returns up to maxColumns top-level keys in order of first appearance. A column with values of several types
-// is text, and so is one of numbers that a double does not have.
+// columnsOf returns up to maxColumns top-level keys in order of first appearance, with the common types of their values.
 func columnsOf(objects []string) []Column {
 	var columns []Column
 	places := map[string]int{}
@@ -341,7 +338,7 @@ func pathTypes(paths, objects []string) map[string]Column {
 	return types
 }
 
-// typeOf returns the type of an encoded value.
+// typeOf returns the type of an encoded value. A number that neither an int64 nor a double represents is text.
 func typeOf(value string) Type {
 	switch value[0] {
 	case '"':

@@ -7,20 +7,19 @@ import (
 )
 
 const (
-	// maxRecord is the default of Options.MaxRecord: the length of the longest line and of the longest quoted CSV record, in
-	// bytes of UTF-8 without the line end.
+	// maxRecord is the default of Options.MaxRecord, which bounds a line and a quoted CSV record, in bytes of UTF-8 without the
+	// line end.
 	maxRecord = 1 << 20
-	// maxBuffer has room for the longest record by default, and one more read.
+	// maxBuffer is room for a record of maxRecord and one more read.
 	maxBuffer = maxRecord + readSize
-	// maxEmptyReads is the number of consecutive reads without data and error after which reading fails.
+	// maxEmptyReads is the number of consecutive reads without data or error after which reading fails.
 	maxEmptyReads = 100
 )
 
 var errLong = errors.New("longer than a record may be")
 
-// lineSplitter splits a stream into physical lines, which end with LF, CRLF or CR, also mixed in one file. Unlike
-// bufio.Scanner it can look at the lines after the next line without consuming them, and can skip a line that is too
-// long for its buffer.
+// lineSplitter splits a stream into physical lines, which end with LF, CRLF or CR, perhaps mixed. Unlike bufio.Scanner, it can
+// look ahead at lines without consuming them, and can skip a line that is too long for its buffer.
 type lineSplitter struct {
 	src    io.Reader
 	most   int // Options.MaxRecord
@@ -31,8 +30,8 @@ type lineSplitter struct {
 	last   byte  // last consumed byte; a line feed before the first line
 	err    error // last error of src
 
-	// buf[noCR:cr] has no CR, and cr is a CR or was the end of the buffer, so that a file without CR is searched
-	// for CR once and not line by line.
+	// buf[noCR:cr] has no CR, and buf[cr] is a CR, or cr was the end of the buffer. A buffer without CR is then searched once
+	// and not once per line.
 	noCR, cr int
 }
 
@@ -55,8 +54,8 @@ func (l *lineSplitter) next() ([]byte, error) {
 	return line, nil
 }
 
-// record returns the row of the next line that is not blank, and the line as trim returns it. A line that is too long is
-// a row with a fault.
+// record returns the row of the next line that is not blank after trim, and the trimmed line. A line that is too long is a row
+// with a fault.
 func (l *lineSplitter) record(trim func([]byte) []byte) (r row, line []byte, err error) {
 	for len(line) == 0 {
 		r.line = l.number
@@ -73,8 +72,8 @@ func (l *lineSplitter) record(trim func([]byte) []byte) (r row, line []byte, err
 	return r, line, nil
 }
 
-// peek returns the line that starts offset bytes ahead, with its line end. It consumes nothing. The error is
-// errLong if the text from here to the end of that line exceeds most bytes.
+// peek returns the line that starts offset bytes ahead, with its line end. It consumes nothing. The error is errLong if the
+// text up to the end of that line exceeds most bytes.
 func (l *lineSplitter) peek(offset int) ([]byte, error) {
 	searched := offset
 	for {
@@ -96,9 +95,8 @@ func (l *lineSplitter) peek(offset int) ([]byte, error) {
 	}
 }
 
-// search looks for the end of the line that continues from bytes ahead. It returns the size of the text up to and
-// with that line end, or else 0 and the size of the text without a line end. A CR at the end of the buffer may be half
-// of a CRLF unless the source has ended.
+// search looks for the next line end, from from bytes ahead. It returns the size of the text including the line end, or else 0
+// and the size of the text without one. A CR at the end of the buffer may be half of a CRLF, unless the source has ended.
 func (l *lineSplitter) search(from int) (size, without int) {
 	cr := l.nextCR(l.start + from)
 	if i := bytes.IndexByte(l.buf[l.start+from:cr], '\n'); i >= 0 {
@@ -114,7 +112,7 @@ func (l *lineSplitter) search(from int) (size, without int) {
 	return 0, cr - l.start
 }
 
-// nextCR returns the index in the buffer of the first CR that is not before from; the end of the buffer if there is none.
+// nextCR returns the index in the buffer of the first CR from from on; l.end if there is none.
 func (l *lineSplitter) nextCR(from int) int {
 	if from < l.noCR || from > l.cr {
 		l.noCR, l.cr = from, from

@@ -12,8 +12,7 @@ import (
 	"strings"
 )
 
-// Source is an open input: a file, or an object in object storage. Stat describes what is read, and not a later
-// version.
+// Source is an open input: a file, or an object in an object store. Stat describes the version that is read.
 type Source interface {
 	io.ReadCloser
 	io.ReaderAt
@@ -22,8 +21,8 @@ type Source interface {
 
 // Storage opens inputs whose paths are URLs, such as s3://bucket/key.
 type Storage interface {
-	// Open opens an object. The context counts for reading, too; when it ends, the error is ErrInterrupted. The error of a
-	// missing object is fs.ErrNotExist.
+	// Open opens an object. The context also ends reading, with ErrInterrupted. The error for a missing object wraps
+	// fs.ErrNotExist.
 	Open(ctx context.Context, url string) (Source, error)
 	// List returns the URLs that begin with prefix, in lexical order.
 	List(ctx context.Context, prefix string) ([]string, error)
@@ -38,10 +37,10 @@ func isURL(path string) bool { return strings.Contains(path, "://") }
 // stdinPath is the path of standard input.
 const stdinPath = "-"
 
-// errFolder is the error of open for a folder, which expand replaces by its parts.
+// errFolder is the error of open for a folder.
 var errFolder = errors.New("is a folder")
 
-// openSource opens a file or an object. The size is that of open.
+// openSource opens a file or an object. size is as in open.
 func (o *Options) openSource(path string) (body Source, size int64, err error) {
 	if !isURL(path) {
 		return open(path)
@@ -59,8 +58,7 @@ func (o *Options) openSource(path string) (body Source, size int64, err error) {
 	return body, info.Size(), nil
 }
 
-// open opens an input. The size is in bytes as stored, or -1 for a pipe or a device, which can be read only
-// once.
+// open opens a file. size is in bytes as stored, or -1 for a pipe or a device, which can be read only once.
 func open(path string) (body Source, size int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -80,9 +78,9 @@ func open(path string) (body Source, size int64, err error) {
 	return f, info.Size(), nil
 }
 
-// Expand returns the files of a path, sorted by name: those that a glob matches and the parts of a folder, or else the
-// path itself. The storage is for URLs and may be nil. The error is an *OpenError, or an *UnsupportedError for a
-// folder without parts.
+// Expand returns the files of a path, sorted by name: the matches of a glob, the parts of a folder, or else the path itself.
+// storage opens URLs and may be nil. The error is an *OpenError, or an *UnsupportedError for a folder that is not a list of
+// parts.
 func Expand(path string, storage Storage) ([]string, error) {
 	return (&Options{Paths: []string{path}, Storage: storage}).expand()
 }
@@ -131,7 +129,7 @@ func (o *Options) filesOf(path string) (names []string, err error) {
 	return names, nil
 }
 
-// partsOf returns the files in a folder and in the folders below, in lexical order; folder itself if it is a file.
+// partsOf returns the files in a folder and its subfolders, in lexical order; folder itself if it is a file.
 func partsOf(folder string) ([]string, error) {
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		return []string{folder}, nil
@@ -156,8 +154,8 @@ func partsOf(folder string) ([]string, error) {
 	return names, checkParts(folder, names)
 }
 
-// checkRegular returns an *OpenError for a pipe or a device: opening it may wait forever, so that it is read only if it is
-// named itself. The error of a missing file is that of open.
+// checkRegular returns an *OpenError for a pipe or a device. Opening one may block for ever, so it must be named itself. A
+// missing file is no error here, but in open.
 func checkRegular(path string) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
@@ -168,12 +166,11 @@ func checkRegular(path string) error {
 
 var errSpecial = errors.New("is a pipe or a device, which is read only if it is named itself")
 
-// isHidden reports whether a name in a folder is not that of a part. As in Spark and DuckDB, these names begin with _
-// or a dot.
+// isHidden reports whether a file in a folder is not a part: its name begins with _ or a dot, as in Spark and DuckDB.
 func isHidden(name string) bool { return strings.HasPrefix(name, "_") || strings.HasPrefix(name, ".") }
 
-// checkParts returns an *UnsupportedError unless all parts of a folder have the extension of one format, or none has an
-// extension: then the content decides.
+// checkParts returns an *UnsupportedError unless all parts of a folder have an extension of the same format, or none has an
+// extension. Then the content decides.
 func checkParts(folder string, parts []string) error {
 	for _, part := range parts {
 		switch {

@@ -15,18 +15,17 @@ import (
 // DefaultJoin is the default of Options.Join.
 const DefaultJoin = " "
 
-// Options describe the inputs. Only Paths or Records is required. The zero value of any other field stands for a default,
-// which is mostly to examine the input.
+// Options describe the inputs. Only Paths or Records is required. Most other fields are detected from the input by default.
 type Options struct {
 	// Paths are files, folders, globs, URLs of these, or "-" (once) for Stdin, read in this order. A path that exists is
 	// not a glob, even if it has glob characters. The files of a glob are sorted by name.
 	Paths []string
-	// Records are the input in place of Paths. They are ranged over once, by another goroutine than that of the caller of
-	// Read, one record ahead. Number is set, and File and Line are set if they are not given. A record with Err, with
-	// another number of Fields than RecordColumns, or with invalid UTF-8 is malformed. An error of the sequence is final.
-	// The options of formats must not be given. The sequence may use the slices of a record again. See [Inputs] for records without fields.
+	// Records are the input instead of Paths. The Reader ranges over them once, in its own goroutine, one record ahead of Read.
+	// It sets Number, and File and Line if they are zero. A record with Err, with a wrong number of Fields, or with invalid
+	// UTF-8 is malformed. An error of the sequence is final. The sequence may reuse the slices of a record. Options of formats
+	// are errors. For records without fields, see [Inputs].
 	Records iter.Seq2[Record, error]
-	// RecordColumns are the names of the Fields of Records. A record without Fields has empty ones.
+	// RecordColumns are the names of the Fields of Records. A record without Fields gets empty fields.
 	RecordColumns []string
 	// Storage opens the paths that are URLs, such as s3://bucket/key; nil for none.
 	Storage Storage
@@ -35,56 +34,55 @@ type Options struct {
 	// Stdin is the standard input, for the path "-". The Reader does not close it.
 	Stdin io.Reader
 
-	// Format is one of [FormatNames], in any case; jsonl is also that of JSON arrays and of values of several lines. The
-	// default is the format of the extension, also with .gz or .zst after it, or else of the content. Parquet and Excel
-	// are always recognized by their content.
+	// Format is one of [FormatNames], in any case. jsonl includes JSON arrays and values of several lines. The default is the
+	// format of the extension, which may be followed by .gz or .zst, or else of the content. Parquet and Excel are always
+	// recognized by their content.
 	Format string
 
-	// Columns are the names of the input columns, exactly or, if that is unambiguous, in any case and with other spaces
-	// and underscores. In JSONL and Parquet they may be dotted paths. JSONL strings and lines of txt are inputs
-	// themselves and need no column. The input of several columns is their values in this order with Join between,
-	// without those that are blank, null or Missing.
+	// Columns are the names of the input columns: exact or, if that is unambiguous, with differences in case, spaces, hyphens
+	// and underscores. In JSONL and Parquet they may be dotted paths. JSONL strings and lines of txt are inputs themselves and
+	// need no column. The values of several columns are joined in this order, without those that are blank, null or Missing.
 	Columns []string
-	// Join stands between the values of several input columns. The default is a space.
+	// Join is the separator between the values of several input columns. The default is a space.
 	Join string
-	// Missing reports whether a value of one of several input columns stands for no value, as NULL does; nil for none.
+	// Missing reports whether a value of one of several input columns is a placeholder for a missing value, such as NULL; nil
+	// for none.
 	Missing func(value string) bool
-	// Candidates are names for the input column, tried in this order and like Columns if Columns is empty.
+	// Candidates are names of the input column to try, in this order, if Columns is empty.
 	Candidates []string
-	// ExtraColumns are names like Columns, keys or dotted paths that are columns even if the first records of a JSONL file
-	// do not have them. Without a JSONL file among the inputs, a file must have each of them.
+	// ExtraColumns are names like Columns. They are columns even if the first records of a JSONL file do not have them. If no
+	// input is JSONL, a file must have each of them.
 	ExtraColumns []string
-	// NamedOnly says that the columns of Parquet are ExtraColumns alone: other columns are not read, except for the
-	// input columns.
+	// NamedOnly reads only ExtraColumns and the input columns of Parquet.
 	NamedOnly bool
-	// InputsOnly says that the fields of records are not used: those of Parquet are empty then, and their columns are not
-	// read. A record that only its other columns would make malformed is then not malformed.
+	// InputsOnly reads only the input columns of Parquet: fields are empty, and values in other columns do not make a record
+	// malformed.
 	InputsOnly bool
-	// Reuse says that the Fields and Nulls of a record are used until the next Read only. Those of Parquet then share memory.
+	// Reuse lets Parquet records share the memory of Fields and Nulls, which are then valid only until the next Read.
 	Reuse bool
 
 	// Sheet is the sheet of Excel files, in any case. The default is the first sheet.
 	Sheet string
 
-	// Dialect says how rows are written as text. By default the content decides.
+	// Dialect is the form of rows as text. By default it is detected.
 	Dialect Dialect
-	// Comment begins the lines of txt that are no inputs unless the Dialect says it; "" for none.
+	// Comment is the beginning of comment lines in txt, if the Dialect has none; "" for none.
 	Comment string
 
-	// Encoding is utf-8, utf-16 or another label of the WHATWG Encoding Standard, such as windows-1252, iso-8859-2,
-	// shift_jis or gbk, in any case. The default is the encoding of the byte order mark, or else utf-8, unless the
-	// content looks like another: the first 64 KiB have the zero bytes of UTF-16, or the 64 KiB from the first byte
-	// beyond ASCII look like windows-1252.
+	// Encoding is utf-8, utf-16 or another label of the WHATWG Encoding Standard, such as windows-1252, iso-8859-2, shift_jis
+	// or gbk, in any case. The default is the encoding of the byte order mark. Without one, it is utf-8, unless the first 64
+	// KiB have the zero bytes of UTF-16, or the 64 KiB from the first byte beyond ASCII look like windows-1252.
 	Encoding string
 
-	// MaxRecord is the most bytes of a record. The default is 1 MiB, which only stray quotes and binary files exceed.
+	// MaxRecord is the most bytes of a record. The default and the least is 1 MiB, which only stray quotes and binary files
+	// exceed.
 	MaxRecord int
 
-	// Log receives the guesses and warnings; nil for none.
+	// Log gets guesses and warnings; nil for no log.
 	Log *slog.Logger
 }
 
-// check returns the options with defaults and names in lower case. The error is an *OptionError.
+// check returns the options with defaults, and names in lower case. The error is an *OptionError.
 func (o Options) check() (Options, error) {
 	if err := o.checkRecords(); err != nil {
 		return o, err
@@ -130,7 +128,7 @@ func (o Options) check() (Options, error) {
 	return o, nil
 }
 
-// checkRecords refuses options that are not for the records of the caller.
+// checkRecords returns an error for options that do not go with Records.
 func (o *Options) checkRecords() error {
 	formatted := o.Format != "" || len(o.Columns) > 0 || o.Join != "" || o.Sheet != "" || o.Dialect != (Dialect{}) || o.Encoding != ""
 	switch {
@@ -144,7 +142,7 @@ func (o *Options) checkRecords() error {
 	return nil
 }
 
-// namedTwice returns the first name that is there twice; "" if there is none.
+// namedTwice returns the first repeated name; "" if there is none.
 func namedTwice(names []string) string {
 	for i, name := range names {
 		if slices.Contains(names[:i], name) {

@@ -12,19 +12,19 @@ import (
 // origin is the state of a regular file when reading begins.
 type origin struct {
 	file     regularFile
-	start    int64 // offset of the first byte: another process may have read a part of standard input
+	start    int64 // offset at which reading begins: another process may have read a part of standard input
 	size     int64 // bytes
 	modified time.Time
 }
 
-// regularFile has the methods of os.File by which changes of the file are detected.
+// regularFile has the methods of os.File that detect changes of a file.
 type regularFile interface {
 	io.ReaderAt
 	io.Seeker
 	Stat() (fs.FileInfo, error)
 }
 
-// originOf returns nil for a body that is not a regular file.
+// originOf returns the origin of a regular file; nil for other bodies.
 func originOf(body any) *origin {
 	f, ok := body.(regularFile)
 	if !ok {
@@ -41,9 +41,9 @@ func originOf(body any) *origin {
 	return &origin{f, start, info.Size(), info.ModTime()}
 }
 
-// compare compares the file with the bytes that were read to its end: their number and their checksum in hex. It
-// returns the number of bytes appended since, or in changed why the file no longer starts with these bytes. A
-// new modification time alone is not a change.
+// compare compares the file with the bytes that were read: their number and their checksum in hex. It returns the number of
+// bytes that were appended since, or in changed why the file does not start with these bytes. A new modification time alone is
+// not a change.
 func (o *origin) compare(read int64, checksum string) (appended int64, changed string, err error) {
 	info, err := o.file.Stat()
 	if err != nil {
@@ -66,8 +66,7 @@ func (o *origin) compare(read int64, checksum string) (appended int64, changed s
 	return info.Size() - end, "", nil
 }
 
-// checkOrigin returns a *ChangedError if the current file, which was read to its end, has changed since. Appended
-// whole lines are only logged.
+// checkOrigin returns a *ChangedError if the current file has changed while it was read. Appended whole lines are only logged.
 func (r *Reader) checkOrigin() error {
 	if r.stream.origin == nil {
 		return nil

@@ -24,20 +24,20 @@ var parquetFormat = inputFormat{
 // parquetMagic begins and ends a Parquet file.
 const parquetMagic = "PAR1"
 
-// table is a Parquet file, as Open has found it.
+// table is the result of inspectParquet.
 type table struct {
 	rows    int64
-	columns []tableColumn // those that are read, parallel to file.columns
+	columns []tableColumn // columns to read, parallel to file.columns
 	inputs  []tableColumn
 }
 
-// tableColumn is a column of the file, or the part of a column that a dotted path names.
+// tableColumn is a column of the file, or a part of one, named by a dotted path.
 type tableColumn struct {
 	Column
 	node *node
 }
 
-// isParquet reports whether content is that of a Parquet file, whole or cut short.
+// isParquet reports whether content begins like a Parquet file.
 func isParquet(head []byte, _ Source, _ int64) bool {
 	return strings.HasPrefix(string(head), parquetMagic) && controls(head) > 0
 }
@@ -64,7 +64,7 @@ func damagedParquet(name string, reason error) error {
 	return &UnsupportedError{name, fmt.Sprintf("a damaged Parquet file (%v)", reason), "fetch the file again"}
 }
 
-// inspectParquet finds the columns of a Parquet file and the columns to read.
+// inspectParquet finds the columns of a Parquet file.
 func inspectParquet(f *file, body Source, size int64, o *Options) (opener, error) {
 	opened, err := openParquet(f.info.Name, body, size)
 	if err != nil {
@@ -143,7 +143,7 @@ func newTable(f *file, opened *pages.File, o *Options) (t *table, all []string, 
 	return t, all, nil
 }
 
-// descend returns the column at a dotted path without lists on the way; nil if there is none.
+// descend returns the column at a dotted path; nil if there is none, or if the path leads through a list.
 func descend(c *parquet.Column, path string) *parquet.Column {
 	for _, below := range c.Columns() {
 		if below.Name() == path {
@@ -170,7 +170,7 @@ func newTableColumn(name string, opened *pages.File, c *parquet.Column, most int
 	return tableColumn{column, n}
 }
 
-// parquetParser reads the rows of one Parquet file. It has one page of each column that is read in memory.
+// parquetParser reads the rows of one Parquet file. It holds one page of each column in memory.
 type parquetParser struct {
 	file    *pages.File
 	table   *table
@@ -189,15 +189,15 @@ type parquetParser struct {
 	bytes  int   // of its values
 	fields slab[string]
 	nulls  slab[bool]
-	reuse  bool // Options.Reuse: every row has the memory of kept
+	reuse  bool // Options.Reuse: all rows share the memory of kept
 	kept   row
 }
 
-// placedColumn is a column with the leaves that it consists of.
+// placedColumn is a column with its leaves.
 type placedColumn struct {
 	*node
 	leaves []*leaf
-	only   *leaf // of a column that has one value in a row, which is no object; nil for others
+	only   *leaf // the leaf of a column with one plain value per row; nil for other columns
 }
 
 // open opens the file again, and checks that its rows and columns have not changed.
@@ -274,7 +274,7 @@ func (p *parquetParser) openGroup() {
 	p.group++
 }
 
-// build returns the row of the current values.
+// build makes a row from the current values.
 func (p *parquetParser) build() row {
 	r := row{line: p.row, fields: p.kept.fields, nulls: p.kept.nulls}
 	if clear(r.nulls); !p.reuse {
@@ -312,7 +312,7 @@ func (p *parquetParser) build() row {
 
 const faultBinary = "invalid UTF-8 in a text column"
 
-// field returns the current value as a field. A value that is longer than a record may be has none.
+// field returns the current value as a field.
 func (c *placedColumn) field() field {
 	if c.only != nil {
 		return c.only.field()

@@ -14,7 +14,7 @@ import (
 const (
 	// leafBatch is the number of values of a column that are decoded at once.
 	leafBatch = 128
-	// batchText is the size from which a text of fields ends, in bytes: any field retains the whole text.
+	// batchText is the size in bytes at which a shared text of fields ends, because any field retains the whole text.
 	batchText = 8 << 10
 )
 
@@ -24,19 +24,19 @@ type leaf struct {
 	repeated bool
 	bytes    bool          // its values are byte arrays
 	most     int           // Options.MaxRecord
-	form     *node         // of the fields; nil if no column is this leaf alone
+	form     *node         // formats the fields; nil if the leaf is only a part of columns
 	source   *pages.Values // nil before the first row group
 	batch    [leafBatch]parquet.Value
-	next, n  int             // the index of the next value of batch, and the number of values there
-	values   []parquet.Value // values of the current row: one, or several of a repeated column
+	next, n  int             // index of the next value in batch, and number of values there
+	values   []parquet.Value // of the current row: one, or any number for a repeated column
 	size     int             // bytes of the values
 	fields   [leafBatch]field
-	made     int // the number of fields, which are those of the first values of batch
+	made     int // number of values of batch whose fields are made
 	text     []byte
 	ends     [leafBatch]int
 }
 
-// field is a value as a field.
+// field is the text of a value.
 type field struct {
 	text   string // valid UTF-8
 	null   bool
@@ -57,7 +57,7 @@ func (l *leaf) open(file *pages.File, group int) {
 	l.source, l.values, l.next, l.n, l.made = file.Values(group, l.index), nil, 0, 0, 0
 }
 
-// read sets the values to those of the next row, if their size is at most limit.
+// read sets values to those of the next row, or to none if their size exceeds limit.
 func (l *leaf) read(limit int) error {
 	if l.next == l.n {
 		if err := l.fill(); err == io.EOF {
@@ -88,23 +88,23 @@ func (l *leaf) read(limit int) error {
 		if l.batch[l.next].RepetitionLevel() == 0 {
 			return nil
 		}
-		l.size += len("0,") // each element has a character and a comma, at least
+		l.size += len("0,") // an element has at least a character and a comma
 		l.take(limit)
 	}
 }
 
-// take takes the next value. A row that is too long has no values.
+// take appends the next value. If the row is longer than limit, it drops all values.
 func (l *leaf) take(limit int) {
 	v := &l.batch[l.next]
 	if l.size += l.sizeOf(v); l.size <= limit {
-		l.values = append(l.values, v.Clone()) // the next page may take the memory of this one
+		l.values = append(l.values, v.Clone()) // the next page may reuse the memory of this one
 	} else {
 		l.values = nil
 	}
 	l.next++
 }
 
-// field returns the current value, of a column that is not repeated.
+// field returns the field of the current value. The column is not repeated.
 func (l *leaf) field() field {
 	if l.next > l.made {
 		l.makeFields()
@@ -112,21 +112,21 @@ func (l *leaf) field() field {
 	return l.fields[l.next-1]
 }
 
-// sameField is the end of a field that is the one before.
+// sameField is in ends for a field that is equal to the previous one.
 const sameField = -1
 
-// makeFields makes the fields from the current value on. Their texts share the memory of one string.
+// makeFields makes fields from the current value on. Their texts share the memory of one string.
 func (l *leaf) makeFields() {
 	first, at := l.next-1, l.next-1
 	l.text = l.text[:0]
 	for ; at < l.n && (at == first || len(l.text) < batchText); at++ {
 		v := &l.batch[at]
-		if at > first && *v == l.batch[at-1] { // a text of a dictionary is in one place
+		if at > first && *v == l.batch[at-1] { // equal dictionary values share their memory
 			l.ends[at] = sameField
 			continue
 		}
 		null := v.DefinitionLevel() < l.form.def
-		if !null && l.sizeOf(v) <= l.most { // the row is too long otherwise
+		if !null && l.sizeOf(v) <= l.most { // longer rows are faults
 			l.text = l.form.append(l.text, *v)
 		}
 		l.fields[at].null, l.ends[at] = null, len(l.text)
@@ -158,7 +158,7 @@ func (l *leaf) sizeOf(v *parquet.Value) int {
 	return len(v.ByteArray())
 }
 
-// keptValues is the most values of a list whose memory is kept for the next row.
+// keptValues is the largest capacity of values that is kept for the next row.
 const keptValues = 1 << 12
 
 // fill reads the next values; io.EOF after the last value of the row group.

@@ -10,7 +10,7 @@ import (
 	"github.com/bulkcat/bulkcat/reader/pages"
 )
 
-// node is a node of a Parquet schema. The levels are those of Dremel, as the Parquet format defines them.
+// node is a node of a Parquet schema. def and rep are the definition and repetition levels of the format.
 type node struct {
 	name     string
 	repeated bool
@@ -18,7 +18,7 @@ type node struct {
 	object   bool // a MAP: its only child repeats, with a key and a value
 	def, rep int  // definition and repetition level of a value that is present
 	children []*node
-	mostText int // more than the bytes of a row that is not too long: its input, and its columns
+	mostText int // at this many bytes, the row is too long, and lists end
 
 	// of a leaf
 	index            int
@@ -50,10 +50,10 @@ func newNode(file *pages.File, c *parquet.Column, most int) *node {
 
 func (n *node) leaf() bool { return n.append != nil }
 
-// single reports whether a row has one value of the node, which is no object.
+// single reports whether a row has one plain value of the node.
 func (n *node) single() bool { return n.leaf() && !n.repeated }
 
-// columns returns the leaves below and including n, in the order of the schema.
+// columns returns the leaves of n, in the order of the schema; n itself if it is a leaf.
 func (n *node) columns() []*node {
 	if n.leaf() {
 		return []*node{n}
@@ -116,8 +116,7 @@ func (n *node) appendEntry(text []byte, parts [][]parquet.Value) []byte {
 	return value.appendJSON(append(append(text, name...), ':'), parts[size:])
 }
 
-// appendList appends the elements of a repeated node. An element begins at each value whose repetition level is at
-// most that of the node.
+// appendList appends the elements of a repeated node. An element begins at each value whose repetition level is at most n.rep.
 func (n *node) appendList(text []byte, parts [][]parquet.Value, open, end byte, element func([]byte, [][]parquet.Value) []byte) []byte {
 	text = append(text, open)
 	rest := append([][]parquet.Value(nil), parts...)

@@ -18,15 +18,14 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// The forms of times as text.
+// The layouts of times as text.
 const (
 	formDateTime  = "2006-01-02T15:04:05.999999999"
 	formTimestamp = formDateTime + "Z"
-	formMinutes   = ":04:05.999999999" // of a time of the day, after the hours
+	formMinutes   = ":04:05.999999999" // of a time of day, after the hours
 )
 
-// setType sets the type of a leaf, and the form of its values as text. The stored logical type may be one that the
-// library does not have.
+// setType sets the type and the text form of a leaf. stored is the logical type in the file, which the library may not support.
 func (n *node) setType(t parquet.Type, stored format.LogicalTypeValue) {
 	n.setPhysical(t.Kind())
 	n.bytes = t.Kind() == parquet.ByteArray || t.Kind() == parquet.FixedLenByteArray
@@ -83,7 +82,7 @@ func (n *node) setPhysical(kind parquet.Kind) {
 	case parquet.Int64:
 		n.typ, n.append = TypeInt64, func(text []byte, v parquet.Value) []byte { return strconv.AppendInt(text, v.Int64(), 10) }
 	case parquet.Int96: // nanoseconds of the day, and the Julian day
-		n.scale = 6 // Spark's; nanoseconds do not reach the years 1 and 9999, which tables have for "never"
+		n.scale = 6 // as in Spark; in nanoseconds, the range lacks the years 1 and 9999, which stand for "never"
 		n.typ, n.append = TypeDateTime, func(text []byte, v parquet.Value) []byte {
 			i := v.Int96()
 			const julianOfUnix = 2440588
@@ -94,7 +93,7 @@ func (n *node) setPhysical(kind parquet.Kind) {
 		n.typ, n.append = TypeDouble, func(text []byte, v parquet.Value) []byte { return appendFloat(text, float64(v.Float()), 32) }
 	case parquet.Double:
 		n.typ, n.append = TypeDouble, func(text []byte, v parquet.Value) []byte { return appendFloat(text, v.Double(), 64) }
-	default: // text without its type, as old programs write it, or bytes
+	default: // bytes, or text of old programs that do not write its type
 		n.append = func(text []byte, v parquet.Value) []byte {
 			if b := v.ByteArray(); utf8.Valid(b) && controls(b) == 0 {
 				return append(text, b...)
@@ -104,7 +103,7 @@ func (n *node) setPhysical(kind parquet.Kind) {
 	}
 }
 
-// setUnsigned sets the form of unsigned integers. Those of 64 bits are decimals, because int64 does not have them all.
+// setUnsigned sets the form of unsigned integers. Integers of 64 bits are decimals, because not all fit int64.
 func (n *node) setUnsigned(kind parquet.Kind) {
 	if kind == parquet.Int32 {
 		n.append = func(text []byte, v parquet.Value) []byte { return strconv.AppendUint(text, uint64(v.Uint32()), 10) }
@@ -130,20 +129,20 @@ func timeForm(kind parquet.Kind, unit format.TimeUnit, form string) func([]byte,
 	}
 }
 
-// clockForm returns the form of times of the day. DuckDB has the time 24:00:00, which is not that of the next day.
+// clockForm returns the form of times of day. DuckDB also has the time 24:00:00.
 func clockForm(kind parquet.Kind, unit format.TimeUnit) func([]byte, parquet.Value) []byte {
 	perHour := 3600 * int64(math.Pow10(decimalsOf(unit)))
 	minutes := timeForm(kind, unit, formMinutes)
 	return func(text []byte, v parquet.Value) []byte {
 		n := integer(kind, v)
-		if n < 0 { // no time of the day
+		if n < 0 { // not a time of day
 			return strconv.AppendInt(text, n, 10)
 		}
 		return minutes(fmt.Appendf(text, "%02d", n/perHour), v)
 	}
 }
 
-// decimalsOf returns the number of decimals of a second in a unit.
+// decimalsOf returns the number of decimals of a second for a unit.
 func decimalsOf(unit format.TimeUnit) int {
 	switch unit.Value.(type) {
 	case *format.MilliSeconds:
@@ -168,7 +167,7 @@ func decimalForm(kind parquet.Kind, scale int) func([]byte, parquet.Value) []byt
 	}
 }
 
-// maxScale is more than the scale of any decimal that programs write (76).
+// maxScale bounds the scale of a damaged file. Programs write decimals of up to 76 digits.
 const maxScale = 1000
 
 // appendDecimal appends digits with a point before the last scale digits.
@@ -188,7 +187,7 @@ func appendDecimal(text []byte, digits string, scale int) []byte {
 	return text
 }
 
-// appendFloat appends a number as JSON writes it: without an exponent unless it is very large or very small.
+// appendFloat appends a number as in JSON: without an exponent, unless it is very large or very small.
 func appendFloat(text []byte, x float64, bits int) []byte {
 	verb := byte('f')
 	if abs := math.Abs(x); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
@@ -197,7 +196,7 @@ func appendFloat(text []byte, x float64, bits int) []byte {
 	return strconv.AppendFloat(text, x, verb, -1, bits)
 }
 
-// float16 returns the number of two bytes in the format binary16 of IEEE 754, little-endian.
+// float16 decodes an IEEE 754 binary16 number, little-endian.
 func float16(b []byte) float64 {
 	n := binary.LittleEndian.Uint16(b)
 	exponent, fraction := int(n>>10&31), float64(n&1023)

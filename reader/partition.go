@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// partition is a value in the path of a part, as in country=DE/part-0.parquet. Spark, DuckDB and pyarrow read and
-// write such folders.
+// partition is a column in the path of a part, as in country=DE/part-0.parquet. Spark, DuckDB and pyarrow read and write such
+// folders.
 type partition struct {
 	name  string
 	value string
@@ -15,10 +15,10 @@ type partition struct {
 	place int // index in the run's columns
 }
 
-// nullPartition is the value of a partition without a value.
+// nullPartition stands for null in paths.
 const nullPartition = "__HIVE_DEFAULT_PARTITION__"
 
-// partitionsOf returns the partitions in the path of a part, below the first of paths that is a folder with that part.
+// partitionsOf returns the partitions in the path of a part, below the first of paths that contains the part.
 func partitionsOf(paths []string, name string) (partitions []partition) {
 	for _, folder := range paths {
 		below, err := filepath.Rel(folder, name)
@@ -45,7 +45,7 @@ func partitionsOf(paths []string, name string) (partitions []partition) {
 	return nil
 }
 
-// placePartitions adds the columns of a file's partitions. A column of the file has priority.
+// placePartitions adds the columns of a file's partitions. A column in the file has priority.
 func (r *Reader) placePartitions(f *file) {
 	kept := f.partitions[:0]
 	for _, p := range f.partitions {
@@ -58,7 +58,7 @@ func (r *Reader) placePartitions(f *file) {
 	f.partitions = kept
 }
 
-// addPartitions sets the fields of a record that its file's partitions have.
+// addPartitions sets the fields of a record for the partitions of its file.
 func (f *file) addPartitions(rec *Record) {
 	for _, p := range f.partitions {
 		rec.Fields[p.place] = p.value

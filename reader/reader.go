@@ -18,34 +18,34 @@ type Record struct {
 	File   string // the path as given or as a glob found it; "-" for standard input
 	Line   int64  // the line in File on which the record starts, from 1; in Parquet and Excel the row
 
-	// Input is the decoded value of the input column, or the values of several, neither trimmed nor checked. It is "" if
+	// Input is the decoded value of the input column, or the joined values of several, neither trimmed nor checked. It is "" if
 	// the value is missing or null, or the record is malformed.
 	Input string
 
-	// Fields has a value for each of [Reader.Columns], "" for a missing value, and for a value of a malformed
-	// record that is not certain. JSON values other than strings are compact JSON. Every value is valid UTF-8.
-	// Records share memory: do not change Fields.
+	// Fields has a value for each of [Reader.Columns]: "" for a missing value, and for an uncertain value of a malformed
+	// record. JSON values other than strings are compact JSON. Every value is valid UTF-8. Records share memory: do not modify
+	// Fields.
 	Fields []string
 
-	// Nulls reports for each of Fields whether it is null. It is nil for formats without nulls, CSV and txt, and for a record
-	// without fields. Do not change it.
+	// Nulls reports for each of Fields whether it is null. It is nil for formats without nulls (CSV and txt), and for a record
+	// without fields. Do not modify it.
 	Nulls []bool
 
 	// Err is a *RowError when the record is malformed, else nil.
 	Err error
 }
 
-// FileInfo describes one file, as far as it was read.
+// FileInfo describes one file and the part that was read.
 type FileInfo struct {
-	Name    string   // as in Record.File; InMemory for Options.Records, which have no other members
+	Name    string   // as in Record.File; InMemory for Options.Records, for which all other fields are zero
 	Format  string   // one of FormatNames, or json for an array or for values of several lines
 	Inputs  []string // the names of the input columns; none for txt and for JSONL strings
-	Guessed bool     // the input column is one of several with usual names, of which Options.Columns names none
+	Guessed bool     // the input column was chosen among several with usual names
 	Bytes   int64    // number of bytes read so far, as stored (compressed)
 	SHA256  string   // checksum of these bytes, in hex; "" before the first
 	Whole   bool     // the file was read to its end
 
-	Comments int64 // number of lines of txt that are comments, read so far
+	Comments int64 // number of comment lines of txt, read so far
 }
 
 // Reader reads the records of a run in order. Its methods are for one goroutine at a time, except Progress.
@@ -54,8 +54,8 @@ type Reader struct {
 	files   []*file
 	columns []string
 	types   []Column       // of columns
-	index   map[string]int // index of each of columns
-	blank   []string       // Fields of records without any
+	index   map[string]int // index of each column
+	blank   []string       // Fields of records without fields
 
 	read  atomic.Int64
 	total int64
@@ -66,13 +66,13 @@ type Reader struct {
 	parser  parser
 	number  int64   // number of the last record
 	before  int64   // number of the last record before the current file
-	ahead   *Record // record that Empty has read; nil for none
+	ahead   *Record // the record that Empty has read; nil for none
 	memory  *memory // of Options.Records; nil for files
 	unknown unknownKeys
 	err     error
 }
 
-// row is a record as the parser of a format sees it.
+// row is a record as a parser returns it.
 type row struct {
 	line   int64
 	input  string
@@ -87,9 +87,9 @@ type parser interface {
 	at() int64 // number of the next line
 }
 
-// Open reads the beginning of every input. A missing file, an unknown column or a damaged beginning is an error here,
-// before any request, and the columns are known before the first record. For standard input and pipes, Open waits for
-// 64 KiB, for 1,000 records or 4 MiB of JSONL, or for their end.
+// Open reads the beginning of every input. It finds the columns, and returns an error for a missing file, an unknown column or
+// a damaged beginning, before any request is sent. For standard input and pipes, it waits for 64 KiB, for 1,000 records or 4
+// MiB of JSONL, or for their end.
 //
 // The error is an *OptionError, *OpenError, *UnsupportedError, *FormatError, *ColumnError or *ReadError.
 func Open(options Options) (*Reader, error) {
@@ -126,8 +126,8 @@ func Open(options Options) (*Reader, error) {
 	return r, nil
 }
 
-// checkPart returns an *UnsupportedError if a part of a folder without an extension has another format than the part before:
-// one of the two files may be a note, and no part.
+// checkPart returns an *UnsupportedError if a part without an extension has another format than the previous part: one of them
+// is perhaps a note.
 func (r *Reader) checkPart(f *file) error {
 	name := f.info.Name
 	if len(r.files) == 0 || extension(name) != "" || slices.Contains(r.options.Paths, name) {
@@ -143,13 +143,13 @@ func (r *Reader) checkPart(f *file) error {
 // other names of Options.ExtraColumns. An input column that is a dotted path is not among the columns.
 func (r *Reader) Columns() []string { return slices.Clone(r.columns) }
 
-// Schema returns the columns with their types, parallel to Columns. The types of JSON are those of the first 1,000
-// records: a later value may have another type, and its text is then not of the column's type.
+// Schema returns the columns with their types, parallel to Columns. The types of JSON are from the first 1,000 records: later
+// values may have other types.
 func (r *Reader) Schema() []Column { return slices.Clone(r.types) }
 
-// Read returns the next record. A malformed record has Err set; the error is then nil. The error is io.EOF after
-// the last record. Any other error is final: a *ReadError, a *ChangedError if a file changed while it was read, or
-// an *OpenError or *FormatError if a file changed after Open.
+// Read returns the next record. A malformed record has Err set, and the error is nil. The error is io.EOF after the last
+// record. Any other error is final: a *ReadError, a *ChangedError if a file changed while it was read, or an *OpenError or
+// *FormatError if a file changed after Open.
 func (r *Reader) Read() (Record, error) {
 	if r.ahead != nil {
 		record := *r.ahead
@@ -177,7 +177,7 @@ func (r *Reader) Read() (Record, error) {
 	return Record{}, r.err
 }
 
-// Empty reports whether there is no further record. It waits for the next record or error, which Read then returns.
+// Empty reports whether there are no more records. It waits for the next record or error, which Read then returns.
 func (r *Reader) Empty() bool {
 	if r.ahead == nil {
 		record, err := r.Read()
@@ -205,13 +205,14 @@ func (r *Reader) Files() []FileInfo {
 // if standard input or a pipe is among the inputs. Progress may be called from any goroutine.
 func (r *Reader) Progress() (read, total int64) { return r.read.Load(), r.total }
 
-// UnknownKeys returns up to 20 top-level keys of JSONL records that are not columns, because the first records of
-// their file did not have them, and the number of records with such keys. Options.ExtraColumns makes them columns.
+// UnknownKeys returns up to 20 top-level keys of JSONL records that are not columns, and the number of records with such keys.
+// They are keys that the first records did not have. Options.ExtraColumns makes them columns.
 func (r *Reader) UnknownKeys() (names []string, records int64) {
 	return slices.Clone(r.unknown.names), r.unknown.records
 }
 
-// Close closes the open files, but not Options.Stdin, and waits until the sequence of Options.Records has returned. Read then returns fs.ErrClosed, unless it has failed before.
+// Close closes the open files, but not Options.Stdin, and waits until the sequence of Options.Records has returned. Afterwards
+// Read returns fs.ErrClosed, or its earlier error.
 func (r *Reader) Close() error {
 	if r.err == nil {
 		r.err = fs.ErrClosed

@@ -15,7 +15,7 @@ import (
 // InMemory is the name of Options.Records in FileInfo and in errors.
 const InMemory = "(memory)"
 
-// Inputs returns records for Options.Records that have an input and no fields.
+// Inputs returns a sequence of records without fields, for Options.Records.
 func Inputs(inputs iter.Seq[string]) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for input := range inputs {
@@ -26,8 +26,8 @@ func Inputs(inputs iter.Seq[string]) iter.Seq2[Record, error] {
 	}
 }
 
-// memory ranges over Options.Records in a goroutine, one record ahead of Read. A Read can then be interrupted while the
-// sequence waits.
+// memory ranges over Options.Records in a goroutine, one record ahead of Read. So a Read that waits for the sequence can be
+// interrupted.
 type memory struct {
 	items   chan memoryItem // nil before the first Read; closed when the sequence has ended
 	closing chan struct{}
@@ -44,7 +44,7 @@ func (m *memory) start(records iter.Seq2[Record, error]) {
 	m.ended.Go(func() {
 		defer close(m.items)
 		for record, err := range records {
-			record.Fields, record.Nulls = slices.Clone(record.Fields), slices.Clone(record.Nulls) // the sequence goes on, and may use them again
+			record.Fields, record.Nulls = slices.Clone(record.Fields), slices.Clone(record.Nulls) // the sequence may reuse them
 			select {
 			case m.items <- memoryItem{record, err}:
 			case <-m.closing:
@@ -79,7 +79,7 @@ func (m *memory) stop() {
 	}
 }
 
-// ofMemory is the input of Options.Records. It never counts as read to its end: there are no bytes to be compared later.
+// ofMemory returns the input of Options.Records. Its FileInfo is never Whole, because it has no checksum to compare.
 func (r *Reader) ofMemory() *file {
 	f := &file{info: FileInfo{Name: InMemory}, format: new(inputFormat)}
 	for _, name := range columnNames(r.options.RecordColumns) {
@@ -89,7 +89,7 @@ func (r *Reader) ofMemory() *file {
 	return f
 }
 
-// readMemory reads the next of Options.Records.
+// readMemory reads the next record of Options.Records.
 func (r *Reader) readMemory() (Record, error) {
 	if r.memory.items == nil {
 		r.memory.start(r.options.Records)
@@ -105,7 +105,7 @@ func (r *Reader) readMemory() (Record, error) {
 	return r.checked(p.record), nil
 }
 
-// checked returns a record of Options.Records as Read promises it.
+// checked returns a record of Options.Records with the guarantees of Read.
 func (r *Reader) checked(record Record) Record {
 	r.number++
 	record.Number = r.number
@@ -120,7 +120,7 @@ func (r *Reader) checked(record Record) Record {
 	return record
 }
 
-// fault returns the reason for which a record of Options.Records is malformed; "" if it is not.
+// fault returns why a record of Options.Records is malformed; "" if it is not.
 func (r *Reader) fault(record *Record) string {
 	row, isRow := errors.AsType[*RowError](record.Err)
 	switch {

@@ -10,9 +10,8 @@ import (
 	"sync"
 )
 
-// Spool copies a pipe to a file, so that a run over the pipe can be resumed. A goroutine empties the pipe as fast as
-// the pipe delivers, however slow the run is, and the run reads the file. Once the pipe has ended, the file holds all
-// of its data. Interrupt, Whole and Close may be called while Read waits.
+// Spool copies a pipe to a file. A run reads the file, and can be resumed once the file holds the whole pipe. A goroutine reads
+// the pipe without waiting for the run. Interrupt, Whole and Close may be called while Read waits.
 type Spool struct {
 	path string   // name of the file after Keep
 	name string   // current name of the file
@@ -31,9 +30,8 @@ type Spool struct {
 // ErrInterrupted is the error of a Read that Interrupt has ended.
 var ErrInterrupted = errors.New("reading was interrupted")
 
-// NewSpool starts to copy a pipe into a new hidden file beside path. Keep renames the file to path; until then an
-// earlier spool at path stays. Only one process may spool to path at a time: NewSpool removes the hidden file of a
-// killed process.
+// NewSpool starts to copy a pipe into a new hidden file beside path. Keep renames the file to path. Until then, an earlier
+// spool at path stays. NewSpool removes the hidden file of a killed process, so only one process may spool to path at a time.
 func NewSpool(pipe io.Reader, path string) (*Spool, error) {
 	dir, base := filepath.Split(path)
 	name := filepath.Join(dir, "."+base+".new")
@@ -78,8 +76,8 @@ func (s *Spool) fill(pipe io.Reader) {
 	}
 }
 
-// Read reads the file, and waits for more data until the pipe ends. After the last byte the error is the pipe's,
-// usually io.EOF. It is ErrInterrupted or os.ErrClosed after Interrupt or Close.
+// Read reads the file, and waits for more data until the pipe ends. After the last byte it returns the pipe's error, usually
+// io.EOF. After Interrupt the error is ErrInterrupted, and after Close os.ErrClosed.
 func (s *Spool) Read(p []byte) (int, error) {
 	s.mu.Lock()
 	for s.read == s.written && s.err == nil && !s.closed && !s.interrupted {
@@ -103,7 +101,7 @@ func (s *Spool) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Interrupt makes every Read that waits for the pipe, now or later, return ErrInterrupted.
+// Interrupt makes present and later Reads that wait for the pipe return ErrInterrupted.
 func (s *Spool) Interrupt() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,7 +118,7 @@ func (s *Spool) Keep() error {
 	return nil
 }
 
-// Path returns the current name of the file.
+// Path returns the present path of the file.
 func (s *Spool) Path() string { return s.name }
 
 // Whole reports whether the file holds the whole pipe.
@@ -130,7 +128,7 @@ func (s *Spool) Whole() bool {
 	return s.err == io.EOF
 }
 
-// Close ends reading. The file stays for another run until Remove.
+// Close ends reading, and keeps the file for another run.
 func (s *Spool) Close() error {
 	s.mu.Lock()
 	s.closed = true
@@ -142,13 +140,13 @@ func (s *Spool) Close() error {
 // Remove removes the file.
 func (s *Spool) Remove() error { return os.Remove(s.name) }
 
-// Pump reads a pipe one buffer ahead, so that a Read that waits for the pipe can be interrupted.
+// Pump reads a pipe one buffer ahead in a goroutine: a Read that waits for the pipe can be interrupted.
 type Pump struct {
 	*io.PipeReader
 	in *io.PipeWriter
 }
 
-// NewPump starts to read a pipe in a goroutine, which ends with the pipe or the process.
+// NewPump starts a Pump. Its goroutine ends with the pipe or the process.
 func NewPump(pipe io.Reader) *Pump {
 	out, in := io.Pipe()
 	go func() {

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// readSize is the size of a read from a file in bytes, large enough that system calls cost little.
+	// readSize is the size of a read from a file, in bytes: system calls then cost little.
 	readSize = 64 << 10
 	// zstdWindow bounds the memory of a zstd frame: the default bound of the zstd tool.
 	zstdWindow = 128 << 20
@@ -24,19 +24,19 @@ const (
 
 // stream is an opened input.
 type stream struct {
-	seekable Source        // the file, if it is read by offset and so has no text
+	seekable Source        // the file, if it is read by offset; text is then nil
 	size     int64         // of seekable, in bytes
 	text     io.Reader     // decompressed, in UTF-8
-	lines    *lineSplitter // of the text; nil if a parser does not read by lines
-	encoding string        // of the file, if it is known and not utf-8
+	lines    *lineSplitter // of the text; nil if the parser does not read lines
+	encoding string        // if it is known and not utf-8; else ""
 	raw      *rawReader
-	origin   *origin // nil unless it is a regular file
+	origin   *origin // nil if the input is not a regular file
 	closers  []io.Closer
 }
 
-// newStream returns a stream that owns body, and closes body on an error. The stream adds the raw bytes that it
-// reads to total. A table is read from the archive body. For encoding and found see decode. If it is strict, end marks are text. The error is a *ReadError, or an *UnsupportedError for content
-// that is not a list, compressed or not.
+// newStream returns a stream that owns body. It closes body on an error. The stream adds the raw bytes that it reads to total.
+// If table is not nil, body is a zip archive. For encoding and found, see decode. If strict, end marks are text. The error is a
+// *ReadError or an *UnsupportedError.
 func newStream(name string, body io.ReadCloser, table *zippedTable, encoding string, strict bool, found func(string), total *atomic.Int64) (*stream, error) {
 	s := &stream{
 		raw:     &rawReader{src: body, hash: sha256.New(), total: total},
@@ -86,18 +86,18 @@ func newSeekable(body Source, size int64, first *origin, total *atomic.Int64) *s
 	}
 }
 
-// splitLines returns the lines of the text, of most bytes each.
+// splitLines returns the lines of the text, of at most most bytes each.
 func (s *stream) splitLines(most int) *lineSplitter {
 	s.lines = newLineSplitter(s.text)
 	s.lines.most = most
 	return s.lines
 }
 
-// followStride is the number of rows after which follow reads.
+// followStride is the number of rows between two reads of follow.
 const followStride = 4096
 
-// follow reads on the raw bytes, for the checksum and the progress, up to the share of the file that a number of rows
-// is. The rows themselves are read by offset.
+// follow reads the raw bytes of a file whose rows are read by offset, for the checksum and the progress. share is the share of
+// the file that has been read after the given number of rows.
 func (s *stream) follow(rows int64, share float64) error {
 	due := int64(float64(s.size)*share) - s.raw.bytes
 	if rows%followStride != 0 || due <= 0 {
@@ -118,18 +118,18 @@ func (s *stream) Close() error {
 	return err
 }
 
-// The first bytes of the compressions.
+// The first bytes of compressed files.
 var (
 	magicGzip = []byte{0x1f, 0x8b}             // RFC 1952 §2.3.1
 	magicZstd = []byte{0x28, 0xb5, 0x2f, 0xfd} // RFC 8878 §3.1.1
 )
 
-// IsCompressed reports whether a file begins as gzip or zstd does.
+// IsCompressed reports whether a file begins like gzip or zstd.
 func IsCompressed(head []byte) bool {
 	return bytes.HasPrefix(head, magicGzip) || isZstd(head[:min(len(head), len(magicZstd))])
 }
 
-// decompress recognizes the compression by the first bytes: file names may be wrong, and standard input has none.
+// decompress recognizes the compression by the first bytes, because file names may be wrong, and standard input has none.
 func decompress(name string, r *bufio.Reader) (io.ReadCloser, error) {
 	magic, _ := r.Peek(len(magicZstd)) // the next Read returns an error met here
 	switch {
@@ -149,8 +149,8 @@ func decompress(name string, r *bufio.Reader) (io.ReadCloser, error) {
 	}
 }
 
-// isCutMagic reports whether a file ends within the first bytes of a compression. A text may also be that short and
-// begin with the first byte of zstd, unless the name is that of a compressed file.
+// isCutMagic reports whether a file ends within the first bytes of a compression. Text may begin with the first byte of zstd,
+// so one byte counts only if the name has the extension of a compression.
 func isCutMagic(name string, magic []byte) bool {
 	if len(magic) == 0 || len(magic) == len(magicZstd) {
 		return false
@@ -165,8 +165,8 @@ func compressedName(name string) bool {
 	return strings.HasSuffix(name, ".gz") || strings.HasSuffix(name, ".zst")
 }
 
-// gzipReader reads all members of a gzip file, and skips zeros between and after them, with which backups fill
-// their last block, as the gzip tool does.
+// gzipReader reads all members of a gzip file. It skips zeros between and after them, as the gzip tool does: backups pad their
+// last block with zeros.
 type gzipReader struct {
 	member *gzip.Reader
 	src    *bufio.Reader
@@ -178,7 +178,7 @@ func newGzipReader(r *bufio.Reader) (*gzipReader, error) {
 	return g, g.open()
 }
 
-// open reads the header of a member. The library returns io.EOF for a header that is cut off.
+// open reads the header of a member. A header that is cut off is an error, unlike in the library.
 func (g *gzipReader) open() error {
 	g.err = g.member.Reset(g.src)
 	if g.err == io.EOF {
@@ -189,7 +189,7 @@ func (g *gzipReader) open() error {
 }
 
 func (g *gzipReader) Read(p []byte) (int, error) {
-	for g.err == nil { // a buffer that has met an error while it looked ahead reads again
+	for g.err == nil { // a bufio.Reader reads again after an error that it has met in Peek
 		n, err := g.member.Read(p)
 		if err != io.EOF {
 			return n, err
@@ -221,13 +221,14 @@ func (g *gzipReader) next() error {
 
 func (g *gzipReader) Close() error { return g.member.Close() }
 
-// isZstd also recognizes the skippable frames (RFC 8878 §3.1.2) with which parallel compressors start.
+// isZstd reports whether magic begins a zstd frame, or a skippable frame (RFC 8878 §3.1.2), as parallel compressors write
+// first.
 func isZstd(magic []byte) bool {
 	return bytes.Equal(magic, magicZstd) ||
 		len(magic) == 4 && magic[0]&0xf0 == 0x50 && bytes.Equal(magic[1:], []byte{0x2a, 0x4d, 0x18})
 }
 
-// rawReader counts and hashes the bytes of a file as they are stored.
+// rawReader counts and hashes the stored bytes of a file.
 type rawReader struct {
 	src   io.Reader
 	hash  hash.Hash
@@ -237,7 +238,7 @@ type rawReader struct {
 }
 
 func (r *rawReader) Read(p []byte) (int, error) {
-	// Errors are sticky: a terminal could be read after io.EOF.
+	// Errors are sticky, because a terminal could be read after io.EOF.
 	if r.err != nil {
 		return 0, r.err
 	}

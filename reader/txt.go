@@ -14,7 +14,7 @@ var txtFormat = inputFormat{
 	examine:    func(*file, *beginning, *Options) (opener, error) { return openTXT, nil },
 }
 
-// txtParser reads an input per line, without surrounding white space. Blank lines and comments are not records.
+// txtParser reads one input per line, without surrounding white space. Blank lines and comments are not records.
 type txtParser struct {
 	lines    *lineSplitter
 	comment  string
@@ -40,7 +40,7 @@ func (p *txtParser) next() (row, error) {
 	return r, nil
 }
 
-// trim returns a line without white space around it; nil for a comment, which it counts.
+// trim returns a line without surrounding white space; nil for a comment, which it counts.
 func (p *txtParser) trim(line []byte) []byte {
 	line = bytes.TrimSpace(line)
 	if p.comment != "" && bytes.HasPrefix(line, []byte(p.comment)) {

@@ -1,6 +1,6 @@
 package reader
 
-// Column is a column of the run with the type of its values.
+// Column is a column with the type of its values.
 type Column struct {
 	Name string
 	Type Type
@@ -9,15 +9,14 @@ type Column struct {
 	Scale     int // of TypeDecimal: digits after the point; of TypeTimestamp and TypeDateTime: decimals of a second
 }
 
-// Type is the type of a column's values. Fields hold them as text in one form per type, so that the text and the type
-// are the value.
+// Type is the type of a column's values. Fields hold values as text, in one form per type.
 type Type int
 
 // The types of columns.
 const (
 	TypeString    Type = iota // text; the type of every column of CSV and Excel
 	TypeInt64                 // decimal digits, perhaps after a minus sign
-	TypeDouble                // a decimal: in JSON as written, else the shortest that is the same IEEE 754 double; NaN, +Inf, -Inf
+	TypeDouble                // a decimal number: in JSON as written, else the shortest for the IEEE 754 double; NaN, +Inf, -Inf
 	TypeBool                  // true or false
 	TypeTimestamp             // an instant in UTC, RFC 3339, up to nanoseconds: 2026-01-02T03:04:05.6Z
 	TypeDateTime              // a time without a zone: 2026-01-02T03:04:05.6
@@ -26,12 +25,11 @@ const (
 	TypeJSON                  // compact JSON: an object or an array
 )
 
-// typeNull is the type of a column without a value that is not null, as far as is known when the file is opened. It is
-// text unless another file has values.
+// typeNull is the type of a column whose first values are all null. It becomes text unless another file has values.
 const typeNull Type = -1
 
-// common returns the type of a column that two files have, or the type of two values: of different types, text. Whole
-// and other numbers are doubles, and times have the finer unit.
+// common returns the common type of two columns or values. Whole numbers and doubles are doubles, times have the finer unit,
+// and other different types are text.
 func common(a, b Column) Column {
 	isNumber := func(c Column) bool { return c.Type == TypeInt64 || c.Type == TypeDouble }
 	isTime := func(c Column) bool { return c.Type == TypeTimestamp || c.Type == TypeDateTime }

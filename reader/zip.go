@@ -15,7 +15,7 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// zippedTable is the table in a zip archive. Its bytes lie in one place, so that it is read as a stream.
+// zippedTable is the table in a zip archive. Its bytes are contiguous, so it is read as a stream.
 type zippedTable struct {
 	name   string // in the archive
 	offset int64  // of the compressed bytes
@@ -59,7 +59,7 @@ func tableIn(file string, body Source, size int64) (*zippedTable, error) {
 	return &zippedTable{table.Name, offset, table.FileHeader}, nil
 }
 
-// isAside reports whether a file in an archive is none of its tables: it is hidden, or explains the others.
+// isAside reports whether a file in an archive is not a table: it is hidden, or explains the others.
 func isAside(name string) bool {
 	segments := strings.Split(strings.ReplaceAll(name, `\`, "/"), "/")
 	if slices.ContainsFunc(segments, isHidden) {
@@ -106,7 +106,7 @@ func (c *checkedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// isZip reports whether a file that is read by offset begins as a zip archive does.
+// isZip reports whether a regular file begins like a zip archive.
 func isZip(body Source, size int64) bool {
 	head := make([]byte, len(zipMagic))
 	n, _ := body.ReadAt(head, 0) // the next Read returns an error met here
