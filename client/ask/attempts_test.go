@@ -6,7 +6,6 @@ import (
 	"slices"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
@@ -155,9 +154,6 @@ func TestSettle(t *testing.T) {
 func TestParkedInOrder(t *testing.T) {
 	s := newService(t)
 	var p Parked[*item]
-	if !p.NoneDue(start) {
-		t.Error("empty, but due")
-	}
 	for i, after := range []time.Duration{3, 1, 2} {
 		x := named(string(rune('a' + i)))
 		x.Begin(start)
@@ -165,8 +161,8 @@ func TestParkedInOrder(t *testing.T) {
 		p.Park(x)
 	}
 	first := start.Add(11 * time.Second) // with the second of the policy
-	if !p.NoneDue(first.Add(-1)) || p.NoneDue(first) || p.Len() != 3 {
-		t.Errorf("%d parked, none due before %v: %t", p.Len(), first, p.NoneDue(first))
+	if p.Len() != 3 {
+		t.Errorf("%d parked", p.Len())
 	}
 	if failed, q, due := p.Decide(start, s.Controller, limits.Queue{}); failed != nil || q.Retry || due != first {
 		t.Errorf("at the start: failed %v, retry %t, due %v", names(failed), q.Retry, due)
@@ -181,7 +177,7 @@ func TestParkedInOrder(t *testing.T) {
 	if want := []string{"b", "c", "a"}; !slices.Equal(order, want) {
 		t.Errorf("taken: %v, want %v", order, want)
 	}
-	if x, ok := p.Take(); ok || !p.NoneDue(start.Add(time.Hour)) {
+	if x, ok := p.Take(); ok {
 		t.Errorf("took %v of none", x)
 	}
 }
@@ -252,49 +248,5 @@ func TestTakeWhatWasSettled(t *testing.T) {
 	p.Park(second)
 	if x, _ := p.Take(); x != first {
 		t.Errorf("took the %s, which was not decided on", x.Request.Input)
-	}
-}
-
-func TestWaker(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		wait time.Duration
-		due  time.Duration // 0 for none
-		want time.Duration // 0 for a Wake only
-	}{
-		{"a wait", time.Second, 0, time.Second},
-		{"a retry is due earlier", time.Second, time.Millisecond, time.Millisecond},
-		{"a retry is due later", time.Second, time.Hour, time.Second},
-		{"no bound but a retry", 0, time.Minute, time.Minute},
-		{"a retry that is due already", time.Second, -time.Minute, time.Second},
-		{"no bound", 0, 0, 0},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w, began := NewWaker(), time.Now()
-				w.Timer(began, time.Nanosecond, time.Time{}) // of a wait before, which something else has ended
-				time.Sleep(time.Minute)
-				now := time.Now()
-				due := time.Time{}
-				if tt.due != 0 {
-					due = now.Add(tt.due)
-				}
-				over := w.Timer(now, tt.wait, due)
-				go func() {
-					time.Sleep(2 * time.Hour)
-					w.Wake()
-					w.Wake() // is not waited for
-				}()
-				select {
-				case <-over:
-				case <-w.Woken():
-					now = now.Add(2 * time.Hour)
-				}
-				if got := time.Since(now); got != tt.want {
-					t.Errorf("waited for %v, want %v", got, tt.want)
-				}
-				time.Sleep(3 * time.Hour) // until both calls of Wake have returned
-			})
-		})
 	}
 }

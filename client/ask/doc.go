@@ -1,16 +1,19 @@
-// Package ask has the steps from a request to its outcome that runs and gateways share.
+// Package ask asks a service for the requests of a run or a gateway, each of which is a [Front] of one [Dispatcher].
 //
 // # One request
 //
+//	Front.Waiting      which requests wait for their first attempt?
 //	Parked.Decide      which requests wait for a retry? Does the failure of each count?
 //	limits.Next        the permit for one attempt
+//	Front.Send         a goroutine for the attempt
 //	Attempts.Begin     one attempt: client.Categorizer
 //	Attempts.Fail      failed? Parked until the next attempt is due
 //	Rejected.Hold      rejected? Held until an answer confirms the rejection
 //	Groups             answered, or confirmed: committed with others, by one fsync
 //
-// A request is one allocation of the caller, which embeds [Attempts]. The caller has the order of first attempts, the
-// goroutines, the counters and the log: a run asks in input order, a gateway in a fair order of its keys.
+// A request is one allocation of the front, which embeds [Attempts]. The front has the order of first attempts, the
+// goroutines, the counters and the log: a run asks in input order, a gateway in a fair order of its keys. What is known of the
+// service is a [client.Standing].
 //
 // # Failures
 //

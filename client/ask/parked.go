@@ -3,7 +3,6 @@ package ask
 import (
 	"container/heap"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/limits"
@@ -11,8 +10,6 @@ import (
 
 // Parked holds the requests that wait for their next attempt. The zero value is empty. It is safe for concurrent use.
 type Parked[T Asked] struct {
-	due atomic.Int64 // when the first request is due, in Unix nanoseconds; 0 if none is parked
-
 	mu       sync.Mutex
 	requests dueHeap[T]
 	named    []T       // those whose wait may end earlier, in the order of their failures; some are parked no more
@@ -34,13 +31,6 @@ func (p *Parked[T]) Park(t T) {
 	if !t.history().soon.IsZero() {
 		p.named = append(p.named, t)
 	}
-	p.update()
-}
-
-// NoneDue reports whether no request is due. It takes no lock.
-func (p *Parked[T]) NoneDue(now time.Time) bool {
-	due := p.due.Load()
-	return due == 0 || now.UnixNano() < due
 }
 
 // Len returns the number of parked requests.
@@ -56,7 +46,6 @@ func (p *Parked[T]) Len() int {
 func (p *Parked[T]) Decide(now time.Time, c *limits.Controller, q limits.Queue) (failed []T, all limits.Queue, due time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	defer p.update()
 	p.decided = now
 	p.hasten(now, c)
 	for len(p.requests) > 0 {
@@ -110,17 +99,7 @@ func (p *Parked[T]) Take() (t T, ok bool) {
 	if len(p.requests) == 0 {
 		return t, false
 	}
-	defer p.update()
 	return heap.Pop(&p.requests).(T), true
-}
-
-// update keeps due up to date. The caller holds mu.
-func (p *Parked[T]) update() {
-	due := int64(0)
-	if len(p.requests) > 0 {
-		due = p.requests[0].history().due.UnixNano()
-	}
-	p.due.Store(due)
 }
 
 // dueHeap is a heap of requests, the next due first.

@@ -90,7 +90,7 @@ func (g *Gateway) enqueue(c *call) error {
 		return upstream.refusal
 	}
 	g.queue.Push(c.key, c)
-	g.waker.Wake()
+	g.dispatcher.Wake()
 	if upstream.refusal != nil {
 		return upstream.refusal
 	}
@@ -119,7 +119,7 @@ func (g *Gateway) endWaiting(err error) {
 	for c, ok := g.queue.Pop(); ok; c, ok = g.queue.Pop() {
 		g.endLocked(c, false, nil, err)
 	}
-	for c, ok := g.parked.Take(); ok; c, ok = g.parked.Take() {
+	for c, ok := g.dispatcher.Take(); ok; c, ok = g.dispatcher.Take() {
 		g.endLocked(c, false, nil, err)
 	}
 }
@@ -136,15 +136,14 @@ func (g *Gateway) park(c *call) {
 	if c.again = c.Due(); c.again.Sub(now) > waitable {
 		close(c.late)
 	}
-	g.parked.Park(c)
-	g.waker.Wake()
+	g.dispatcher.Park(c)
 }
 
-// unpark takes the call that is due first; nil if none is parked. The caller holds mu.
-func (g *Gateway) unpark() *call {
-	c, ok := g.parked.Take()
+// unpark takes the call that is due first; false if none is parked. The caller holds mu.
+func (g *Gateway) unpark() (*call, bool) {
+	c, ok := g.dispatcher.Take()
 	if !ok {
-		return nil
+		return nil, false
 	}
 	g.queue.Count(c.key)
 	select {
@@ -152,7 +151,7 @@ func (g *Gateway) unpark() *call {
 		c.late = make(chan struct{})
 	default:
 	}
-	return c
+	return c, true
 }
 
 // failures are requests whose calls ended without an answer, for a while.

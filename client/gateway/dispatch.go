@@ -10,64 +10,40 @@ import (
 	"github.com/bulkcat/bulkcat/client/limits"
 )
 
-// dispatch sends attempts as the limits allow, until soft ends. Attempts last until hard ends.
-func (g *Gateway) dispatch(soft, hard context.Context) error {
-	for soft.Err() == nil {
-		now := time.Now()
-		queue, due := g.waiting(now)
-		switch d := g.limits.Next(now, queue); d.Action {
-		case limits.SendFirst, limits.SendRetry:
-			c := g.next(d.Action)
-			if c == nil { // ended meanwhile
-				g.report(g.limits.End(now, d.Permit, limits.Result{Signal: limits.Canceled}))
-				continue
-			}
-			g.asking.Go(func() { g.attempt(hard, c, d.Permit) })
-		case limits.AskQuota:
-			g.askQuota(soft)
-		case limits.Stop:
-			return d.Err
-		default:
-			g.await(soft, now, d.For, due)
-		}
-	}
-	return nil
-}
+// front is the Gateway as the front of its dispatcher: see [ask.Front].
+type front struct{ *Gateway }
 
-// await waits for a while (0 for no bound), until a retry is due, or until something happens.
-func (g *Gateway) await(ctx context.Context, now time.Time, wait time.Duration, due time.Time) {
-	select {
-	case <-g.waker.Timer(now, wait, due):
-	case <-g.waker.Woken():
-	case <-ctx.Done():
-	}
-}
-
-// waiting returns which calls wait for an attempt, and when the next retry is due; zero for none.
-func (g *Gateway) waiting(now time.Time) (q limits.Queue, due time.Time) {
+// Waiting returns whether calls wait for their first attempt.
+func (g front) Waiting(now time.Time) limits.Queue {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.look(now)
-	q.First = g.queue.Len() > 0
-	failed, q, due := g.parked.Decide(now, g.limits, q)
-	for _, c := range failed {
-		err := noAnswer(c.Counted(), c.Last)
-		g.failed.add(now, c.Request, err)
-		g.metrics.failed.Add(1)
-		g.endLocked(c, false, nil, err)
-	}
-	return q, due
+	return limits.Queue{First: g.queue.Len() > 0}
 }
 
-// next takes the call that is asked next; nil if there is none.
-func (g *Gateway) next(action limits.Action) *call {
+// Next takes the call that is asked next; false if it has ended meanwhile.
+func (g front) Next(action limits.Action) (c *call, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if action == limits.SendFirst {
-		c, _ := g.queue.Pop()
-		return c
+		return g.queue.Pop()
 	}
 	return g.unpark()
+}
+
+// Send makes an attempt.
+func (g front) Send(c *call, permit limits.Permit) {
+	g.asking.Go(func() { g.attempt(g.asks, c, permit) })
+}
+
+// GiveUp ends a call without an answer, which is remembered.
+func (g front) GiveUp(c *call) {
+	err := noAnswer(c.Counted(), c.Last)
+	g.metrics.failed.Add(1)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.failed.add(time.Now(), c.Request, err)
+	g.endLocked(c, false, nil, err)
 }
 
 // attempt asks the upstream once. Then the call is committed, parked for a retry, or ended.
@@ -78,7 +54,7 @@ func (g *Gateway) attempt(ctx context.Context, c *call, permit limits.Permit) {
 	answer, err := g.options.Upstream.Categorize(ctx, c.Request)
 	g.metrics.took.Observe(time.Since(began).Seconds())
 	if shape, ok := errors.AsType[*client.ShapeError](err); ok && !(shape.Worded && g.isAnswering()) {
-		g.report(g.limits.End(time.Now(), permit, ask.ResultOf(answer, err)))
+		g.dispatcher.End(permit, ask.ResultOf(answer, err))
 		g.endMisfit(ctx, c, err)
 		return
 	}
@@ -96,7 +72,7 @@ func (g *Gateway) attempt(ctx context.Context, c *call, permit limits.Permit) {
 	if err == nil {
 		g.lastErr.Store(nil) // it is not the cause of what comes
 	}
-	g.report(g.limits.End(time.Now(), permit, result))
+	g.dispatcher.End(permit, result)
 	switch {
 	case err == nil:
 		c.outcome.Answer = answer
@@ -120,7 +96,7 @@ func (g *Gateway) unanswered(ctx context.Context, c *call, e *client.Error) {
 		g.limits.Exhausted(now, e.RetryAfter)
 		c.Repeat(now)
 		g.park(c)
-		g.waker.Wake() // to ask for the quota later
+		g.dispatcher.Wake() // to ask for the quota later
 	default:
 		c.Fail(now, e, g.options.Retry)
 		g.log.Debug("attempt failed", "attempt", c.Made(), "error", e)
@@ -160,24 +136,18 @@ func (g *Gateway) reject(ctx context.Context, c *call, e *client.Error) {
 	g.save(ctx, c)
 }
 
-// askQuota asks how much of the upstream's quota is left, for the limits.
-func (g *Gateway) askQuota(ctx context.Context) {
+// AskQuota asks how much of the upstream's quota is left, for the limits.
+func (g front) AskQuota(ctx context.Context) limits.Quota {
 	usage, err := g.askUsage(ctx)
-	if ctx.Err() != nil {
-		return
-	}
+	g.judge(time.Now(), err, false)
 	quota := ask.QuotaOf(usage, err)
 	quota.Transient = true // the operator can mend any cause while the gateway runs
-	g.report(g.limits.ReportQuota(time.Now(), quota))
-	g.judge(time.Now(), err, false)
+	return quota
 }
 
-// report acts on a change of the upstream.
-func (g *Gateway) report(change limits.Effect) {
+// Report acts on a change of the upstream.
+func (g front) Report(limits.Effect) {
 	g.mu.Lock()
+	defer g.mu.Unlock()
 	g.look(time.Now())
-	g.mu.Unlock()
-	if change.Wake {
-		g.waker.Wake()
-	}
 }

@@ -44,10 +44,11 @@ type Gateway struct {
 	metrics  metrics
 	bodies   *memory.Pool // memory of long answers that clients read
 
-	waker   *ask.Waker // of the dispatcher
-	commits chan *call // answered or rejected
-	asking  sync.WaitGroup
-	stopped chan struct{} // closed when no call ends any more
+	dispatcher *ask.Dispatcher[*call]
+	commits    chan *call // answered or rejected
+	asking     sync.WaitGroup
+	asks       context.Context // of the attempts
+	stopped    chan struct{}   // closed when no call ends any more
 
 	lastErr atomic.Pointer[client.Error] // of a failed attempt
 	changed chan struct{}                // holds a token if the condition of the upstream has changed
@@ -56,7 +57,6 @@ type Gateway struct {
 	mu     sync.Mutex
 	calls  map[client.Request]*call
 	queue  fair.Queue[*call] // calls that have not been asked
-	parked ask.Parked[*call] // calls that wait for a retry
 	failed failures
 
 	seen      condition     // of the upstream, as seen last
@@ -83,7 +83,7 @@ func New(ctx context.Context, o Options) (*Gateway, error) {
 	}
 	g := &Gateway{
 		options: o, log: o.Logger, metrics: newMetrics(),
-		bodies: memory.New(allBodies), waker: ask.NewWaker(), commits: make(chan *call, commitsQueued), stopped: make(chan struct{}),
+		bodies: memory.New(allBodies), commits: make(chan *call, commitsQueued), stopped: make(chan struct{}),
 		calls: map[client.Request]*call{}, failed: failures{}, changed: make(chan struct{}, 1), doubted: make(chan struct{}, 1), seen: condition{state: Up},
 	}
 	g.standing, g.options.Upstream, g.options.Usage = client.Observe(o.Upstream, o.Usage)
@@ -110,6 +110,7 @@ func New(ctx context.Context, o Options) (*Gateway, error) {
 	}
 	now := time.Now()
 	g.limits, g.check = limits.New(l, now), now.Add(checkLast)
+	g.dispatcher = ask.NewDispatcher(front{g}, g.limits)
 	g.service = embedded.New(embedded.Options{Plan: cmp.Or(usage.Plan, "gateway"), Grants: o.Grants, Ledger: ledger, Backend: g, Logger: o.Logger})
 	g.log.Info("the gateway asks the upstream", "quota", usage.Remaining)
 	return g, nil
@@ -145,8 +146,9 @@ func (g *Gateway) Run(ctx context.Context) error {
 	defer stop()
 	defer context.AfterFunc(ctx, stop)()
 	defer close(g.stopped)
+	g.asks = hard
 	group.Go(func() error {
-		err := g.dispatch(soft, hard)
+		err := g.dispatcher.Run(soft)
 		g.asking.Wait()
 		close(g.commits)
 		return err
@@ -195,9 +197,9 @@ func (g *Gateway) watch(ctx context.Context) error {
 			return nil
 		}
 		if mended := g.judge(time.Now(), err, doubted); mended && g.limits.Status().State != limits.Up {
-			g.report(g.limits.ReportQuota(time.Now(), ask.QuotaOf(usage, nil))) // the outage was that of the key
+			g.dispatcher.Report(g.limits.ReportQuota(time.Now(), ask.QuotaOf(usage, nil))) // the outage was that of the key
 		}
-		g.waker.Wake()
+		g.dispatcher.Wake()
 	}
 }
 

@@ -172,7 +172,8 @@ func TestACallMeetsARefusal(t *testing.T) {
 		{"in the queue", func(g *Gateway, c *call, spend func()) { _ = g.enqueue(c); spend() }},
 		{"in flight", func(g *Gateway, c *call, spend func()) {
 			_ = g.enqueue(c)
-			g.next(limits.SendFirst).Begin(time.Now())
+			_, _ = front{g}.Next(limits.SendFirst)
+			c.Begin(time.Now())
 			spend()
 			c.Fail(time.Now(), &client.Error{Class: client.Transient, Status: 500}, g.options.Retry)
 			g.park(c)
@@ -187,9 +188,10 @@ func TestACallMeetsARefusal(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			g := &Gateway{ // that does not dispatch
 				options: Options{Retry: client.DefaultRetryPolicy()}, standing: new(client.Standing), limits: limits.New(limits.Options{WaitForQuota: true}, time.Now()),
-				waker: ask.NewWaker(), changed: make(chan struct{}, 1), seen: condition{state: Up},
+				changed: make(chan struct{}, 1), seen: condition{state: Up},
 				calls: map[client.Request]*call{}, failed: failures{},
 			}
+			g.dispatcher = ask.NewDispatcher(front{g}, g.limits)
 			key := keyOf(g, embedded.Grant{Key: "alice", Quota: 1})
 			c, _, err := g.join(key, request)
 			if err != nil {
@@ -197,7 +199,7 @@ func TestACallMeetsARefusal(t *testing.T) {
 			}
 			tt.step(g, c, func() {
 				g.limits.Exhausted(time.Now(), 0)
-				g.report(limits.Effect{})
+				g.dispatcher.Report(limits.Effect{})
 			})
 			select {
 			case <-c.done:

@@ -17,7 +17,7 @@ import (
 // quota or service error stops the run and leaves the task unfinished.
 func (r *run) attempt(t *task, permit limits.Permit) error {
 	if lost, err := r.lost(t); lost || err != nil {
-		r.report(r.Limits.End(time.Now(), permit, limits.Result{Signal: limits.Canceled}))
+		r.dispatcher.End(permit, limits.Result{Signal: limits.Canceled})
 		r.others.put(t)
 		return err
 	}
@@ -28,7 +28,7 @@ func (r *run) attempt(t *task, permit limits.Permit) error {
 	if err != nil {
 		return r.unanswered(t, permit, err)
 	}
-	r.report(r.Limits.End(time.Now(), permit, ask.ResultOf(answer, nil)))
+	r.dispatcher.End(permit, ask.ResultOf(answer, nil))
 	r.Counters.CountAnswer(answer)
 	t.answer, t.err = answer, nil
 	if err := r.checkBare(t); err != nil {
@@ -100,7 +100,7 @@ func (r *run) unanswered(t *task, permit limits.Permit, err error) error {
 	if r.doubts(err) {
 		result.Signal = limits.Canceled // no more requests in flight than before
 	}
-	end := func() { r.report(r.Limits.End(time.Now(), permit, result)) }
+	end := func() { r.dispatcher.End(permit, result) }
 	e, ok := errors.AsType[*client.Error](err)
 	if !ok {
 		end()
@@ -153,22 +153,7 @@ func (r *run) failed(t *task, e *client.Error) error {
 // park holds a task until its next attempt is due. A parked task holds no worker.
 func (r *run) park(t *task) {
 	r.Counters.Parked.Add(1)
-	r.parked.Park(t)
-	r.workers.waker.Wake()
-}
-
-// unpark takes the task that is due first. Only the dispatcher takes tasks, after it has found one.
-func (r *run) unpark() *task {
-	r.Counters.Parked.Add(-1)
-	t, _ := r.parked.Take()
-	return t
-}
-
-// giveUp ends a task whose attempts are used up, and which is parked no more.
-func (r *run) giveUp(t *task) {
-	r.Counters.Parked.Add(-1)
-	t.err = &AttemptsError{Attempts: t.Counted(), Err: t.Last}
-	r.endUnstored(t)
+	r.dispatcher.Park(t)
 }
 
 // waitForQuota reports whether the run waits until there is quota again; else the run stops.
@@ -183,28 +168,8 @@ func (r *run) waitForQuota(e *client.Error) bool {
 	return true
 }
 
-// askQuota asks how much quota is left, for the limits.
-func (r *run) askQuota() {
-	usage, err := r.Usage(r.soft)
-	if r.soft.Err() != nil {
-		return
-	}
-	quota := ask.QuotaOf(usage, err)
-	ever, storeErr := r.everAnswered()
-	if storeErr != nil {
-		r.stop(storeErr)
-		return
-	}
-	quota.NoProof = !ever || r.parked.Len() >= severalFail
-	r.report(r.Limits.ReportQuota(time.Now(), quota))
-}
-
-// severalFail is how many inputs fail at the same time at least if the service is probably the cause, though it tells its
-// quota. It may have another server for that.
-const severalFail = 3
-
-// report logs a change of the service, and wakes the dispatcher if a decision to wait may hold no longer.
-func (r *run) report(change limits.Effect) {
+// Report logs a change of the service.
+func (r *run) Report(change limits.Effect) {
 	switch change.State {
 	case limits.Out:
 		r.Counters.Outages.Add(1)
@@ -222,9 +187,6 @@ func (r *run) report(change limits.Effect) {
 	}
 	if change.Refilled {
 		r.Log.Info("there is quota again")
-	}
-	if change.Wake {
-		r.workers.waker.Wake()
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // the delay, of one fsync, and the requests in flight.
 var commitBounds = ask.Bounds{Outcomes: 1024, Bytes: 4 << 20, Delay: 15 * time.Millisecond}
 
-// slowCommit is how long a commit takes before it holds the workers back, as when many processes commit, so that a kill
+// slowCommit is how long a commit takes before no more requests are sent, as when many processes commit, so that a kill
 // does not lose more.
 const slowCommit = 50 * time.Millisecond
 
@@ -28,7 +28,7 @@ type committing struct {
 // commit makes outcomes durable, many with one fsync, and then completes their tasks.
 func (r *run) commit() error {
 	if r.Store == nil {
-		<-r.commits // closed when the workers are gone
+		<-r.commits // closed when no attempt is left
 		return nil
 	}
 	batch := r.Store.NewBatch()
@@ -82,10 +82,14 @@ func (r *run) save(t *task) {
 	case r.commits <- t:
 	case <-r.quiet:
 	}
+}
+
+// awaitCommit waits for the end of a commit that takes long.
+func (r *run) awaitCommit() {
 	if c := r.committing.Load(); c != nil && time.Since(c.began) > slowCommit {
 		select {
 		case <-c.done:
-		case <-r.quiet:
+		case <-r.asked.Done():
 		}
 	}
 }
@@ -97,7 +101,7 @@ func (r *run) saveAll(tasks []*task) {
 	}
 }
 
-// end completes a task that was open, and needs no worker any more.
+// end completes a task that was open, and is asked no more.
 func (r *run) end(t *task) {
 	r.complete(t)
 	r.taskEnded()
@@ -130,12 +134,12 @@ func (r *run) finish(t *task) {
 	r.completion.finish(t)
 }
 
-// taskEnded counts a task that needs no worker any more. After the last the workers end.
+// taskEnded counts a task that is asked no more. After the last the dispatcher ends.
 func (r *run) taskEnded() {
 	open := r.open.Add(-1)
 	if open == 0 {
 		r.Counters.Finishing.Store(true)
-		close(r.noneOpen)
+		r.allAsked()
 	}
 	r.wakeAtLast(open)
 }

@@ -22,8 +22,8 @@
 //	flatten  takes the tasks in input order, and makes rows of each
 //	write    hands the rows to the sink
 //
-// Of the workers of the stage ask, one dispatches: it waits for the next task and for the permit to ask;
-// the others ask, or wait to dispatch. A task that waits for a retry, or for an equal request that is being asked,
+// A dispatcher of client/ask gives the tasks to the workers of the stage ask, of which there are as many as requests were in
+// flight at once. A task that waits for a retry, or for an equal request that is being asked,
 // holds no worker. The window bounds the memory: a record is read only when it fits in the window, and leaves the window
 // when its rows are written.
 package flow

@@ -26,7 +26,8 @@ func TestStageFailsBeforeItsEndShows(t *testing.T) {
 	var g errgroup.Group
 	r := &run{group: &g, soft: soft, stop: stop, asks: context.Background()}
 	var seen error
-	r.start(newStage("commit", 1, func() error { return want }, func() { seen = context.Cause(soft) }), 1)
+	s := newStage("commit", 1, func() error { return want }, func() { seen = context.Cause(soft) })
+	r.start(s, s.work)
 	if err := g.Wait(); err != want || seen != want {
 		t.Errorf("the stage ended with %v, and its end showed %v; want %v", err, seen, want)
 	}

@@ -25,7 +25,7 @@ func TestLimitedRunClosesIdleConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := run{Parts: Parts{Categorizer: c, CloseIdle: c.CloseIdle}.withDefaults()}
-	r.report(limits.Effect{State: limits.Limited})
+	r.Report(limits.Effect{State: limits.Limited})
 	if transport.closed != 1 {
 		t.Errorf("the idle connections were closed %d times", transport.closed)
 	}

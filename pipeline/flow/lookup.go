@@ -9,7 +9,7 @@ import (
 // lookupBatch bounds how many tasks are looked up together. A single lookup costs three times as much.
 const lookupBatch = 256
 
-// lookUp finishes tasks that need no request, and hands the others to the workers in input order: when a
+// lookUp finishes tasks that need no request, and hands the others to the dispatcher in input order: when a
 // quota ends, the records that have answers are the beginning of the input.
 func (r *run) lookUp() error {
 	l := lookups{run: r}
@@ -27,9 +27,7 @@ func (r *run) lookUp() error {
 		}
 		for _, t := range l.missed {
 			r.open.Add(1)
-			select {
-			case r.work <- t:
-			case <-r.soft.Done():
+			if !r.handOn(t) {
 				return nil
 			}
 		}

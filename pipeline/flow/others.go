@@ -28,7 +28,7 @@ func (r *run) leaveToOthers(t *task) {
 	r.open.Add(1)
 	t.claimed = time.Now()
 	r.others.put(t)
-	r.workers.waker.Wake() // unconfirmed rejections may be all that is left here
+	r.dispatcher.Wake() // unconfirmed rejections may be all that is left here
 }
 
 func (o *others) put(tasks ...*task) {
@@ -63,9 +63,7 @@ func (r *run) awaitOthers() error {
 	for {
 		select {
 		case <-r.others.wake:
-		case <-r.noneOpen:
-			return nil
-		case <-r.soft.Done():
+		case <-r.asked.Done():
 			return nil
 		}
 		for poll := false; r.others.len() > 0; {
@@ -138,10 +136,7 @@ func (r *run) claimOthers(tasks []*task) (held []*task, err error) {
 			held = append(held, t)
 		default:
 			t.lapses = lapses
-			select {
-			case r.work <- t:
-			case <-r.soft.Done():
-			}
+			r.handOn(t)
 		}
 	}
 	return held, nil

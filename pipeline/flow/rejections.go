@@ -100,7 +100,7 @@ func (r *run) hold(t *task, e *client.Error) error {
 	default:
 		r.Counters.LastError.Store(e)
 		r.suspect()
-		r.workers.waker.Wake()
+		r.dispatcher.Wake()
 	}
 	return nil
 }
@@ -223,7 +223,7 @@ func (r *run) recheck(t *task, permit limits.Permit) error {
 		answer.Release()
 		r.checked() // before another request is sent
 	}
-	r.report(r.Limits.End(time.Now(), permit, result))
+	r.dispatcher.End(permit, result)
 	switch {
 	case err == nil:
 	case failed && isMisfit(e):
@@ -270,7 +270,7 @@ func (r *run) checked() {
 // wakeAtLast has the dispatcher look at the unconfirmed tasks if no other task is open.
 func (r *run) wakeAtLast(open int64) {
 	if n := r.rejections.unconfirmed.Len(); n > 0 && int64(n) == open-r.others.len() {
-		r.workers.waker.Wake()
+		r.dispatcher.Wake()
 	}
 }
 

@@ -39,17 +39,19 @@ type run struct {
 	joins       joins
 	others      others
 	completion  completion
-	workers     workers
-	parked      ask.Parked[*task]
+	dispatcher  *ask.Dispatcher[*task]
+	first       *task     // the next of work; only the dispatcher has it
+	sends       chan send // to idle workers; closed by the dispatcher
 	rejections  rejections
 	standing    *client.Standing // of the service
 	silence     silence
 	slow        atomic.Bool // the log says that the timeout is short
 	limited     atomic.Bool // the log says that the service limits the run
 
-	open     atomic.Int64  // tasks that may still reach the workers, and 1 while tasks are looked up
-	noneOpen chan struct{} // closed when open is 0: no task comes to the workers any more
-	quiet    chan struct{} // closed when the stage commit has ended: no task is completed any more
+	open     atomic.Int64       // tasks that may still be asked, and 1 while tasks are looked up
+	asked    context.Context    // done when open is 0, and no task is asked any more, or when the run is to stop
+	allAsked context.CancelFunc // open is 0
+	quiet    chan struct{}      // closed when the stage commit has ended: no task is completed any more
 
 	failedAudit atomic.Pointer[error] // of Options.Free: the rows are not to be published
 
@@ -57,7 +59,7 @@ type run struct {
 	readAll atomic.Bool // every record that the run is to read has been read
 
 	group  *errgroup.Group
-	asking *stage          // has as many workers as requests were in flight at once, and one more
+	asking *stage          // has the dispatcher, and as many workers as requests were in flight at once
 	soft   context.Context // done when the run is to stop; requests in flight go on
 	stop   context.CancelCauseFunc
 	asks   context.Context // of the requests; outlives soft, and a failure elsewhere, by the grace period
@@ -100,21 +102,23 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 		lookupOrder: newLookupOrder(),
 		joins:       joins{asked: make(map[client.Request]*task)},
 		others:      others{wake: make(chan struct{}, 1)},
-		noneOpen:    make(chan struct{}),
 		quiet:       make(chan struct{}),
+		sends:       make(chan send),
 		started:     time.Now(),
 		group:       group, soft: soft, stop: stop, asks: asks,
 	}
 	r.standing, r.Categorizer, r.Usage = client.Observe(r.Categorizer, r.Usage)
 	r.completion = completion{wake: make(chan struct{}, 1), waiting: r.readAhead}
-	r.workers.init()
+	r.dispatcher = ask.NewDispatcher(r, r.Limits)
+	r.asked, r.allAsked = context.WithCancel(soft)
+	defer r.allAsked()
 	r.open.Store(1)
 	parts.Counters.Classifications.Store(int64(len(options.Classifications)))
 	options.Folder.Count(parts.Counters)
 
 	var published writer.Published
 	write := func() (err error) { published, err = r.write(); return err }
-	r.asking = newStage("ask", 1, r.ask, func() { close(r.commits) }) // more workers start as needed
+	r.asking = newStage("ask", 1, r.ask, func() { close(r.commits) })
 	for _, s := range []*stage{
 		newStage("read", 1, r.read, func() { close(r.lookups); close(r.pending) }),
 		newStage("look up", runtime.NumCPU(), r.lookUp, r.taskEnded),
@@ -126,7 +130,12 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 		newStage("deadline", 1, r.finishBy, nil),
 		newStage("grace period", 1, func() error { return r.endGrace(cutOff) }, nil),
 	} {
-		r.start(s, s.workers)
+		for range s.live.Load() {
+			r.start(s, func() (err error) {
+				pprof.Do(r.asks, pprof.Labels("stage", s.name), func(context.Context) { err = s.work() })
+				return err
+			})
+		}
 	}
 	err := group.Wait()
 	return published, err
@@ -134,34 +143,31 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 
 // stage is one row of the table of stages.
 type stage struct {
-	name    string // labels the goroutines in profiles
-	workers int    // at the beginning
-	work    func() error
-	then    func()       // closes the channels that the stage sends on, after the last worker; may be nil
-	live    atomic.Int64 // workers
+	name string // labels the goroutines in profiles
+	work func() error
+	then func()       // closes the channels that the stage sends on, after the last worker; may be nil
+	live atomic.Int64 // workers
 }
 
 func newStage(name string, workers int, work func() error, then func()) *stage {
-	return &stage{name: name, workers: workers, work: work, then: then}
+	s := &stage{name: name, work: work, then: then}
+	s.live.Store(int64(workers))
+	return s
 }
 
-// start starts workers of a stage. While a stage has workers, each of these may start more.
-func (r *run) start(s *stage, workers int) {
-	s.live.Add(int64(workers))
-	for range workers {
-		r.group.Go(func() (err error) {
-			defer func() {
-				if err != nil { // first, so that no other stage takes the end of this one for a good end
-					r.stop(err)
-				}
-				if s.live.Add(-1) == 0 && s.then != nil {
-					s.then()
-				}
-			}()
-			pprof.Do(r.asks, pprof.Labels("stage", s.name), func(context.Context) { err = s.work() })
-			return err
-		})
-	}
+// start starts a worker of a stage, which is counted already. The workers that it starts have its labels.
+func (r *run) start(s *stage, work func() error) {
+	r.group.Go(func() (err error) {
+		defer func() {
+			if err != nil { // first, so that no other stage takes the end of this one for a good end
+				r.stop(err)
+			}
+			if s.live.Add(-1) == 0 && s.then != nil {
+				s.then()
+			}
+		}()
+		return work()
+	})
 }
 
 // finishBy stops the run before its deadline. The time left is the grace period, or a tenth of a short

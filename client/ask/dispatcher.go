@@ -1,0 +1,112 @@
+package ask
+
+import (
+	"context"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client/limits"
+)
+
+// A Front has the requests that a [Dispatcher] sends, and does what runs and gateways do in different ways. The Dispatcher
+// calls it from one goroutine, except for Report.
+type Front[T Asked] interface {
+	// Waiting returns which requests wait, beside those that are parked.
+	Waiting(now time.Time) limits.Queue
+	// Next takes the request of limits.SendFirst, SendRetry or SendKnown; false if it waits no more.
+	Next(limits.Action) (T, bool)
+	// Send begins an attempt, and does not wait for its end, which [Dispatcher.End] reports.
+	Send(T, limits.Permit)
+	// GiveUp ends a request whose attempts are used up.
+	GiveUp(T)
+	// AskQuota asks how much quota is left.
+	AskQuota(context.Context) limits.Quota
+	// Report acts on a change of the service.
+	Report(limits.Effect)
+}
+
+// Dispatcher sends the requests of a [Front] as the limits allow. It also has the parked requests.
+type Dispatcher[T Asked] struct {
+	Parked[T]
+	front  Front[T]
+	limits *limits.Controller
+	woken  chan struct{} // of capacity 1
+}
+
+// NewDispatcher returns a Dispatcher.
+func NewDispatcher[T Asked](front Front[T], l *limits.Controller) *Dispatcher[T] {
+	return &Dispatcher[T]{front: front, limits: l, woken: make(chan struct{}, 1)}
+}
+
+// Wake has the Dispatcher look again, now or at the beginning of its next wait: something has happened.
+func (d *Dispatcher[T]) Wake() {
+	select {
+	case d.woken <- struct{}{}:
+	default:
+	}
+}
+
+// Park is [Parked.Park], and wakes the Dispatcher.
+func (d *Dispatcher[T]) Park(t T) {
+	d.Parked.Park(t)
+	d.Wake()
+}
+
+// End reports the end of an attempt to the limits.
+func (d *Dispatcher[T]) End(permit limits.Permit, result limits.Result) {
+	d.Report(d.limits.End(time.Now(), permit, result))
+}
+
+// Report acts on a change of the service: a wait may be over.
+func (d *Dispatcher[T]) Report(change limits.Effect) {
+	d.front.Report(change)
+	if change.Wake {
+		d.Wake()
+	}
+}
+
+// Run sends requests until ctx ends. The error is that of the limits, which end the run: a *limits.SpentError or a
+// *limits.OutageError.
+func (d *Dispatcher[T]) Run(ctx context.Context) error {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		now := time.Now()
+		failed, queue, due := d.Decide(now, d.limits, d.front.Waiting(now))
+		for _, t := range failed {
+			d.front.GiveUp(t)
+		}
+		switch next := d.limits.Next(now, queue); next.Action {
+		case limits.SendFirst, limits.SendRetry, limits.SendKnown:
+			if t, ok := d.front.Next(next.Action); ok {
+				d.front.Send(t, next.Permit)
+			} else {
+				d.End(next.Permit, limits.Result{Signal: limits.Canceled})
+			}
+		case limits.AskQuota:
+			if quota := d.front.AskQuota(ctx); ctx.Err() == nil {
+				d.Report(d.limits.ReportQuota(time.Now(), quota))
+			}
+		case limits.Stop:
+			return next.Err
+		default:
+			timer.Stop()
+			if wait := sooner(next.For, due.Sub(now)); wait > 0 {
+				timer.Reset(wait)
+			}
+			select {
+			case <-timer.C:
+			case <-d.woken:
+			case <-ctx.Done():
+			}
+		}
+	}
+	return nil
+}
+
+// sooner returns the shorter of two waits, of which one that is not above 0 has no end.
+func sooner(a, b time.Duration) time.Duration {
+	if a <= 0 || b > 0 && b < a {
+		return b
+	}
+	return a
+}
