@@ -42,8 +42,13 @@ func (a *Attempts) Begin(now time.Time) {
 	a.Sent = now
 }
 
-// Fail records that the last attempt met a failure that may pass. The request is to be parked.
+// Fail records that the last attempt met a failure that may pass. The request is to be parked. An attempt that was not sent, or
+// for which there was no quota, is taken back.
 func (a *Attempts) Fail(now time.Time, e *client.Error, policy client.RetryPolicy) {
+	if e.Class != client.Transient {
+		a.Repeat(now)
+		return
+	}
 	a.Last, a.failed = e, now
 	if !e.Unreached() {
 		a.unreached = 0

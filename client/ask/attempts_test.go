@@ -250,3 +250,24 @@ func TestTakeWhatWasSettled(t *testing.T) {
 		t.Errorf("took the %s, which was not decided on", x.Request.Input)
 	}
 }
+
+// An attempt that says nothing about the request is taken back.
+func TestFailOfAnAttempt(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		err  *client.Error
+		made int
+		due  time.Duration
+	}{
+		{"a failure", failure, 1, time.Second},
+		{"it was not sent", &client.Error{Class: client.Unsent}, 0, 0},
+		{"the quota is used up", &client.Error{Class: client.Quota, Status: 402}, 0, 0},
+	} {
+		x := named("a")
+		x.Begin(start)
+		x.Fail(start, tt.err, policy)
+		if due := x.Due().Sub(start); x.Made() != tt.made || due != tt.due {
+			t.Errorf("%s: %d attempts, due in %v", tt.name, x.Made(), due)
+		}
+	}
+}

@@ -139,21 +139,6 @@ func (g *Gateway) park(c *call) {
 	g.dispatcher.Park(c)
 }
 
-// unpark takes the call that is due first; false if none is parked. The caller holds mu.
-func (g *Gateway) unpark() (*call, bool) {
-	c, ok := g.dispatcher.Take()
-	if !ok {
-		return nil, false
-	}
-	g.queue.Count(c.key)
-	select {
-	case <-c.late:
-		c.late = make(chan struct{})
-	default:
-	}
-	return c, true
-}
-
 // failures are requests whose calls ended without an answer, for a while.
 type failures map[client.Request]failure
 

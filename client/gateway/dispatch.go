@@ -28,7 +28,15 @@ func (g front) Next(action limits.Action) (c *call, ok bool) {
 	if action == limits.SendFirst {
 		return g.queue.Pop()
 	}
-	return g.unpark()
+	if c, ok = g.dispatcher.Take(); ok {
+		g.queue.Count(c.key)
+		select {
+		case <-c.late:
+			c.late = make(chan struct{})
+		default:
+		}
+	}
+	return c, ok
 }
 
 // Send makes an attempt.
@@ -86,22 +94,18 @@ func (g *Gateway) attempt(ctx context.Context, c *call, permit limits.Permit) {
 
 // unanswered acts on an attempt without an answer.
 func (g *Gateway) unanswered(ctx context.Context, c *call, e *client.Error) {
-	switch now := time.Now(); e.Class {
-	case client.Rejected:
+	now := time.Now()
+	if e.Class == client.Rejected {
 		g.reject(ctx, c, e)
-	case client.Unsent:
-		c.Repeat(now)
-		g.park(c)
-	case client.Quota:
-		g.limits.Exhausted(now, e.RetryAfter)
-		c.Repeat(now)
-		g.park(c)
-		g.dispatcher.Wake() // to ask for the quota later
-	default:
-		c.Fail(now, e, g.options.Retry)
-		g.log.Debug("attempt failed", "attempt", c.Made(), "error", e)
-		g.park(c)
+		return
 	}
+	if e.Class == client.Quota {
+		g.limits.Exhausted(now, e.RetryAfter)
+		defer g.dispatcher.Wake() // to ask for the quota later
+	}
+	g.log.Debug("attempt failed", "attempt", c.Made(), "error", e)
+	c.Fail(now, e, g.options.Retry)
+	g.park(c)
 }
 
 // endMisfit ends a call that got an answer of another shape: with a rejection once other answers fit.

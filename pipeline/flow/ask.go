@@ -127,25 +127,23 @@ func (r *run) unanswered(t *task, permit limits.Permit, err error) error {
 // failed holds or parks a task by the class of its error, unless the error ends the run.
 func (r *run) failed(t *task, e *client.Error) error {
 	r.Counters.CountError(e)
-	switch now := time.Now(); e.Class {
+	now := time.Now()
+	switch e.Class {
 	case client.Rejected:
 		t.err, t.answer.AnsweredAt = e, now.UTC().Truncate(time.Microsecond)
 		return r.hold(t, e)
 	case client.Transient:
-		t.Fail(now, e, r.options.Retry)
 		r.Counters.LastError.Store(e)
-		r.Log.Debug("attempt failed", "record", t.record.Number, "attempt", t.Made(), "error", e)
-	case client.Unsent:
-		t.Repeat(now)
-		r.Log.Debug("request not sent", "record", t.record.Number, "error", e)
 	case client.Quota:
 		if !r.waitForQuota(e) {
 			return nil
 		}
-		t.Repeat(now)
+	case client.Unsent:
 	default:
 		return &ServiceError{Input: t.Request.Input, Err: e}
 	}
+	r.Log.Debug("attempt failed", "record", t.record.Number, "attempt", t.Made(), "error", e)
+	t.Fail(now, e, r.options.Retry)
 	r.park(t)
 	return nil
 }
