@@ -76,7 +76,7 @@ servers: build ## run against nginx, Caddy and toxiproxy (half an hour, needs ng
 PARALLEL ?= 4
 
 limiters: build ## run against the rate limiters of web frameworks and proxies (20 minutes); skips those that are not installed; the table is in bin/limiters.md
-	rm -rf bin/limiters/_artifacts
+	rm -rf bin/limiters/_artifacts && mkdir -p bin/limiters
 	cd scripts/servers && BULKCAT=$(CURDIR)/bin/bulkcat LIMITERS=$(CURDIR)/bin/limiters LIMITERS_REPORT=$(CURDIR)/bin/limiters.md \
 	  go test ./limiters -full -count 1 -timeout 0 -v -parallel $(PARALLEL) -artifacts -outputdir $(CURDIR)/bin/limiters -run 'TestLimiters/$(LIMITER)'
 
