@@ -11,6 +11,7 @@ import (
 type faults struct {
 	usual, recent attempts      // first attempts: about the last recentOver are recent, about usualOver before them are usual
 	took          time.Duration // the mean time until a failure
+	rate          float64       // the most requests in the second before an attempt that failed; less for each failure since
 	broke         time.Time     // when a connection last failed
 	refuses       bool          // the service has refused a request, so it has no reason to limit by failures
 	limits        bool          // failures are refusals
@@ -115,6 +116,7 @@ func (c *Controller) countFault(now time.Time, p Permit, good, bad float64) {
 			f.took = now.Sub(p.sent)
 		}
 		f.took += (now.Sub(p.sent) - f.took) / 8
+		f.rate = max(p.second, f.rate*7/8)
 	}
 	before := f.recent
 	f.recent.add(good, bad, recentOver)
@@ -125,8 +127,12 @@ func (c *Controller) countFault(now time.Time, p Permit, good, bad float64) {
 	t := &f.test
 	switch {
 	case t.stage == noTest:
-		if f.hasRisen() && c.pace.rate < mostRate && c.pace.rate > 0.2 {
-			*t = test{stage: halved, share: f.recent.share(), rate: c.pace.rate}
+		rate := c.pace.rate
+		if now.Sub(c.pace.waited) > time.Second { // the number in flight holds requests back, and not the rate
+			rate = min(rate, f.rate)
+		}
+		if f.hasRisen() && rate < mostRate && rate > 0.2 {
+			*t = test{stage: halved, share: f.recent.share(), rate: rate}
 			c.slow(now, t.rate/2)
 		}
 	case !p.sent.Before(t.since):
@@ -164,12 +170,14 @@ func (c *Controller) decideTest(now time.Time) {
 		switch share := seen.share(); {
 		case share > t.least && seen.ratio(share, t.least) > evidence: // the failures rise with the rate
 			f.limits = true
-			served := max(t.rate*(1-share), c.served.perSecond(now, 5*time.Second))
+			rate := t.rate
 			c.endTest(now)
-			c.pace.lower(now, c.present(now), served, 0)
+			c.pace.lower(now, rate, max(rate*(1-share), c.served.perSecond(now, 5*time.Second)), 0)
 			c.pressure.begin(now)
-		case t.tested >= mostTested: // the failures became fewer by chance
+		case t.tested >= mostTested: // the failures became fewer by chance, or come of a higher rate
+			rate := t.rate
 			c.endTest(now)
+			c.pace.refused = max(c.pace.refused, rate) // beyond it the rate grows slowly
 		}
 		return
 	}
@@ -198,6 +206,5 @@ func (c *Controller) endTest(now time.Time) {
 		c.pace.set(max(c.pace.rate, t.rate))
 		c.pace.try(now)
 	}
-	c.faults.test = test{}
-	c.faults.recent = attempts{}
+	c.faults.test, c.faults.recent = test{}, attempts{}
 }

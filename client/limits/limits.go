@@ -82,6 +82,7 @@ type Permit struct {
 	full     bool    // the number in flight is at its bound
 	accepted bool    // counted as admitted when it was sent, because answers are slow
 	rate     float64 // at which requests were sent, a second
+	second   float64 // requests that were sent in the second before
 }
 
 // Action is what the caller does next.
@@ -267,7 +268,7 @@ func (c *Controller) begin(now time.Time, first bool) Permit {
 	c.sent++
 	c.begun.add(now, 1)
 	c.admitted.add(now, 1)
-	p := Permit{first: first, sent: now, serial: c.sent, inFlight: c.inFlight, full: c.inFlight >= c.flight.most, rate: c.present(now)}
+	p := Permit{first: first, sent: now, serial: c.sent, inFlight: c.inFlight, full: c.inFlight >= c.flight.most, rate: c.present(now), second: c.begun.perSecond(now, time.Second)}
 	if c.isSlow(now) {
 		p.accepted = true
 		c.accept(now, p)

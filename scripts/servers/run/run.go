@@ -51,7 +51,7 @@ func Start(t testing.TB, options Options) *Run {
 		script := fmt.Sprintf("ulimit -n %d && exec \"$0\" \"$@\"", options.Descriptors)
 		cmd = exec.Command("sh", append([]string{"-c", script, options.Binary}, r.args()...)...)
 	}
-	cmd.Env = append(os.Environ(), "BULKCAT_API_KEY="+Key)
+	cmd.Env = append(os.Environ(), "BULKCAT_API_KEY="+Key, "XDG_STATE_HOME="+r.path("state")) // another server may have had the same address
 	ctx, cancel := context.WithTimeout(t.Context(), options.Deadline)
 	t.Cleanup(cancel)
 	var err error
