@@ -8,7 +8,6 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/learn"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
-	"github.com/bulkcat/bulkcat/writer"
 )
 
 func (s *Session) newAccount() *record.Account {
@@ -16,14 +15,8 @@ func (s *Session) newAccount() *record.Account {
 	format, _ := o.Output.FileFormat() // checked by Open
 	settings := record.Settings{
 		Kind: string(o.Kind), Classification: strings.Join(o.Classifications, ","), Edition: o.Editions.Versions(o.Classifications),
-		Inputs: o.Input.Paths, Columns: o.Input.Columns, Scheme: o.Scheme, AskPlaceholders: o.AskPlaceholders,
-		Output: o.Output.Path, OutputFormat: string(format),
-		Levels: o.Output.Levels, Carry: o.Output.Carry, Language: o.Output.Language, SourceColumns: o.Output.SourceColumns,
-		Top: o.Output.Top, MinConfidence: o.Output.MinConfidence, EscapeFormulas: o.Output.EscapeFormulas,
-		Limit: o.Limit, Sample: o.Sample, Shard: o.Shard.String(),
-	}
-	if o.Output.Shape != writer.ShapeLong {
-		settings.Shape = string(o.Output.Shape)
+		Inputs: o.Input.Paths, Columns: o.Input.Columns, Requested: o.Requested,
+		Output: o.Output.Path, OutputFormat: string(format), Carry: o.Output.Carry, Form: o.Output.Form, Shard: o.Shard.String(),
 	}
 	if len(settings.Columns) > 1 {
 		settings.Join = cmp.Or(o.Input.Join, reader.DefaultJoin)
@@ -39,9 +32,6 @@ func (s *Session) newAccount() *record.Account {
 	}
 	if o.Free.Model != nil {
 		settings.Free, settings.Precision, settings.Audit = o.Free.source(), o.Free.Precision, o.Free.Audit
-	}
-	if o.Dedupe != record.DedupeSite {
-		settings.Dedupe = o.Dedupe
 	}
 	if o.Output.IsFolder() {
 		settings.PartRows = o.Output.PartRows

@@ -7,6 +7,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/evaluate"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/pipeline/flow"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -46,7 +47,8 @@ func Evaluate(ctx context.Context, e Evaluation) (evaluate.Report, error) {
 		return nil
 	}}
 	_, err = flow.Run(ctx, parts, flow.Options{
-		Kind: e.Kind, Classifications: []flow.Classification{{Name: e.Classification}}, Retry: client.DefaultRetryPolicy(), Limit: e.Limit,
+		Kind: e.Kind, Classifications: []flow.Classification{{Name: e.Classification}}, Conduct: flow.Conduct{Retry: client.DefaultRetryPolicy()},
+		Requested: record.Requested{Dedupe: record.DedupeExact, Limit: e.Limit},
 	})
 	return tally.Report(), err
 }

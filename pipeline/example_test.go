@@ -116,9 +116,9 @@ func ExampleHostedService() {
 // The errors of Check name options, so that a program can name settings of its own: a flag, or a key of a file.
 func ExampleSessionOptions_Check() {
 	err := pipeline.SessionOptions{
-		Kind:   client.Website,
-		Scheme: "ftp",
-		Output: pipeline.OutputOptions{Path: "out.csv"},
+		Kind:      client.Website,
+		Requested: record.Requested{Scheme: "ftp"},
+		Output:    pipeline.OutputOptions{Path: "out.csv"},
 	}.Check()
 	var option interface{ OptionName() string }
 	if errors.As(err, &option) {

@@ -168,7 +168,7 @@ func freely(t *testing.T, v *vendor) pipeline.SessionOptions {
 		Kind:    client.Product,
 		Service: pipeline.Service{Categorizer: v, Name: "https://api.example.com", Hosted: true},
 		Input:   reader.Options{Paths: []string{filepath.Join(dir, "in.csv")}},
-		Output:  pipeline.OutputOptions{Path: filepath.Join(dir, "out.csv"), Levels: 1, Carry: "none", Shape: writer.ShapeTop},
+		Output:  pipeline.OutputOptions{Path: filepath.Join(dir, "out.csv"), Form: writer.Form{Levels: 1, Shape: writer.ShapeTop}, Carry: "none"},
 		Free:    pipeline.FreeOptions{Model: modelOfTitles(), Precision: 0.9, Audit: 0.01},
 	}
 	o.Limits.InFlight, o.Limits.Rate = 4, 1e6
@@ -570,7 +570,7 @@ func TestFreeClassifications(t *testing.T) {
 				Kind: tt.kind, Classifications: append([]string{tt.tree.Name}, tt.others...),
 				Service: pipeline.Service{Categorizer: labelling{label}, Name: "https://api.example.com", Hosted: true},
 				Input:   reader.Options{Paths: []string{filepath.Join(dir, "in.csv")}, Columns: []string{"url"}},
-				Output:  pipeline.OutputOptions{Path: filepath.Join(dir, "out.csv"), Levels: 1, Carry: "none", Shape: writer.ShapeTop},
+				Output:  pipeline.OutputOptions{Path: filepath.Join(dir, "out.csv"), Form: writer.Form{Levels: 1, Shape: writer.ShapeTop}, Carry: "none"},
 				Free:    pipeline.FreeOptions{Model: m, Precision: 0.9, Audit: 0.01},
 			}
 			if err := os.WriteFile(o.Input.Paths[0], []byte(text.String()), 0o666); err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -77,7 +78,7 @@ func TestMostRequests(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer input.Close()
-			s := Session{options: SessionOptions{Classifications: strings.Split(tt.classification, ","), Limit: tt.limit}}
+			s := Session{options: SessionOptions{Classifications: strings.Split(tt.classification, ","), Requested: record.Requested{Limit: tt.limit}}}
 			s.input.Store(input)
 			if most, ok := s.mostRequests(); ok != (tt.want > 0) || ok && most != tt.want {
 				t.Errorf("%d, %t; want %d", most, ok, tt.want)

@@ -13,6 +13,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/client/normalize"
 	"github.com/bulkcat/bulkcat/pipeline/flow"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -43,7 +44,7 @@ type Learned struct {
 // of [flow.Run] and of learn.Learner.Train; with the latter the findings are complete.
 func Learn(ctx context.Context, o Learning) (Learned, error) {
 	var source flow.Source = o.Stored
-	normalizer, place := normalize.Normalizer{AskPlaceholders: o.Stored != nil}, 0
+	requested, place := record.Requested{AskPlaceholders: o.Stored != nil, Dedupe: record.DedupeExact, Limit: o.Limit}, 0
 	if o.Stored == nil {
 		input, columns, err := openLabelled(ctx, o.Input, o.LabelColumn)
 		if err != nil {
@@ -54,9 +55,10 @@ func Learn(ctx context.Context, o Learning) (Learned, error) {
 	}
 	var learned Learned
 	learner := learn.NewLearner(o.Kind, o.Taxonomy)
-	readFeatures := &featureReader{features: o.Features, normalizer: normalizer, read: make(map[client.Request]learn.Features)}
+	readFeatures := &featureReader{features: o.Features, normalizer: requested.Normalizer(), read: make(map[client.Request]learn.Features)}
 	options := flow.Options{
-		Kind: o.Kind, Normalizer: normalizer, Classifications: []flow.Classification{{Name: o.Taxonomy.Name}}, Retry: client.DefaultRetryPolicy(), Limit: o.Limit,
+		Kind: o.Kind, Classifications: []flow.Classification{{Name: o.Taxonomy.Name}}, Conduct: flow.Conduct{Retry: client.DefaultRetryPolicy()},
+		Requested: requested,
 	}
 	_, err := flow.Run(ctx, flow.Parts{Source: source, Categorizer: readFeatures, Each: readFeatures.each(o, &learned, learner, place)}, options)
 	learned.Findings = learner.Findings()

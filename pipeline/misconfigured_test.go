@@ -17,7 +17,9 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/flow"
 	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
 )
 
 // roundTrip is a service in memory.
@@ -140,8 +142,8 @@ func hosted(t *testing.T, inputs int) pipeline.SessionOptions {
 	}
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	o := pipeline.SessionOptions{
-		Kind: client.Product, Input: reader.Options{Paths: []string{input}}, Retry: client.DefaultRetryPolicy(),
-		Output: pipeline.OutputOptions{Path: filepath.Join(filepath.Dir(input), "out.csv"), Levels: 1, Carry: "none"},
+		Kind: client.Product, Input: reader.Options{Paths: []string{input}}, Conduct: flow.Conduct{Retry: client.DefaultRetryPolicy()},
+		Output: pipeline.OutputOptions{Path: filepath.Join(filepath.Dir(input), "out.csv"), Form: writer.Form{Levels: 1}, Carry: "none"},
 	}
 	o.Limits.Rate, o.Limits.MaxOutage = math.Inf(1), 6*time.Hour
 	return o

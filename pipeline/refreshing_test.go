@@ -17,6 +17,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
 )
 
 // moody is a service whose answers change when a test says so.
@@ -74,7 +75,7 @@ func folderOf(t *testing.T, n int) (*moody, pipeline.SessionOptions) {
 		Kind:    client.Product,
 		Service: pipeline.Service{Categorizer: service, Name: "https://api.example.com", Hosted: true},
 		Input:   reader.Options{Paths: []string{filepath.Join(dir, "in.csv")}},
-		Output:  pipeline.OutputOptions{Path: filepath.Join(dir, "out") + "/", Format: "csv", PartRows: 10, SourceColumns: true},
+		Output:  pipeline.OutputOptions{Path: filepath.Join(dir, "out") + "/", Format: "csv", PartRows: 10, Form: writer.Form{SourceColumns: true}},
 	}
 	o.Limits.InFlight, o.Limits.Rate = 1, 1e6
 	service.begin()

@@ -83,16 +83,14 @@ func Rewrite(ctx context.Context, options SessionOptions, r Rewriting) (_ Rewrit
 func (o SessionOptions) of(r Rewriting) SessionOptions {
 	s := r.Account.Settings
 	o.Kind, o.Classifications, o.Editions = client.Kind(s.Kind), s.Classifications(), editionsOf(s)
-	o.Scheme, o.Dedupe, o.AskPlaceholders, o.Limit = s.Scheme, s.Dedupe, s.AskPlaceholders, cmp.Or(s.Limit, o.Limit)
-	o.Sample = s.Sample
+	limit := o.Limit
+	o.Requested = s.Requested
+	o.Limit = cmp.Or(s.Limit, limit)
 	o.Shard, _ = record.ParseShard(s.Shard) // "" is none
 	paths, stdin := o.Input.Paths, o.Input.Stdin
 	o.Input = r.Account.Reading.Options()
 	o.Input.Paths, o.Input.Stdin, o.Input.Columns, o.Input.Join = paths, stdin, s.Columns, s.Join
-	o.Output = OutputOptions{
-		Path: r.Output, Format: writer.Format(s.OutputFormat), Levels: s.Levels, Carry: s.Carry, Language: s.Language, SourceColumns: s.SourceColumns,
-		Shape: writer.Shape(s.Shape), Top: s.Top, MinConfidence: s.MinConfidence, EscapeFormulas: s.EscapeFormulas,
-	}
+	o.Output = OutputOptions{Path: r.Output, Format: writer.Format(s.OutputFormat), Carry: s.Carry, Form: s.Form}
 	o.Free.Precision, o.Free.Audit = s.Precision, s.Audit
 	o.Offline = true
 	if o.Service = (Service{Name: r.Account.Service, Hosted: true}); strings.HasPrefix(r.Account.Service, embeddedName) {

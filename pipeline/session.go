@@ -330,13 +330,10 @@ func (s *Session) claim(ctx context.Context, account *record.Account) error {
 func (s *Session) runOptions(settings record.Settings) flow.Options {
 	o := &s.options
 	options := o.requests()
-	options.Retry = o.Retry
 	options.SourceName = o.Service.Name
 	options.WaitForQuota = o.Limits.WaitForQuota
-	options.Strict = o.Strict
 	options.KeepGoing = o.KeepGoing || !o.Service.Hosted
 	options.Offline = o.Offline && !o.Service.Free
-	options.Grace, options.Hurry = o.Grace, o.Hurry
 	options.Schema = settings.Schema()
 	options.Typed = o.Output.Content() == writer.Parquet
 	return options

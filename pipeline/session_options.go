@@ -18,7 +18,6 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/client/money"
-	"github.com/bulkcat/bulkcat/client/normalize"
 	"github.com/bulkcat/bulkcat/pipeline/attempts"
 	"github.com/bulkcat/bulkcat/pipeline/flow"
 	"github.com/bulkcat/bulkcat/pipeline/record"
@@ -34,15 +33,13 @@ type SessionOptions struct {
 	Editions        taxonomy.Choice    // of other editions than the default ones
 	Taxonomies      []*taxonomy.Custom // of custom classifications, beside the published ones
 	Models          []*learn.Model     // with which the embedded service answers
-	Scheme          string             // of bare domains: "https" (the default) or "http"
-	AskPlaceholders bool               // ask for texts that stand for a missing value, such as NULL, which are invalid otherwise
-	Dedupe          string             // which websites are one request: one of record.Dedupes; default record.DedupeSite
+	record.Requested
+	flow.Conduct
 
 	Service Service
-	Price   money.Price        // of a request of a hosted service, for the account; zero if unknown
-	MaxCost money.Amount       // of all starts of the run, by Price; each attempt counts; 0 for no bound
-	Limits  limits.Options     // MaxRequests are those of all starts of the run; Made, Learned and CanAsk are set by the session
-	Retry   client.RetryPolicy // default client.DefaultRetryPolicy
+	Price   money.Price    // of a request of a hosted service, for the account; zero if unknown
+	MaxCost money.Amount   // of all starts of the run, by Price; each attempt counts; 0 for no bound
+	Limits  limits.Options // MaxRequests are those of all starts of the run; Made, Learned and CanAsk are set by the session
 
 	// Candidates default to record.InputColumns; ExtraColumns are set by the session. Input.Records are read once, as standard
 	// input is, so they cannot have a Store.RefreshBudget. A session that is started again needs the same records.
@@ -57,16 +54,8 @@ type SessionOptions struct {
 	// nothing is written but the store, and the other Output options are not used. See [Each].
 	Each Each
 
-	Offline   bool            // ask nothing: records without a stored answer are pending
-	Strict    bool            // the first invalid record fails the run
-	KeepGoing bool            // go on though the service rejects every input, or has never answered
-	Limit     int64           // records read at most; 0 for all
-	Sample    int64           // so many random records alone, in their order, always the same of the same list; 0 for all
-	Shard     record.Shard    // the run is one of the shards in the folder Output.Path; zero for a run of its own
-	FinishBy  record.FinishBy // stop in time to be done by then; zero for no deadline
-	Grace     time.Duration   // for requests in flight once the run is stopped; default 20s
-
-	Hurry <-chan struct{} // closed to shorten the grace period to HurriedGrace, and to ask nothing after the run; nil for never
+	Shard    record.Shard    // the run is one of the shards in the folder Output.Path; zero for a run of its own
+	FinishBy record.FinishBy // stop in time to be done by then; zero for no deadline
 
 	// Requests is a file, .csv, .jsonl or .parquet, that gets a row for each attempt of all starts of the run, when a start ends;
 	// "" for none. See package attempts.
@@ -139,8 +128,7 @@ func (o SessionOptions) Check() error {
 	}
 	languages := o.languages()
 	refuse(o.Output.Language != "" && !slices.Contains(languages, o.Output.Language), "Output.Language", "%s", unknownLanguage(o.Output.Language, languages))
-	refuse(o.Scheme != "" && o.Scheme != "https" && o.Scheme != "http", "Scheme", "%q must be https or http", o.Scheme)
-	refuse(o.Dedupe != "" && !slices.Contains(record.Dedupes(), o.Dedupe), "Dedupe", "%q must be one of %s", o.Dedupe, strings.Join(record.Dedupes(), ", "))
+	o.Requested.Check(refuse)
 	err = o.Shard.Check()
 	refuse(err != nil, "Shard", "%w", err)
 	refuse(o.Shard.Count > 0 && o.Output.Path != "" && !o.Output.IsFolder(), "Shard", "the output %s must be a folder for all shards, such as out/", o.Output.Path)
@@ -151,9 +139,6 @@ func (o SessionOptions) Check() error {
 	refuse(o.MaxCost > 0 && o.Price.Requests(o.MaxCost) < 1, "MaxCost", "%s does not pay for one request", o.Price.Text(o.MaxCost))
 	refuse(o.MaxCost > 0 && o.Price.Requests(o.MaxCost) < int64(o.Shard.Count), "MaxCost", "%s does not pay for a request of each shard", o.Price.Text(o.MaxCost))
 	refuse(o.Grace < 0, "Grace", "%v must not be negative", o.Grace)
-	refuse(o.Limit < 0, "Limit", "%d must not be negative", o.Limit)
-	refuse(o.Sample < 0, "Sample", "%d must not be negative", o.Sample)
-	refuse(o.Sample > mostSampled, "Sample", "%d must be at most %d: a sample is held in memory", o.Sample, mostSampled)
 	refuse(o.Sample > 0 && o.Shard.Count > 0, "Sample", "a sample is of the whole list, and small: run it without shards, with an output of its own")
 	refuse(o.Store.RefreshBudget < 0, "Store.RefreshBudget", "%d must not be negative", o.Store.RefreshBudget)
 	refuse(o.Store.RefreshBudget > 0 && o.readsStdin(), "Store.RefreshBudget", "the input is read twice, and standard input can be read once: name a file")
@@ -194,9 +179,6 @@ func (o SessionOptions) withoutURLParameters(take func(path string) (string, err
 	}
 	return o, nil
 }
-
-// mostSampled is the most records of a sample: with their other columns they take a gigabyte or so.
-const mostSampled = 1_000_000
 
 func (o SessionOptions) withStreams() SessionOptions {
 	if o.Input.Stdin == nil {
@@ -248,10 +230,12 @@ func (o SessionOptions) withDefaults() SessionOptions {
 	if o.Kind == client.Website && o.Scheme == "" {
 		o.Scheme = "https"
 	}
-	if o.Kind == client.Website && o.Dedupe == "" {
-		o.Dedupe = record.DedupeSite
+	if o.Dedupe == record.DedupeSite { // one run, and one account, with the default
+		o.Dedupe = ""
 	}
-	o.Output.Shape = cmp.Or(o.Output.Shape, writer.ShapeLong)
+	if o.Output.Shape == writer.ShapeLong {
+		o.Output.Shape = ""
+	}
 	if o.Output.PartRows == 0 {
 		o.Output.PartRows = writer.DefaultPartRows
 	}
@@ -273,7 +257,7 @@ func (o SessionOptions) withDefaults() SessionOptions {
 	if o.Kind == client.Website {
 		o.Input.Comment = "#" // a title may begin so
 	}
-	o.Input.Missing = o.normalizer().IsMissing
+	o.Input.Missing = o.Normalizer().IsMissing
 	o.Input.ExtraColumns, o.Input.NamedOnly, o.Input.Log = record.Settings{Carry: o.Output.Carry}.NamedColumns(), o.Output.Carry != "all", o.Log
 	if !o.Service.Hosted {
 		o.Service.Name += fingerprints(o.Classifications, o.Taxonomies, o.Models)
@@ -293,16 +277,9 @@ func (o SessionOptions) withDefaults() SessionOptions {
 	return o
 }
 
-func (o *SessionOptions) normalizer() normalize.Normalizer {
-	return normalize.Normalizer{Scheme: o.Scheme, AskPlaceholders: o.AskPlaceholders}
-}
-
 // requests are the options that decide which requests a run makes.
 func (o *SessionOptions) requests() flow.Options {
-	options := flow.Options{
-		Kind: o.Kind, Normalizer: o.normalizer(),
-		Dedupe: max(0, slices.Index(record.Dedupes(), o.Dedupe)), Limit: o.Limit, Sample: o.Sample, Shard: o.Shard,
-	}
+	options := flow.Options{Kind: o.Kind, Requested: o.Requested, Conduct: o.Conduct, Shard: o.Shard}
 	for _, name := range o.Classifications {
 		options.Classifications = append(options.Classifications, o.classification(name))
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
 )
 
 // counting is a service that answers every input, and counts the requests.
@@ -39,7 +40,7 @@ func products(t *testing.T, service *counting) pipeline.SessionOptions {
 		Kind:    client.Product,
 		Service: pipeline.Service{Categorizer: service, Name: "https://api.example.com", Hosted: true},
 		Input:   reader.Options{Paths: []string{input}},
-		Output:  pipeline.OutputOptions{Path: filepath.Join(filepath.Dir(input), "out.csv"), Levels: 1, Carry: "all"},
+		Output:  pipeline.OutputOptions{Path: filepath.Join(filepath.Dir(input), "out.csv"), Form: writer.Form{Levels: 1}, Carry: "all"},
 	}
 	o.Limits.InFlight = 1
 	return o

@@ -37,7 +37,7 @@ func typicalResults(n int) []Result {
 	return results
 }
 
-var typicalSchema = Schema{Levels: 4, Carry: []string{"id", "country"}}
+var typicalSchema = Schema{Form: Form{Levels: 4}, Carry: []string{"id", "country"}}
 
 func BenchmarkFlatten(b *testing.B) {
 	results := typicalResults(1000)

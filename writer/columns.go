@@ -68,9 +68,12 @@ type option struct {
 	set func(*Schema) // sets the field; for OwnColumns
 }
 
+// someLanguage stands for the language of an output whose columns alone are known.
+const someLanguage = "und"
+
 var (
 	withTitles  = &option{func(s *Schema) bool { return s.Titles }, func(s *Schema) { s.Titles = true }}
-	withLocals  = &option{func(s *Schema) bool { return s.Locals }, func(s *Schema) { s.Locals = true }}
+	withLocals  = &option{func(s *Schema) bool { return s.Language != "" }, func(s *Schema) { s.Language = someLanguage }}
 	withSources = &option{func(s *Schema) bool { return s.SourceColumns }, func(s *Schema) { s.SourceColumns = true }}
 )
 

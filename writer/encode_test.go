@@ -202,7 +202,7 @@ func FuzzText(f *testing.F) {
 	}
 	f.Add("541511", "Title", "title", math.Inf(1), int64(1)<<60, true)
 	f.Fuzz(func(t *testing.T, a, b, name string, confidence float64, seconds int64, naics bool) {
-		schema := Schema{Levels: 3, SourceColumns: true, Carry: []string{name, b}}
+		schema := Schema{Form: Form{Levels: 3, SourceColumns: true}, Carry: []string{name, b}}
 		if naics {
 			schema.Titles, schema.Codes = true, map[string]client.CodeLevels{b: client.Codes()["naics"]}
 		}
@@ -304,7 +304,7 @@ func checkJSONL(t *testing.T, schema Schema, rows []Row, header []string, cells 
 
 // Rows that share columns with the previous rows are written as if alone.
 func TestCopiedCSV(t *testing.T) {
-	columns := Schema{Levels: 2, Titles: true, Codes: client.Codes(), SourceColumns: true, Carry: []string{"a", "b"}}.Columns()
+	columns := Schema{Form: Form{Levels: 2, SourceColumns: true}, Titles: true, Codes: client.Codes(), Carry: []string{"a", "b"}}.Columns()
 	pick := func(n int, values ...string) string { return values[n%len(values)] }
 	values := make([]string, 10_000)
 	for i := range values {

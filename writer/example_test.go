@@ -11,7 +11,7 @@ import (
 
 // Results become rows, one per entry, and rows go to a sink in batches.
 func Example() {
-	schema := writer.Schema{Levels: 2, Carry: []string{"id"}}
+	schema := writer.Schema{Form: writer.Form{Levels: 2}, Carry: []string{"id"}}
 	results := []writer.Result{
 		{
 			Record: 1, Input: "https://news.example", Status: writer.StatusOK, Classification: "taxonomy_v3",
@@ -82,7 +82,7 @@ func ExampleOpen_folder() {
 }
 
 func ExampleSchema_Columns() {
-	schema := writer.Schema{Levels: 1, Carry: []string{"id", "Status"}}
+	schema := writer.Schema{Form: writer.Form{Levels: 1}, Carry: []string{"id", "Status"}}
 	for _, c := range schema.Columns() {
 		fmt.Print(c.Name, " ")
 	}

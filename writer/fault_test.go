@@ -15,7 +15,7 @@ import (
 
 // faultRows are enough for several writes to the disk, and for three parts.
 var (
-	faultSchema = Schema{Levels: 2}
+	faultSchema = Schema{Form: Form{Levels: 2}}
 	faultRows   = flattenAll(faultSchema, typicalResults(400))
 )
 

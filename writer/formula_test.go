@@ -28,7 +28,7 @@ func TestEscapedFormulas(t *testing.T) {
 			t.Errorf("%q is read as %q", want, got)
 		}
 		for _, carried := range []ValueType{{}, {Type: TypeInt64}, {Type: TypeDouble}} {
-			schema := Schema{Levels: 1, SourceColumns: true, Carry: []string{"named " + text, text}, CarryTypes: []ValueType{carried, {}}, EscapeFormulas: true}
+			schema := Schema{Form: Form{Levels: 1, SourceColumns: true, EscapeFormulas: true}, Carry: []string{"named " + text, text}, CarryTypes: []ValueType{carried, {}}}
 			if carried.Fits(text) && carried.Type != TypeString { // -1 and +1 as numbers
 				schema.CarryTypes = nil
 			}
@@ -79,7 +79,7 @@ func TestNumbersAreNotEscaped(t *testing.T) {
 		{ValueType{Type: TypeBool}, "@true", "'@true"},
 		{ValueType{Type: TypeDate}, "+2026-01-02", "'+2026-01-02"},
 	} {
-		schema := Schema{Carry: []string{"n"}, CarryTypes: []ValueType{tt.typ}, EscapeFormulas: true}
+		schema := Schema{Carry: []string{"n"}, CarryTypes: []ValueType{tt.typ}, Form: Form{EscapeFormulas: true}}
 		row := schema.Flatten(nil, Result{Record: 1, Status: StatusEmpty, Fields: []string{tt.text}})
 		lines := readCSV(t, encodeAll(t, CSV, schema, row))
 		if got := lines[1][len(lines[1])-1]; got != tt.want || UnescapeFormula(got) != tt.text {
@@ -90,7 +90,7 @@ func TestNumbersAreNotEscaped(t *testing.T) {
 
 // The option does not change JSONL and Parquet, which have no formulas, nor CSV without such texts.
 func TestEscapeLeavesOtherFormats(t *testing.T) {
-	schema := Schema{Levels: 1, Carry: []string{"=n"}}
+	schema := Schema{Form: Form{Levels: 1}, Carry: []string{"=n"}}
 	escaping := schema
 	escaping.EscapeFormulas = true
 	rows := schema.Flatten(nil, Result{Record: 1, Input: "=1", Status: StatusEmpty, Fields: []string{"@x"}})

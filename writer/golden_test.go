@@ -32,7 +32,7 @@ var samples = []struct {
 }{
 	{
 		name:   "paths",
-		schema: Schema{Levels: 3, Carry: []string{"id", "status", "a,b"}},
+		schema: Schema{Form: Form{Levels: 3}, Carry: []string{"id", "status", "a,b"}},
 		results: []Result{
 			{
 				Record: 1, Input: "https://news.example", Status: StatusOK, Classification: "taxonomy_v3",
@@ -55,7 +55,7 @@ var samples = []struct {
 	},
 	{
 		name:   "naics",
-		schema: Schema{Levels: 5, Titles: true, Codes: client.Codes(), SourceColumns: true},
+		schema: Schema{Form: Form{Levels: 5, SourceColumns: true}, Titles: true, Codes: client.Codes()},
 		results: []Result{
 			{
 				Record: 1, Input: "https://software.example", Status: StatusOK, Classification: "naics",
@@ -68,7 +68,7 @@ var samples = []struct {
 			{Record: 2, Input: "https://down.example", Status: StatusFailed, Classification: "naics", Error: "no answer after 5 attempts"},
 		},
 	},
-	{name: "none", schema: Schema{Levels: 1}},
+	{name: "none", schema: Schema{Form: Form{Levels: 1}}},
 }
 
 // The other shapes of the samples, and one with a least confidence.

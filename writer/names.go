@@ -17,7 +17,7 @@ func OwnColumns(names []string) ([]Column, error) {
 	for i := range definitions {
 		d := &definitions[i]
 		if d.scope != scopeRecord && s.Shape == "" && has(categoriesDefinition.name) {
-			s = Schema{Shape: ShapeNested, Titles: true, Locals: true, Levels: MaxLevels}
+			s = Schema{Form: Form{Shape: ShapeNested, Language: someLanguage, Levels: MaxLevels}, Titles: true}
 			at++
 		}
 		if d.scope != scopeRecord && s.Shape == ShapeNested {

@@ -1,6 +1,7 @@
 package writer
 
 import (
+	"cmp"
 	"math"
 	"strings"
 	"time"
@@ -31,7 +32,7 @@ func (s Status) HasInput() bool { return s != StatusInvalid && s != StatusBlank 
 type Entry struct {
 	Value      string  // a path of levels joined by " > ", or a code
 	ID         string  // the category's id in its taxonomy; "" if unknown
-	Local      string  // the path in the language of Schema.Locals; "" if unknown
+	Local      string  // the path in Form.Language; "" if unknown
 	Title      string  // of the code; "" for a path
 	Confidence float64 // as the service gave it, usually 0 to 1; null if not finite
 
@@ -62,7 +63,7 @@ type Row struct {
 	Rank           int64 // 1-based position in the answer; 0 if the row has no entry
 	Value          string
 	CategoryID     string
-	ValueLocal     string   // only with Schema.Locals
+	ValueLocal     string   // only with Form.Language
 	Title          string   // only with Schema.Titles, in classifications of Schema.Codes
 	Confidence     float64  // NaN stands for null
 	Levels         []string // at most Schema.Levels; missing levels are null
@@ -74,6 +75,29 @@ type Row struct {
 
 	// Categories are the rows of ShapeLong, for the list of a row of ShapeNested, which has no entry itself.
 	Categories []Row
+}
+
+// Form are the options of the user that decide the form of the rows. Accounts have them by their JSON names.
+type Form struct {
+	Levels         int     `json:"levels"`                    // number of level_N columns; below 0 counts as 0, above MaxLevels as MaxLevels
+	Language       string  `json:"language,omitempty"`        // add the column value_local, the paths of categories in this language; "" for no such column
+	SourceColumns  bool    `json:"source_columns,omitempty"`  // add the columns source and answered_at, which differ from run to run
+	Shape          Shape   `json:"shape,omitempty"`           // "" is ShapeLong
+	Top            int     `json:"top,omitempty"`             // most entries of a record: those with the highest confidences, in the order of the answer; 0 for all
+	MinConfidence  float64 `json:"min_confidence,omitempty"`  // leave out entries with a lower confidence or none; 0 for no bound
+	EscapeFormulas bool    `json:"escape_formulas,omitempty"` // in CSV and TSV, write ' before text of cells and names that may be a formula: see UnescapeFormula
+}
+
+// Check calls refuse for each member that cannot be used, in a format; "" for an unknown one.
+func (f *Form) Check(format Format, refuse func(wrong bool, member, message string, args ...any)) {
+	refuse(f.Top < 0, "Top", "%d must not be negative", f.Top)
+	refuse(!(f.MinConfidence >= 0) || math.IsInf(f.MinConfidence, 0), "MinConfidence", "%v must be a number from 0", f.MinConfidence)
+	shape, err := ParseShape(string(cmp.Or(f.Shape, ShapeLong)))
+	if err == nil && format != "" {
+		err = shape.CheckFormat(format)
+	}
+	refuse(err != nil, "Shape", "%w", err)
+	refuse(f.EscapeFormulas && format != "" && !format.Delimited(), "EscapeFormulas", "%s has no formulas: only CSV and TSV take the option", format)
 }
 
 // Flatten appends the rows of r in Schema.Shape to dst, at least one. If MinConfidence removes all entries, it appends a row
@@ -118,7 +142,7 @@ func (s Schema) appendEntries(dst []Row, row Row, r Result) []Row {
 		row.Rank = int64(i + 1)
 		row.Value = validUTF8(e.Value)
 		row.CategoryID = validUTF8(e.ID)
-		if s.Locals {
+		if s.Language != "" {
 			row.ValueLocal = validUTF8(e.Local)
 		}
 		if s.Titles && s.Codes[r.Classification] != nil {

@@ -21,7 +21,7 @@ func TestFlatten(t *testing.T) {
 	}{
 		{
 			name:   "a row per entry, ranked",
-			schema: Schema{Levels: 2},
+			schema: Schema{Form: Form{Levels: 2}},
 			result: Result{
 				Record: 7, Input: "https://a.example", Status: StatusOK, Classification: "taxonomy_v3",
 				Entries: []Entry{{Value: "Arts > Music", Confidence: 0.9}, {Value: "News", Confidence: 0.1}},
@@ -38,31 +38,31 @@ func TestFlatten(t *testing.T) {
 		},
 		{
 			name:   "levels deeper than the columns stay in the value",
-			schema: Schema{Levels: 1},
+			schema: Schema{Form: Form{Levels: 1}},
 			result: Result{Record: 1, Entries: []Entry{{Value: "A > B > C"}}},
 			want:   []Row{{Record: 1, Rank: 1, Value: "A > B > C", Levels: []string{"A"}}},
 		},
 		{
 			name:   "a separator without its spaces is part of a level",
-			schema: Schema{Levels: 3},
+			schema: Schema{Form: Form{Levels: 3}},
 			result: Result{Record: 1, Entries: []Entry{{Value: "A>B > > > C"}}},
 			want:   []Row{{Record: 1, Rank: 1, Value: "A>B > > > C", Levels: []string{"A>B", ">", "C"}}},
 		},
 		{
 			name:   "an empty value has no levels",
-			schema: Schema{Levels: 3},
+			schema: Schema{Form: Form{Levels: 3}},
 			result: Result{Record: 1, Entries: []Entry{{Confidence: 1}}},
 			want:   []Row{{Record: 1, Rank: 1, Confidence: 1}},
 		},
 		{
 			name:   "a negative number of levels is none",
-			schema: Schema{Levels: -4},
+			schema: Schema{Form: Form{Levels: -4}},
 			result: Result{Record: 1, Entries: []Entry{{Value: "A > B"}}},
 			want:   []Row{{Record: 1, Rank: 1, Value: "A > B"}},
 		},
 		{
 			name:   "naics levels are prefixes",
-			schema: Schema{Levels: 4, Titles: true, Codes: client.Codes()},
+			schema: Schema{Form: Form{Levels: 4}, Titles: true, Codes: client.Codes()},
 			result: Result{Record: 1, Classification: "naics", Entries: []Entry{{Value: "541511", ID: "541511", Title: "Custom Computer Programming Services"}}},
 			want: []Row{{
 				Record: 1, Classification: "naics", Rank: 1, Value: "541511", CategoryID: "541511", Title: "Custom Computer Programming Services",
@@ -71,7 +71,7 @@ func TestFlatten(t *testing.T) {
 		},
 		{
 			name:   "a short naics code has fewer levels",
-			schema: Schema{Levels: 5, Titles: true, Codes: client.Codes()},
+			schema: Schema{Form: Form{Levels: 5}, Titles: true, Codes: client.Codes()},
 			result: Result{Record: 1, Classification: "naics", Entries: []Entry{{Value: "541"}, {Value: "5"}, {Value: ""}}},
 			want: []Row{
 				{Record: 1, Classification: "naics", Rank: 1, Value: "541", Levels: []string{"54", "541"}},
@@ -81,13 +81,13 @@ func TestFlatten(t *testing.T) {
 		},
 		{
 			name:   "a naics sector of several numbers",
-			schema: Schema{Levels: 4, Titles: true, Codes: client.Codes()},
+			schema: Schema{Form: Form{Levels: 4}, Titles: true, Codes: client.Codes()},
 			result: Result{Record: 1, Classification: "naics", Entries: []Entry{{Value: "31-33"}}},
 			want:   []Row{{Record: 1, Classification: "naics", Rank: 1, Value: "31-33", Levels: []string{"31"}}},
 		},
 		{
 			name:   "another classification beside naics has paths and no titles",
-			schema: Schema{Levels: 2, Titles: true, Codes: client.Codes()},
+			schema: Schema{Form: Form{Levels: 2}, Titles: true, Codes: client.Codes()},
 			result: Result{Record: 1, Classification: "taxonomy_v3", Entries: []Entry{{Value: "Arts > Music", ID: "338", Title: "Music"}}},
 			want:   []Row{{Record: 1, Classification: "taxonomy_v3", Rank: 1, Value: "Arts > Music", CategoryID: "338", Levels: []string{"Arts", "Music"}}},
 		},
@@ -149,7 +149,7 @@ func sameRow(a, b Row) bool {
 }
 
 func TestFlattenTakesGivenLevels(t *testing.T) {
-	rows := Schema{Levels: 3}.Flatten(nil, Result{Record: 1, Entries: []Entry{{Value: "A > B", Levels: []string{"a", "b"}}, {Value: "C > D"}}})
+	rows := Schema{Form: Form{Levels: 3}}.Flatten(nil, Result{Record: 1, Entries: []Entry{{Value: "A > B", Levels: []string{"a", "b"}}, {Value: "C > D"}}})
 	for i, want := range [][]string{{"a", "b"}, {"C", "D"}} {
 		if !slices.Equal(rows[i].Levels, want) {
 			t.Errorf("row %d: got levels %q, want %q", i+1, rows[i].Levels, want)
@@ -170,7 +170,7 @@ func TestFlattenDoesNotAllocate(t *testing.T) {
 		Record: 1, Input: "https://a.example", Status: StatusOK, AnsweredAt: time.Unix(1, 0),
 		Entries: []Entry{{Value: "A > B > C", Confidence: 1}, {Value: "D"}}, Fields: []string{"x", "y"},
 	}
-	for _, s := range []Schema{{Levels: 4}, {Levels: 4, Titles: true, Codes: client.Codes()}} {
+	for _, s := range []Schema{{Form: Form{Levels: 4}}, {Form: Form{Levels: 4}, Titles: true, Codes: client.Codes()}} {
 		for i, e := range r.Entries {
 			r.Entries[i].Levels = s.AppendLevels([]string{}, r.Classification, e.Value)
 		}

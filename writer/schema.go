@@ -11,24 +11,16 @@ const MaxLevels = 20
 
 // Schema determines the columns of the rows, and the entries in them. The zero value has only the columns of every output.
 type Schema struct {
-	Levels        int      // number of level_N columns; below 0 counts as 0, above MaxLevels as MaxLevels
-	Titles        bool     // add the column title, for classifications of Codes
-	Locals        bool     // add the column value_local, the paths of categories in another language
-	Sources       bool     // add the column source
-	SourceColumns bool     // add the columns source and answered_at, which differ from run to run
-	Carry         []string // names of the input's columns to copy; Result.Fields has their values
+	Form
+	Titles  bool     // add the column title, for classifications of Codes
+	Sources bool     // add the column source
+	Carry   []string // names of the input's columns to copy; Result.Fields has their values
 
 	CarryTypes []ValueType // types of the columns of Carry; nil if all are text
 
 	// Codes has a function for each classification whose values are codes. It appends at most most levels of a code to levels.
 	// The values of other classifications are paths.
 	Codes map[string]func(levels []string, code string, most int) []string
-
-	Shape         Shape   // "" is ShapeLong
-	Top           int     // most entries of a record: those with the highest confidences, in the order of the answer; 0 for all
-	MinConfidence float64 // leave out entries with a lower confidence or none; 0 for no bound
-
-	EscapeFormulas bool // in CSV and TSV, write ' before text of cells and names that may be a formula: see UnescapeFormula
 }
 
 // Column is one column of the output.

@@ -16,11 +16,11 @@ func TestColumns(t *testing.T) {
 		want   string // names, joined by spaces
 	}{
 		{"what every output has", Schema{}, front + "error"},
-		{"levels", Schema{Levels: 2}, front + "level_1 level_2 error"},
-		{"levels out of bounds", Schema{Levels: -1}, front + "error"},
-		{"naics has titles", Schema{Levels: 1, Titles: true, Codes: client.Codes()}, "record input status classification rank value category_id title confidence level_1 error"},
+		{"levels", Schema{Form: Form{Levels: 2}}, front + "level_1 level_2 error"},
+		{"levels out of bounds", Schema{Form: Form{Levels: -1}}, front + "error"},
+		{"naics has titles", Schema{Form: Form{Levels: 1}, Titles: true, Codes: client.Codes()}, "record input status classification rank value category_id title confidence level_1 error"},
 		{"a title of the input's where there is no other", Schema{Carry: []string{"title"}}, front + "error title"},
-		{"source", Schema{SourceColumns: true}, front + "error source answered_at"},
+		{"source", Schema{Form: Form{SourceColumns: true}}, front + "error source answered_at"},
 		{"carried", Schema{Carry: []string{"id", "a.b"}}, front + "error id a.b"},
 		{"a clash with ours", Schema{Carry: []string{"value"}}, front + "error input_value"},
 		{"no clash with a column that is off", Schema{Carry: []string{"source", "level_1"}}, front + "error source level_1"},
@@ -45,7 +45,7 @@ func TestColumns(t *testing.T) {
 }
 
 func TestColumnsLevelsBound(t *testing.T) {
-	n := len(Schema{Levels: 1 << 40}.Columns()) - len(Schema{}.Columns())
+	n := len(Schema{Form: Form{Levels: 1 << 40}}.Columns()) - len(Schema{}.Columns())
 	if n != MaxLevels {
 		t.Errorf("%d levels, want %d", n, MaxLevels)
 	}
@@ -53,7 +53,7 @@ func TestColumnsLevelsBound(t *testing.T) {
 
 func TestColumnsNullable(t *testing.T) {
 	required := []string{"record", "status", "classification"}
-	for _, c := range (Schema{Levels: 2, SourceColumns: true, Carry: []string{"id"}}).Columns() {
+	for _, c := range (Schema{Form: Form{Levels: 2, SourceColumns: true}, Carry: []string{"id"}}).Columns() {
 		if c.Nullable == slices.Contains(required, c.Name) {
 			t.Errorf("%s: nullable is %v", c.Name, c.Nullable)
 		}

@@ -59,8 +59,7 @@ func eachLimit(t *testing.T, test func(t *testing.T, long Schema, results []Resu
 	for _, limit := range limits {
 		t.Run(strconv.Itoa(limit.top)+" from "+strconv.FormatFloat(limit.minConfidence, 'g', -1, 64), func(t *testing.T) {
 			test(t, Schema{
-				Levels: 3, Titles: true, Codes: client.Codes(), SourceColumns: true, Carry: []string{"id", "rank"},
-				Top: limit.top, MinConfidence: limit.minConfidence,
+				Form: Form{Levels: 3, SourceColumns: true, Top: limit.top, MinConfidence: limit.minConfidence}, Titles: true, Codes: client.Codes(), Carry: []string{"id", "rank"},
 			}, results)
 		})
 	}
@@ -128,10 +127,10 @@ func TestUnsorted(t *testing.T) {
 				}
 				return list
 			}
-			if got := ranks(Schema{Shape: ShapeTop}); !slices.Equal(got, []int64{tt.top}) {
+			if got := ranks(Schema{Form: Form{Shape: ShapeTop}}); !slices.Equal(got, []int64{tt.top}) {
 				t.Errorf("top: ranks %v", got)
 			}
-			if got := ranks(Schema{Top: 2}); !slices.Equal(got, tt.two) {
+			if got := ranks(Schema{Form: Form{Top: 2}}); !slices.Equal(got, tt.two) {
 				t.Errorf("two: ranks %v", got)
 			}
 		})
@@ -300,13 +299,13 @@ func TestFlattenWithLimits(t *testing.T) {
 		err    string
 	}{
 		{"all", Schema{}, "A1 B2 C3 D4", StatusOK, ""},
-		{"the best two", Schema{Top: 2}, "B2 D4", StatusOK, ""},
-		{"more than there are", Schema{Top: 9}, "A1 B2 C3 D4", StatusOK, ""},
-		{"confident ones keep their ranks", Schema{MinConfidence: 0.5}, "B2 D4", StatusOK, ""},
-		{"the best of the confident ones", Schema{MinConfidence: 0.45, Top: 1}, "B2", StatusOK, ""},
-		{"the shape top has one", Schema{Shape: ShapeTop, Top: 3}, "B2", StatusOK, ""},
-		{"none is confident", Schema{MinConfidence: 0.95}, "", StatusEmpty, "no category has a confidence of 0.95 or more"},
-		{"none is confident, top", Schema{MinConfidence: 0.95, Shape: ShapeTop}, "", StatusEmpty, "no category has a confidence of 0.95 or more"},
+		{"the best two", Schema{Form: Form{Top: 2}}, "B2 D4", StatusOK, ""},
+		{"more than there are", Schema{Form: Form{Top: 9}}, "A1 B2 C3 D4", StatusOK, ""},
+		{"confident ones keep their ranks", Schema{Form: Form{MinConfidence: 0.5}}, "B2 D4", StatusOK, ""},
+		{"the best of the confident ones", Schema{Form: Form{MinConfidence: 0.45, Top: 1}}, "B2", StatusOK, ""},
+		{"the shape top has one", Schema{Form: Form{Shape: ShapeTop, Top: 3}}, "B2", StatusOK, ""},
+		{"none is confident", Schema{Form: Form{MinConfidence: 0.95}}, "", StatusEmpty, "no category has a confidence of 0.95 or more"},
+		{"none is confident, top", Schema{Form: Form{MinConfidence: 0.95, Shape: ShapeTop}}, "", StatusEmpty, "no category has a confidence of 0.95 or more"},
 	} {
 		for _, shape := range []Shape{tt.schema.Shape, ShapeNested} {
 			if shape == ShapeNested && tt.schema.Shape == ShapeTop {
@@ -341,7 +340,7 @@ func TestFlattenWithLimits(t *testing.T) {
 func TestNestedNeedsLists(t *testing.T) {
 	for _, format := range []Format{CSV, TSV, "csv.gz", "tsv.zst"} {
 		path := filepath.Join(t.TempDir(), "out."+string(format))
-		_, err := Open(Options{Path: path, Schema: Schema{Shape: ShapeNested}})
+		_, err := Open(Options{Path: path, Schema: Schema{Form: Form{Shape: ShapeNested}}})
 		if shape, ok := errors.AsType[*ShapeError](err); !ok || !strings.Contains(shape.Error(), "write Parquet or JSONL") {
 			t.Errorf("%s: %v", format, err)
 		}
@@ -362,7 +361,7 @@ func TestNestedNeedsLists(t *testing.T) {
 // A carried column gets another name if its name is that of the list, or of a member of its structs, which would be a
 // column of the shape long.
 func TestNestedNamesOfCarriedColumns(t *testing.T) {
-	schema := Schema{Shape: ShapeNested, Carry: []string{"categories", "rank"}}
+	schema := Schema{Form: Form{Shape: ShapeNested}, Carry: []string{"categories", "rank"}}
 	var names []string
 	for _, c := range schema.Columns() {
 		names = append(names, c.Name)
@@ -374,7 +373,7 @@ func TestNestedNamesOfCarriedColumns(t *testing.T) {
 
 // Long lists end a row group, so that the memory of a group is bounded.
 func TestNestedRowGroups(t *testing.T) {
-	schema := Schema{Shape: ShapeNested, Levels: 1}
+	schema := Schema{Form: Form{Shape: ShapeNested, Levels: 1}}
 	entries := slices.Repeat([]Entry{{Value: strings.Repeat("long ", 200), Confidence: 0.5}}, 100)
 	perGroup := groupBytes / (2 * len(entries) * len(entries[0].Value))
 	var rows []Row

@@ -10,7 +10,7 @@ import (
 // TestValues gives the values of one row as each format has them.
 func TestValues(t *testing.T) {
 	schema := Schema{
-		Levels: 2, SourceColumns: true, Carry: []string{"text", "empty", "null", "price", "when", "no"},
+		Form: Form{Levels: 2, SourceColumns: true}, Carry: []string{"text", "empty", "null", "price", "when", "no"},
 		CarryTypes: []ValueType{{}, {}, {}, {Type: TypeDouble}, {Type: TypeTimestamp, Scale: 6}, {Type: TypeInt64}},
 	}
 	row := &Row{

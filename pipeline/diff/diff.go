@@ -203,5 +203,5 @@ func firstDifference(a, b []string) int {
 
 // levelsOf returns the levels of a category, as the columns level_1, level_2, ... have them.
 func levelsOf(classification, value string) []string {
-	return writer.Schema{Levels: writer.MaxLevels, Codes: client.Codes()}.AppendLevels(nil, classification, value)
+	return writer.Schema{Form: writer.Form{Levels: writer.MaxLevels}, Codes: client.Codes()}.AppendLevels(nil, classification, value)
 }

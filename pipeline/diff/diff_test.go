@@ -68,7 +68,7 @@ func random(seed uint64, records int) []writer.Result {
 
 func write(t *testing.T, list []writer.Result, shape writer.Shape, format writer.Format, folder bool) Side {
 	t.Helper()
-	schema := writer.Schema{Levels: 2, Titles: true, Codes: client.Codes(), Shape: shape}
+	schema := writer.Schema{Form: writer.Form{Levels: 2, Shape: shape}, Titles: true, Codes: client.Codes()}
 	path := filepath.Join(t.TempDir(), "out")
 	sink, err := writer.Open(writer.Options{Path: path, Format: format, Folder: folder, PartRows: 100, Schema: schema})
 	if err != nil {

@@ -92,7 +92,7 @@ func (f *finishing) checkOutput(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := writer.Shape(f.shards.Settings.Shape).CheckFormat(format); err != nil {
+	if err := f.shards.Settings.Shape.CheckFormat(format); err != nil {
 		return err
 	}
 	if err := places.Protect([]string{f.Output}, f.shards.Settings.Inputs); err != nil {

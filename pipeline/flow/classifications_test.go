@@ -115,7 +115,7 @@ func runTwofold(t *testing.T, files string, service *twofold, inputs []string) (
 		Source: &records{inputs: inputs}, Categorizer: service, Sink: sink, Counters: counters, Store: store,
 		Limits: limits.New(limits.Options{Rate: 1000, InFlight: 8}, time.Now()),
 	}, Options{
-		Kind: client.Product, Retry: client.DefaultRetryPolicy(),
+		Kind: client.Product, Conduct: Conduct{Retry: client.DefaultRetryPolicy()},
 		Classifications: []Classification{
 			{Name: client.ProductTaxonomy},
 			{Name: second, Category: func(value string) (Category, bool) { return Category{ID: "id of " + value}, true }},

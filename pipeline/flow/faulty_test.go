@@ -75,7 +75,7 @@ func (n *wholeRun) runAt(t *testing.T, baseURL string, dial client.Dialer) error
 	}
 	_, err = Run(t.Context(), parts, Options{
 		Kind: client.Product, Classifications: []Classification{{Name: client.ProductTaxonomy}},
-		Retry: client.DefaultRetryPolicy(), WaitForQuota: n.limits.WaitForQuota,
+		Conduct: Conduct{Retry: client.DefaultRetryPolicy()}, WaitForQuota: n.limits.WaitForQuota,
 	})
 	return err
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/client/money"
-	"github.com/bulkcat/bulkcat/client/normalize"
 	"github.com/bulkcat/bulkcat/pipeline/attempts"
 	"github.com/bulkcat/bulkcat/pipeline/output"
 	"github.com/bulkcat/bulkcat/pipeline/progress"
@@ -28,26 +27,17 @@ type Source interface {
 
 // Options describe what [Run] does. Kind and Classifications are required.
 type Options struct {
-	Kind            client.Kind
-	Classifications []Classification // what each record is asked for; its rows come in this order
-	Normalizer      normalize.Normalizer
-	Dedupe          int // which websites are one request: the index in record.Dedupes
-	Retry           client.RetryPolicy
-	SourceName      string // of the service, for the column `source`
+	Kind             client.Kind
+	Classifications  []Classification // what each record is asked for; its rows come in this order
+	record.Requested                  // its Sample must fit in memory
+	Conduct
+	SourceName string // of the service, for the column `source`
 
-	Offline      bool          // ask nothing: records without a stored answer are pending
-	Unstored     bool          // outcomes are not stored: the store is only read from
-	KeepGoing    bool          // every rejection is about the input, even if the service rejects every input; a service that has never answered is waited for
-	Strict       bool          // the first invalid record fails the run
-	Limit        int64         // records read at most; 0 for all
-	Sample       int64         // so many random records of the input alone, as many fit in memory; 0 for all
-	Shard        record.Shard  // the records to ask for; zero for all
-	Window       int64         // bytes of records between reading and writing; default 128 MiB
-	WaitForQuota bool          // when the quota is used up, wait until there is quota again, instead of stopping
-	FinishBy     time.Time     // stop in time to be done by then; zero for no deadline
-	Grace        time.Duration // for requests in flight once the run is stopped; default 20s
-
-	Hurry <-chan struct{} // closed to shorten the grace period to HurriedGrace; nil for never
+	Unstored     bool         // outcomes are not stored: the store is only read from
+	Shard        record.Shard // the records to ask for; zero for all
+	Window       int64        // bytes of records between reading and writing; default 128 MiB
+	WaitForQuota bool         // when the quota is used up, wait until there is quota again, instead of stopping
+	FinishBy     time.Time    // stop in time to be done by then; zero for no deadline
 
 	CheckCounts func(record.Snapshot) error // called before the output is published; may be nil
 	Judge       func(record.Statuses) error // called with the statuses of the first records, again with each further one: an error stops the run; may be nil
@@ -59,6 +49,17 @@ type Options struct {
 	Schema writer.Schema
 	Carry  []int // index in Record.Fields of each of Schema.Carry
 	Typed  bool  // carried values that do not fit in Schema.CarryTypes are null in the output
+}
+
+// Conduct are the options of the user that decide neither rows nor requests, but how the run behaves.
+type Conduct struct {
+	Retry     client.RetryPolicy
+	Offline   bool          // ask nothing: records without a stored answer are pending
+	KeepGoing bool          // every rejection is about the input, even if the service rejects every input; a service that has never answered is waited for
+	Strict    bool          // the first invalid record fails the run
+	Grace     time.Duration // for requests in flight once the run is stopped; default 20s
+
+	Hurry <-chan struct{} // closed to shorten the grace period to HurriedGrace, and to ask nothing after the run; nil for never
 }
 
 // Free answers requests for nothing. Its methods are called by several goroutines.
@@ -142,7 +143,7 @@ func (p Parts) withDefaults() Parts {
 
 // request gives the request of an input in one of the classifications.
 func (o *Options) request(input string, class int) (client.Request, error) {
-	return o.Normalizer.Request(o.Kind, input, o.Classifications[class].Name)
+	return o.Normalizer().Request(o.Kind, input, o.Classifications[class].Name)
 }
 
 func (o Options) withDefaults() Options {

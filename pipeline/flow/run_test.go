@@ -146,7 +146,7 @@ func newTestRun(inputs ...string) *testRun {
 	retry.MaxAttempts = 3
 	return &testRun{
 		source: &records{inputs: inputs}, service: new(service), sink: new(rows), counters: new(progress.Counters),
-		options: Options{Kind: client.Product, Classifications: []Classification{{Name: client.ProductTaxonomy}}, Retry: retry},
+		options: Options{Kind: client.Product, Classifications: []Classification{{Name: client.ProductTaxonomy}}, Conduct: Conduct{Retry: retry}},
 		limits:  limits.Options{Rate: math.Inf(1), InFlight: 4},
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // spelled are spellings of one website, and another website.
@@ -21,7 +22,7 @@ var spelled = []string{"http://example.com", "www.example.com/?utm_source=x", "e
 func newSiteRun(store *answers.Store, inputs ...string) *testRun {
 	x := newTestRun(inputs...)
 	x.store = store
-	x.options.Kind, x.options.Dedupe = client.Website, 1
+	x.options.Kind = client.Website
 	x.options.Classifications = []Classification{{Name: client.TaxonomyV3}}
 	return x
 }
@@ -45,7 +46,7 @@ func storeOf(t *testing.T, inputs ...string) *answers.Store {
 	store := openStore(t, t.TempDir())
 	t.Cleanup(func() { store.Close() })
 	x := newSiteRun(store, inputs...)
-	x.options.Dedupe = 0
+	x.options.Dedupe = record.DedupeExact
 	x.rowsOf(t)
 	return store
 }
@@ -153,19 +154,19 @@ func TestBySiteWithoutStore(t *testing.T) {
 func TestDryRunBySite(t *testing.T) {
 	for _, tt := range []struct {
 		stored []string
-		dedupe int
+		dedupe string
 		want   Forecast
 	}{
-		{nil, 1, Forecast{Records: 7, Invalid: 1, Distinct: 2, Repeated: 4, Saved: 3, SavedByHost: 4, SavedByDomain: 4}},
-		{nil, 0, Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Saved: 3, SavedByHost: 4, SavedByDomain: 4}},
-		{nil, 2, Forecast{Records: 7, Invalid: 1, Distinct: 1, Repeated: 5, Saved: 3, SavedByHost: 4, SavedByDomain: 4}},
-		{[]string{"http://example.com"}, 1, Forecast{Records: 7, Invalid: 1, Distinct: 3, Repeated: 3, Answered: 1, Saved: 2, SavedByHost: 3, SavedByDomain: 3}},
-		{[]string{"http://example.com"}, 0, Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Answered: 1, Saved: 2, SavedByHost: 3, SavedByDomain: 3}},
-		{[]string{"example.com"}, 1, Forecast{Records: 7, Invalid: 1, Distinct: 2, Repeated: 4, Answered: 1, Saved: 3, SavedByHost: 4, SavedByDomain: 4}},
-		{spelled, 1, Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Answered: 5}},
-		{spelled, 0, Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Answered: 5}},
+		{nil, record.DedupeSite, Forecast{Records: 7, Invalid: 1, Distinct: 2, Repeated: 4, Saved: 3, SavedByHost: 4, SavedByDomain: 4}},
+		{nil, record.DedupeExact, Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Saved: 3, SavedByHost: 4, SavedByDomain: 4}},
+		{nil, "host", Forecast{Records: 7, Invalid: 1, Distinct: 1, Repeated: 5, Saved: 3, SavedByHost: 4, SavedByDomain: 4}},
+		{[]string{"http://example.com"}, record.DedupeSite, Forecast{Records: 7, Invalid: 1, Distinct: 3, Repeated: 3, Answered: 1, Saved: 2, SavedByHost: 3, SavedByDomain: 3}},
+		{[]string{"http://example.com"}, record.DedupeExact, Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Answered: 1, Saved: 2, SavedByHost: 3, SavedByDomain: 3}},
+		{[]string{"example.com"}, record.DedupeSite, Forecast{Records: 7, Invalid: 1, Distinct: 2, Repeated: 4, Answered: 1, Saved: 3, SavedByHost: 4, SavedByDomain: 4}},
+		{spelled, record.DedupeSite, Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Answered: 5}},
+		{spelled, record.DedupeExact, Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Answered: 5}},
 	} {
-		t.Run(fmt.Sprintf("%q dedupe %d", tt.stored, tt.dedupe), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%q dedupe %s", tt.stored, tt.dedupe), func(t *testing.T) {
 			x := newSiteRun(storeOf(t, tt.stored...), append([]string{"no website", "HTTP://example.com:80"}, spelled...)...)
 			x.options.Dedupe = tt.dedupe
 			got, err := NewForecast(t.Context(), Parts{Source: x.source, Store: x.store, Counters: x.counters}, x.options, nil)
@@ -189,17 +190,17 @@ func TestByHostAndDomain(t *testing.T) {
 	const a, b, host, shop, query = "https://example.com/a", "https://example.com/b", "https://example.com", "https://shop.example.com", "https://shop.example.com/a?x=1"
 	for _, tt := range []struct {
 		name   string
-		dedupe int
+		dedupe string
 		stored []string
 		asked  []string
 		want   []string // for each page the request that was answered
 	}{
-		{"hosts", 2, nil, []string{host, shop}, []string{host, host, host, shop, shop}},
-		{"domains", 3, nil, []string{host}, []string{host, host, host, host, host}},
-		{"hosts, and a spelling is stored", 2, []string{query}, []string{host, shop}, []string{host, host, host, query, shop}},
-		{"hosts, and a site is stored", 2, []string{b}, []string{host, shop}, []string{host, b, host, shop, shop}},
-		{"domains, and a host is stored", 3, []string{shop}, []string{host}, []string{host, host, host, shop, shop}},
-		{"domains, and a page and the domain are stored", 3, []string{a, host}, nil, []string{a, host, host, host, host}},
+		{"hosts", "host", nil, []string{host, shop}, []string{host, host, host, shop, shop}},
+		{"domains", "domain", nil, []string{host}, []string{host, host, host, host, host}},
+		{"hosts, and a spelling is stored", "host", []string{query}, []string{host, shop}, []string{host, host, host, query, shop}},
+		{"hosts, and a site is stored", "host", []string{b}, []string{host, shop}, []string{host, b, host, shop, shop}},
+		{"domains, and a host is stored", "domain", []string{shop}, []string{host}, []string{host, host, host, shop, shop}},
+		{"domains, and a page and the domain are stored", "domain", []string{a, host}, nil, []string{a, host, host, host, host}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inputs := slices.Clone(pages)

@@ -3,11 +3,9 @@
 package output
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,20 +19,13 @@ import (
 
 // Options say where rows go, and in which form.
 type Options struct {
-	Path          string        // a file, a folder of parts (it ends in "/" or exists), or "-" for Stdout
-	Format        writer.Format // default: by the extension of Path; Parquet for a folder, CSV for "-"
-	PartRows      int64         // rows of a part, at least; default writer.DefaultPartRows
-	Levels        int           // columns level_1, level_2, ...; LevelsOfTaxonomy for as many as there are levels
-	Carry         string        // columns of the input to carry: "all", "none" (or ""), or names with a comma between
-	Language      string        // of the column value_local, such as "de"; "" for no such column
-	SourceColumns bool          // write the columns source and answered_at
-	Shape         writer.Shape  // default writer.ShapeLong
-	Top           int           // the first categories of each record; 0 for all
-	MinConfidence float64       // only categories with at least this confidence
-	Overwrite     bool          // replace an output that another run has written
-	Stdout        io.Writer     // default os.Stdout
-
-	EscapeFormulas bool // of CSV and TSV: see writer.Schema
+	Path        string        // a file, a folder of parts (it ends in "/" or exists), or "-" for Stdout
+	Format      writer.Format // default: by the extension of Path; Parquet for a folder, CSV for "-"
+	PartRows    int64         // rows of a part, at least; default writer.DefaultPartRows
+	Carry       string        // columns of the input to carry: "all", "none" (or ""), or names with a comma between
+	writer.Form               // its Levels may be LevelsOfTaxonomy
+	Overwrite   bool          // replace an output that another run has written
+	Stdout      io.Writer     // default os.Stdout
 }
 
 // LevelsOfTaxonomy asks for as many columns level_1, level_2, ... as the deepest taxonomy has levels.
@@ -63,19 +54,13 @@ func (o *Options) Check() error {
 	}
 	refuse(o.Levels < LevelsOfTaxonomy || o.Levels > writer.MaxLevels, "Levels", "%d must be 0 to %d, or %d", o.Levels, writer.MaxLevels, LevelsOfTaxonomy)
 	refuse(o.PartRows < 0, "PartRows", "%d must be at least 1", o.PartRows)
-	refuse(o.Top < 0, "Top", "%d must not be negative", o.Top)
-	refuse(!(o.MinConfidence >= 0) || math.IsInf(o.MinConfidence, 0), "MinConfidence", "%v must be a number from 0", o.MinConfidence)
-	shape, err := writer.ParseShape(string(cmp.Or(o.Shape, writer.ShapeLong)))
-	refuse(err != nil, "Shape", "%w", err)
+	var format writer.Format
 	if o.Path != "" {
-		format, err := o.FileFormat()
+		var err error
+		format, err = o.FileFormat()
 		errs = append(errs, err)
-		if err == nil {
-			err = shape.CheckFormat(format)
-			refuse(err != nil, "Shape", "%w", err)
-			refuse(o.EscapeFormulas && !format.Delimited(), "EscapeFormulas", "%s has no formulas: only CSV and TSV take the option", format)
-		}
 	}
+	o.Form.Check(format, refuse)
 	return errors.Join(errs...)
 }
 

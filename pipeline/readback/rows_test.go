@@ -97,7 +97,7 @@ func TestRows(t *testing.T) {
 			for _, folder := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s %s folder %t", format, shape, folder), func(t *testing.T) {
 					t.Parallel()
-					schema := writer.Schema{Levels: 3, Titles: true, Codes: client.Codes(), SourceColumns: true, Carry: []string{"value", "title", "n"}, Shape: shape}
+					schema := writer.Schema{Form: writer.Form{Levels: 3, SourceColumns: true, Shape: shape}, Titles: true, Codes: client.Codes(), Carry: []string{"value", "title", "n"}}
 					parts, rows := publish(t, list, schema, format, folder)
 					n := 0
 					for row, err := range Rows(t.Context(), parts) {
@@ -151,7 +151,7 @@ func TestEscapedText(t *testing.T) {
 	texts := strings.Split("=1,+1,-1,@1,'1,\t1,\r1,\n1,\" 1", ",")
 	for _, format := range []writer.Format{"csv", "tsv", "csv.gz"} {
 		for _, escaped := range []bool{false, true} {
-			schema := writer.Schema{Levels: 1, Titles: true, Codes: client.Codes(), Carry: texts, EscapeFormulas: escaped}
+			schema := writer.Schema{Form: writer.Form{Levels: 1, EscapeFormulas: escaped}, Titles: true, Codes: client.Codes(), Carry: texts}
 			var list []writer.Result
 			for i, text := range texts {
 				list = append(list, writer.Result{

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,39 +18,64 @@ import (
 
 // Settings decide the rows of a run. Two runs with equal settings, service and input are the same run.
 type Settings struct {
-	Kind            string   `json:"kind"`
-	Classification  string   `json:"classification"`    // names with a comma between
-	Edition         string   `json:"edition,omitempty"` // versions of taxonomies that are not the default ones, with a comma between
-	Inputs          []string `json:"inputs"`            // as named on the command line
-	InputPaths      []string `json:"input_paths"`       // relative to the folder of the output
-	Columns         []string `json:"column,omitempty"`  // of the input; empty for a usual name
-	Join            string   `json:"join,omitempty"`    // between the values of several columns
-	Scheme          string   `json:"scheme,omitempty"`
-	AskPlaceholders bool     `json:"ask_placeholders,omitempty"`
-	Dedupe          string   `json:"dedupe,omitempty"` // one of Dedupes; empty for DedupeSite
-	Output          string   `json:"output"`
-	OutputFormat    string   `json:"output_format"`
-	Levels          int      `json:"levels"`
-	Carry           string   `json:"carry"`
-	Language        string   `json:"language,omitempty"` // of the column value_local; "" for no such column
-	SourceColumns   bool     `json:"source_columns,omitempty"`
-	Shape           string   `json:"shape,omitempty"` // empty for writer.ShapeLong
-	Top             int      `json:"top,omitempty"`   // 0 for all categories
-	MinConfidence   float64  `json:"min_confidence,omitempty"`
-	EscapeFormulas  bool     `json:"escape_formulas,omitempty"` // of CSV and TSV
-	PartRows        int64    `json:"part_rows,omitempty"`
-	Limit           int64    `json:"limit,omitempty"`
-	Sample          int64    `json:"sample,omitempty"`    // records drawn at random; 0 for all
-	Free            string   `json:"free,omitempty"`      // the source of the answers of a model; "" for none
-	Precision       float64  `json:"precision,omitempty"` // wanted of these answers
-	Audit           float64  `json:"audit,omitempty"`     // the share of these that is asked, too
-	Shard           string   `json:"shard,omitempty"`     // such as "3/16"; "" for the whole input
+	Kind           string   `json:"kind"`
+	Classification string   `json:"classification"`    // names with a comma between
+	Edition        string   `json:"edition,omitempty"` // versions of taxonomies that are not the default ones, with a comma between
+	Inputs         []string `json:"inputs"`            // as named on the command line
+	InputPaths     []string `json:"input_paths"`       // relative to the folder of the output
+	Columns        []string `json:"column,omitempty"`  // of the input; empty for a usual name
+	Join           string   `json:"join,omitempty"`    // between the values of several columns
+	Output         string   `json:"output"`
+	OutputFormat   string   `json:"output_format"`
+	Carry          string   `json:"carry"`
+	writer.Form             // its Shape is empty for writer.ShapeLong
+	PartRows       int64    `json:"part_rows,omitempty"`
+	Requested
+	Free      string  `json:"free,omitempty"`      // the source of the answers of a model; "" for none
+	Precision float64 `json:"precision,omitempty"` // wanted of these answers
+	Audit     float64 `json:"audit,omitempty"`     // the share of these that is asked, too
+	Shard     string  `json:"shard,omitempty"`     // such as "3/16"; "" for the whole input
 }
 
-// DedupeSite is the default of Settings.Dedupe: all spellings of a website are one request.
+// Requested are the options of the user that decide which requests are made. Accounts have them by their JSON names.
+type Requested struct {
+	Scheme          string `json:"scheme,omitempty"`           // of bare domains: "https" (the default) or "http"
+	AskPlaceholders bool   `json:"ask_placeholders,omitempty"` // ask for texts that stand for a missing value, such as NULL, which are invalid otherwise
+	Dedupe          string `json:"dedupe,omitempty"`           // which websites are one request: one of Dedupes; "" is DedupeSite
+	Limit           int64  `json:"limit,omitempty"`            // records read at most; 0 for all
+	Sample          int64  `json:"sample,omitempty"`           // so many random records alone, in their order, always the same of the same list; 0 for all
+}
+
+// mostSampled is the most records of a sample: with their other columns they take a gigabyte or so.
+const mostSampled = 1_000_000
+
+// Check calls refuse for each member that cannot be used.
+func (r *Requested) Check(refuse func(wrong bool, member, message string, args ...any)) {
+	refuse(r.Scheme != "" && r.Scheme != "https" && r.Scheme != "http", "Scheme", "%q must be https or http", r.Scheme)
+	refuse(r.Dedupe != "" && !slices.Contains(Dedupes(), r.Dedupe), "Dedupe", "%q must be one of %s", r.Dedupe, strings.Join(Dedupes(), ", "))
+	refuse(r.Limit < 0, "Limit", "%d must not be negative", r.Limit)
+	refuse(r.Sample < 0, "Sample", "%d must not be negative", r.Sample)
+	refuse(r.Sample > mostSampled, "Sample", "%d must be at most %d: a sample is held in memory", r.Sample, mostSampled)
+}
+
+// Normalizer makes the requests of the run.
+func (r *Requested) Normalizer() normalize.Normalizer {
+	return normalize.Normalizer{Scheme: r.Scheme, AskPlaceholders: r.AskPlaceholders}
+}
+
+// Merges gives the steps that make one request of several: see Dedupes.
+func (r *Requested) Merges(kind client.Kind) []func(client.Request) client.Request {
+	dedupe := r.Dedupe
+	if kind == client.Website {
+		dedupe = cmp.Or(dedupe, DedupeSite)
+	}
+	return r.Normalizer().Coarser()[:max(0, slices.Index(Dedupes(), dedupe))]
+}
+
+// DedupeSite is the default of Requested.Dedupe: all spellings of a website are one request.
 const DedupeSite = "site"
 
-// Dedupes are the values of Settings.Dedupe: what is one request, each of more websites than the one before. The first are
+// Dedupes are the values of Requested.Dedupe: what is one request, each of more websites than the one before. The first are
 // equal normalized inputs; the others are those of the steps of normalize.Normalizer.Coarser.
 func Dedupes() []string { return []string{DedupeExact, DedupeSite, "host", "domain"} }
 
@@ -61,14 +87,8 @@ const DedupeExact = "exact"
 func (s Settings) OfRequests() Settings {
 	return Settings{
 		Kind: s.Kind, Classification: s.Classification, Inputs: s.Inputs, InputPaths: s.InputPaths, Columns: s.Columns, Join: s.Join,
-		Scheme: s.Scheme, AskPlaceholders: s.AskPlaceholders, Dedupe: s.Dedupe,
-		Limit: s.Limit, Sample: s.Sample, Free: s.Free, Precision: s.Precision, Audit: s.Audit,
+		Requested: s.Requested, Free: s.Free, Precision: s.Precision, Audit: s.Audit,
 	}
-}
-
-// Normalizer makes the requests of the run.
-func (s Settings) Normalizer() normalize.Normalizer {
-	return normalize.Normalizer{Scheme: s.Scheme, AskPlaceholders: s.AskPlaceholders}
 }
 
 // InputColumns are the names that the input column may have if the user does not name it.
@@ -134,14 +154,14 @@ func (a *Account) Changes(service string, last Settings) []SettingChange {
 	}
 	compare("service", service, a.Service)
 	then, now := reflect.ValueOf(last), reflect.ValueOf(a.Settings)
-	for i := range then.NumField() {
-		name, _, _ := strings.Cut(then.Type().Field(i).Tag.Get("json"), ",")
+	for _, field := range reflect.VisibleFields(then.Type()) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		switch name {
-		case "output", "inputs":
+		case "", "output", "inputs": // an embedded struct has no name
 		case "input_paths":
 			compare("input", last.InputPaths, a.Settings.InputPaths)
 		default:
-			compare(name, then.Field(i).Interface(), now.Field(i).Interface())
+			compare(name, then.FieldByIndex(field.Index).Interface(), now.FieldByIndex(field.Index).Interface())
 		}
 	}
 	return changes
@@ -152,26 +172,17 @@ func shown(value any) string {
 	if list, ok := value.([]string); ok {
 		value = strings.Join(list, ", ")
 	}
-	if value == "" {
-		return "not given"
-	}
-	return fmt.Sprint(value)
+	return cmp.Or(fmt.Sprint(value), "not given")
 }
 
 // Schema is the schema of the output, without the carried columns.
 func (s Settings) Schema() writer.Schema {
-	schema := writer.Schema{
-		Levels: s.Levels, Locals: s.Language != "", Sources: s.Free != "", SourceColumns: s.SourceColumns,
-		Shape: s.shape(), Top: s.Top, MinConfidence: s.MinConfidence,
-		EscapeFormulas: s.EscapeFormulas, Codes: client.Codes(),
-	}
+	schema := writer.Schema{Form: s.Form, Sources: s.Free != "", Codes: client.Codes()}
 	for _, name := range s.Classifications() {
 		schema.Titles = schema.Titles || schema.Codes[name] != nil
 	}
 	return schema
 }
-
-func (s Settings) shape() writer.Shape { return cmp.Or(writer.Shape(s.Shape), writer.ShapeLong) }
 
 // Metadata is the metadata of the output. It holds only what is the same in every run over the same input.
 func (s Settings) Metadata() map[string]string {
@@ -179,7 +190,7 @@ func (s Settings) Metadata() map[string]string {
 		"bulkcat.format":         "2",
 		"bulkcat.kind":           s.Kind,
 		"bulkcat.classification": s.Classification,
-		"bulkcat.shape":          string(s.shape()),
+		"bulkcat.shape":          string(cmp.Or(s.Shape, writer.ShapeLong)),
 	}
 	if s.Top > 0 {
 		metadata["bulkcat.top"] = strconv.Itoa(s.Top)

@@ -4,13 +4,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/bulkcat/bulkcat/writer"
 )
 
 // TestChangedSettingsAreNamed compares a run with the one that wrote an output.
 func TestChangedSettingsAreNamed(t *testing.T) {
 	settings := Settings{
 		Kind: "website", Classification: "naics", Inputs: []string{"a.csv"}, InputPaths: []string{"../a.csv"},
-		Output: "out.csv", OutputFormat: "csv", Levels: 4, Carry: "all",
+		Output: "out.csv", OutputFormat: "csv", Form: writer.Form{Levels: 4}, Carry: "all",
 	}
 	for name, tt := range map[string]struct {
 		change func(a *Account)

@@ -75,7 +75,7 @@ func rows() (list []writer.Result) {
 
 func write(t *testing.T, list []writer.Result, shape writer.Shape, format writer.Format) string {
 	t.Helper()
-	schema := writer.Schema{Titles: true, Codes: client.Codes(), Shape: shape}
+	schema := writer.Schema{Titles: true, Codes: client.Codes(), Form: writer.Form{Shape: shape}}
 	path := filepath.Join(t.TempDir(), "out."+string(format))
 	sink, err := writer.Open(writer.Options{Path: path, Format: format, Schema: schema})
 	if err != nil {

@@ -198,7 +198,7 @@ func (c *class) otherStatuses() (list []writer.Status) {
 	return list
 }
 
-var schema = writer.Schema{Levels: writer.MaxLevels, Codes: client.Codes()}
+var schema = writer.Schema{Form: writer.Form{Levels: writer.MaxLevels}, Codes: client.Codes()}
 
 // levels appends the levels of a category, of which there is one at least.
 func (c *class) levels(list []string, value string) []string {

@@ -16,6 +16,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/flow"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
@@ -80,10 +81,10 @@ func newFixture(t *testing.T, output string, change func(*pipeline.SessionOption
 	f := &fixture{t: t, input: filepath.Join(dir, "in.csv"), output: writer.Clean(output)}
 	f.check(os.WriteFile(f.input, []byte(records), 0o666))
 	f.options = pipeline.SessionOptions{
-		Kind: client.Website, Classifications: []string{client.TaxonomyV3}, Retry: client.RetryPolicy{MaxAttempts: 1},
+		Kind: client.Website, Classifications: []string{client.TaxonomyV3}, Conduct: flow.Conduct{Retry: client.RetryPolicy{MaxAttempts: 1}},
 		Service: pipeline.Service{Categorizer: byHost{}, Name: service, Hosted: true},
 		Input:   reader.Options{Paths: []string{f.input}},
-		Output:  pipeline.OutputOptions{Path: output, PartRows: 4, Levels: 2, Carry: "all", SourceColumns: true},
+		Output:  pipeline.OutputOptions{Path: output, PartRows: 4, Form: writer.Form{Levels: 2, SourceColumns: true}, Carry: "all"},
 		Limits:  limits.Options{Rate: math.Inf(1)},
 		Program: "test",
 	}

@@ -56,13 +56,13 @@ var shapes = []struct {
 	schema   writer.Schema
 	rows, ok int64
 }{
-	{writer.Schema{Shape: writer.ShapeTop}, 8, 5},
-	{writer.Schema{Shape: writer.ShapeNested}, 8, 5},
-	{writer.Schema{Top: 2}, 12, 5},
-	{writer.Schema{MinConfidence: 0.85}, 8, 5},
-	{writer.Schema{MinConfidence: 0.95}, 8, 0},
-	{writer.Schema{MinConfidence: 0.95, Shape: writer.ShapeNested}, 8, 0},
-	{writer.Schema{Top: 2, MinConfidence: 0.75, Shape: writer.ShapeNested}, 8, 5},
+	{writer.Schema{Form: writer.Form{Shape: writer.ShapeTop}}, 8, 5},
+	{writer.Schema{Form: writer.Form{Shape: writer.ShapeNested}}, 8, 5},
+	{writer.Schema{Form: writer.Form{Top: 2}}, 12, 5},
+	{writer.Schema{Form: writer.Form{MinConfidence: 0.85}}, 8, 5},
+	{writer.Schema{Form: writer.Form{MinConfidence: 0.95}}, 8, 0},
+	{writer.Schema{Form: writer.Form{MinConfidence: 0.95, Shape: writer.ShapeNested}}, 8, 0},
+	{writer.Schema{Form: writer.Form{Top: 2, MinConfidence: 0.75, Shape: writer.ShapeNested}}, 8, 5},
 }
 
 func TestShapesAreBalanced(t *testing.T) {
