@@ -4,14 +4,13 @@ go 1.26.0
 
 // Each direct dependency says its purpose.
 require (
-	github.com/andybalholm/brotli v1.1.1 // Brotli of Parquet pages, to a size that is known before
 	github.com/blevesearch/snowballstem v0.9.0 // the stems of words in other languages than English
 	github.com/cespare/xxhash/v2 v2.3.0 // fingerprints of input records in the manifest of a folder
 	github.com/klauspost/compress v1.20.3 // gzip and zstd of inputs and outputs
 	github.com/ncruces/go-sqlite3 v0.37.0 // the store: SQLite without C, with checksums of pages
 	github.com/parquet-go/parquet-go v0.32.0 // Parquet files
 	github.com/pelletier/go-toml/v2 v2.4.3 // job files, with the line of each key
-	github.com/pierrec/lz4/v4 v4.1.21 // LZ4 of Parquet pages, to a size that is known before
+	github.com/pierrec/lz4/v4 v4.1.21 // both forms of LZ4 in Parquet pages
 	github.com/prometheus/client_golang v1.25.0 // metrics of bulkcat serve
 	github.com/rogpeppe/go-internal v1.16.0 // testscript: tests of the command line
 	github.com/schollz/progressbar/v3 v3.19.1 // the progress bar
@@ -55,6 +54,7 @@ require (
 	github.com/GoogleCloudPlatform/opentelemetry-operations-go/detectors/gcp v1.37.0 // indirect
 	github.com/GoogleCloudPlatform/opentelemetry-operations-go/exporter/metric v0.61.0 // indirect
 	github.com/GoogleCloudPlatform/opentelemetry-operations-go/internal/resourcemapping v0.61.0 // indirect
+	github.com/andybalholm/brotli v1.1.1 // indirect
 	github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream v1.7.20 // indirect
 	github.com/aws/aws-sdk-go-v2/credentials v1.20.3 // indirect
 	github.com/aws/aws-sdk-go-v2/feature/ec2/imds v1.19.2 // indirect

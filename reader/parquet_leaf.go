@@ -13,7 +13,7 @@ import (
 
 const (
 	// leafBatch is the number of values of a column that are decoded at once.
-	leafBatch = 128
+	leafBatch = pages.MostValues
 	// batchText is the size in bytes at which a shared text of fields ends, because any field retains the whole text.
 	batchText = 8 << 10
 )

@@ -19,8 +19,8 @@ const (
 	// streamMemory is the memory of a column that is read, without its pages, in bytes: the buffer, and the values that a
 	// caller takes at once.
 	streamMemory = 40 << 10
-	// mostValues is the number of values that are read at once.
-	mostValues = 128
+	// MostValues is the most values that are read at once.
+	MostValues = 128
 )
 
 var errFewer = errors.New("a page does not have the number of values of its header")
@@ -46,8 +46,8 @@ type Values struct {
 	lookup         func(indexes []int32, to []parquet.Value)
 	plain          parquet.ValueReader // its values, if lookup is nil
 
-	numbers      [3][mostValues]int32 // of runs
-	present      [mostValues]parquet.Value
+	numbers      [3][MostValues]int32 // of runs
+	present      [MostValues]parquet.Value
 	values, rows int64 // of the pages, and read
 }
 
@@ -96,7 +96,7 @@ func (v *Values) placed(err error) error {
 	return damagedf("row group %d, column %q: %w", v.group, v.name, err)
 }
 
-// Read reads the next values, up to 128. The error is io.EOF after the last one, if the chunk has all of its values and rows.
+// Read reads the next values, up to MostValues. The error is io.EOF after the last one, if the chunk has all of its values and rows.
 // A panic of the library, which trusts the content, is an error.
 func (v *Values) Read(to []parquet.Value) (n int, err error) {
 	defer func() {
@@ -117,7 +117,7 @@ func (v *Values) Read(to []parquet.Value) (n int, err error) {
 	if v.left == 0 && v.rows != v.rowsOf {
 		return 0, fmt.Errorf("%d rows, and the row group has %d", v.rows, v.rowsOf)
 	}
-	n = min(len(to), v.left, mostValues)
+	n = min(len(to), v.left, MostValues)
 	v.left -= n
 	return n, v.fill(to[:n])
 }
@@ -213,7 +213,7 @@ func (v *Values) setValues(e format.Encoding, data []byte) (err error) {
 	if v.levels[1] > 0 {
 		n = 0
 		for r, left := v.runs[1], v.left; left > 0; {
-			levels := v.numbers[1][:min(left, mostValues)]
+			levels := v.numbers[1][:min(left, MostValues)]
 			if err := r.read(levels); err != nil {
 				return err
 			}
