@@ -37,6 +37,7 @@ func (s *Session) newAccount() *record.Account {
 		settings.PartRows = o.Output.PartRows
 	}
 	account := record.NewAccount(o.Program, o.Service.Name, settings)
+	account.StatusFile = record.StatusPath(o.Output.Path)
 	account.Price, account.Reading = o.Price, record.ReadingOf(o.Input)
 	for _, m := range o.AllModels() {
 		account.Models = append(account.Models, describeModel(m))

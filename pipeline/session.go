@@ -169,10 +169,16 @@ func (s *Session) Run(ctx context.Context) (*record.Account, error) {
 		broken = s.expected(ctx, account)
 	}
 	account.Finish(EndingOf(err), err, s.counters.Snapshot(), published)
-	if !isReplaced(err) { // else the account there is that of the output
-		err = errors.Join(err, givenUp(out, s.publish(out, account)))
-	}
 	s.end(err)
+	if !isReplaced(err) { // else the account there is that of the output
+		if unpublished := givenUp(out, s.publish(out, account)); unpublished != nil {
+			err = errors.Join(err, unpublished)
+			s.end(err)
+		}
+	}
+	if s.monitor != nil {
+		s.monitor.Close(s.lock.Claimed() == "")
+	}
 	err = errors.Join(err, s.endSpool(err == nil))
 	if c := account.Counts; err == nil && c.Failed+c.Pending == 0 {
 		err = s.removeReadSpool()
@@ -379,7 +385,11 @@ func (s *Session) publish(ctx context.Context, account *record.Account) error {
 	if s.lock == nil {
 		return nil
 	}
-	err := account.Write(ctx, record.AccountPath(s.options.Output.Path))
+	var err error
+	if account.Timeline, err = record.Timeline(record.JournalPath(s.options.Output.Path), account); err != nil {
+		s.options.Log.Warn("the account has no time line of this start", "reason", err)
+	}
+	err = account.Write(ctx, record.AccountPath(s.options.Output.Path))
 	if err == nil {
 		s.lock.DropClaim()
 	}

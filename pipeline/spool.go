@@ -6,17 +6,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/bulkcat/bulkcat/pipeline/places"
 	"github.com/bulkcat/bulkcat/pipeline/record"
-	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 )
-
-// spoolSuffix makes the name of the spool from that of the output.
-const spoolSuffix = ".stdin"
 
 // readsStdin reports whether standard input is one of the inputs.
 func (o *SessionOptions) readsStdin() bool { return slices.Contains(o.Input.Paths, "-") }
@@ -30,16 +25,7 @@ func (o *SessionOptions) spoolPath() string {
 	if o.noSpool || o.Output.Path == "-" || !o.readsStdin() || isRegular(o.Input.Stdin) {
 		return ""
 	}
-	return o.spoolPlace()
-}
-
-// spoolPlace is the path of the spool. The folder of a shard does not exist yet when the spool is made.
-func (o *SessionOptions) spoolPlace() string {
-	path := storage.Local(o.Output.Path) + spoolSuffix
-	if o.Shard != (record.Shard{}) {
-		path = filepath.Join(filepath.Dir(path), "."+filepath.Base(path)) // query engines ignore the name
-	}
-	return path
+	return record.StdinPath(o.Output.Path)
 }
 
 // isRegular reports whether standard input is a file that the shell has opened.
@@ -98,7 +84,7 @@ func (s *Session) removeReadSpool() error {
 	if o.Offline || o.Limit > 0 || o.Sample > 0 || o.Output.Path == "-" || !o.readsStdin() || !isRegular(o.Input.Stdin) {
 		return nil
 	}
-	path := o.spoolPlace()
+	path := record.StdinPath(o.Output.Path)
 	read, err := o.Input.Stdin.(*os.File).Stat()
 	if err != nil {
 		return nil

@@ -167,8 +167,8 @@ func (l local) syncDir(dir string) error {
 	return l.do("syncdir", dir, func() error { return disk.SyncDir(dir) })
 }
 
-// Create starts a draft with a temporary name in the folder of path, because only a rename within a folder is atomic on every
-// file system. The draft has the permissions of the existing file at path.
+// Create starts a draft with the name of disk.TempName, on the file system of path, because no rename is atomic between
+// two. The draft has the permissions of an existing file at path.
 func (l local) Create(_ context.Context, path string) (Draft, error) {
 	d := &localDraft{local: l, path: path, temp: disk.TempName(path)}
 	err := l.do("create", d.temp, func() (err error) {

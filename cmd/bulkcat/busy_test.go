@@ -78,7 +78,7 @@ func TestPipes(t *testing.T) {
 			if name == "spooled" {
 				wantStatus(t, run(strings.NewReader("Teapot\n")), exitFailed)
 			}
-			spools, _ := filepath.Glob(filepath.Join(dir, "out.csv.stdin*"))
+			spools, _ := filepath.Glob(filepath.Join(dir, ".out.csv.run", "*stdin*"))
 			for _, spool := range spools {
 				if got, err := os.ReadFile(spool); string(got) != titles {
 					t.Errorf("%s: %d bytes, want %d; %v", filepath.Base(spool), len(got), len(titles), err)

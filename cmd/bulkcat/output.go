@@ -10,7 +10,7 @@ import (
 
 // bindOutput binds the flags that say where rows go, and in which form.
 func bindOutput(flags *pflag.FlagSet, kind client.Kind, o *pipeline.OutputOptions) {
-	flags.StringVarP(&o.Path, "output", "o", "", "a `FILE`, a folder of parts (out/), or - for standard output")
+	flags.StringVarP(&o.Path, "output", "o", "", "a `FILE`, a folder of parts (out/), or - for standard output; while the run goes on, .FILE.run/status.json beside it says how far it is")
 	flags.StringVar((*string)(&o.Format), "output-format", "", "parquet, csv or jsonl (default: by the output's extension; parquet for a folder)")
 	flags.Int64Var(&o.PartRows, "part-rows", writer.DefaultPartRows, "rows of a part, at least, in a folder")
 	flags.IntVar(&o.Levels, "levels", pipeline.LevelsOfTaxonomy, "columns level_1, level_2, ... of a category's path; -1 for as many as the taxonomy has levels")

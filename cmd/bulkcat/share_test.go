@@ -247,7 +247,7 @@ func TestDeadRunsBlockNoRun(t *testing.T) {
 	}
 	close(f.service.release)
 	for name, text := range map[string]string{
-		".out.csv.lock": fmt.Sprintf("%d\n", os.Getpid()),
+		".out.csv.run/lock": fmt.Sprintf("%d\n", os.Getpid()),
 		fmt.Sprintf(".out.csv.tmp-%d-0123456789abcdef", os.Getpid()): "draft",
 	} {
 		if err := os.WriteFile(filepath.Join(f.dir, name), []byte(text), 0o666); err != nil {

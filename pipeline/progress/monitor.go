@@ -1,6 +1,8 @@
 package progress
 
 import (
+	"errors"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"os"
@@ -139,7 +141,7 @@ func (m *Monitor) record(lacks func() bool) {
 	m.recorded.Store(p.Counts.Requests)
 }
 
-// End writes the end of the start.
+// End writes the end of the start. A second end replaces the first.
 func (m *Monitor) End(p Progress, ending record.Ending) {
 	if m == nil {
 		return
@@ -150,8 +152,23 @@ func (m *Monitor) End(p Progress, ending record.Ending) {
 	line.Ending = ending
 	m.append(line)
 	m.sync()
+}
+
+// Close closes the journal. If the account of the run is there, it removes the journal and the status.
+func (m *Monitor) Close(accounted bool) {
 	if m.journal != nil {
 		m.warn(m.journal.Name(), m.journal.Close())
+		m.removeIf(accounted, m.journal.Name())
+	}
+	m.removeIf(accounted && !m.statusless, record.StatusPath(m.account.Settings.Output))
+}
+
+func (m *Monitor) removeIf(remove bool, path string) {
+	if !remove {
+		return
+	}
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		m.warn(path, err)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // A file that cannot be written has one warning, and the run goes on.
 func TestMonitorWarnsOnceOfEachFile(t *testing.T) {
 	output := filepath.Join(t.TempDir(), "out.csv")
-	if err := os.Mkdir(record.StatusPath(output), 0o777); err != nil {
+	if err := os.MkdirAll(record.StatusPath(output), 0o777); err != nil {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer

@@ -48,6 +48,9 @@ type Account struct {
 
 	FinishBy *FinishBy `json:"finish_by,omitempty"` // nil without a deadline
 
+	StatusFile string `json:"status_file,omitempty"` // says how far the run is while it goes on: see Status
+	Timeline   []Span `json:"timeline,omitempty"`    // of all starts that have ended
+
 	Earlier []EarlierRun `json:"earlier,omitempty"` // earlier starts of the same run, the first start first
 
 	Checksum string `json:"checksum"` // SHA-256 of the other members, in hex
@@ -152,6 +155,7 @@ func (a *Account) Follow(last *Account) bool {
 	if last == nil || len(last.Changes(a.Service, a.Settings)) > 0 {
 		return false
 	}
+	a.Timeline = last.Timeline
 	a.Earlier = append(last.Earlier, EarlierRun{
 		Bulkcat: last.Bulkcat, Started: last.Started, Ended: last.Ended,
 		Ending: last.Ending, Error: last.Error, Counts: last.Counts, Cost: last.Cost, FinishBy: last.FinishBy,

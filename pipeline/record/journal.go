@@ -12,8 +12,9 @@ import (
 	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
-// Journal is the record of a run on disk while the run goes on: JSON lines in OUTPUT.run.journal. Each start of
-// the run appends a line of its own, then the counts and the state at each change of state and once a second
+// Journal is the record of a run on disk while the run goes on: JSON lines. It leaves with the end of a start, whose account
+// has its time line, so it has the start that goes on and those that were killed before. Each start appends a line of its
+// own, then the counts and the state at each change of state and once a second
 // while the counts change, and its ending. These lines are synced. In between, an attempt of a hosted service that
 // ends writes the last line again without a sync, if that line lacks more attempts than are in flight; in a run whose requests
 // have a bound, each attempt does before it begins. The counts are

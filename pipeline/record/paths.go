@@ -1,35 +1,43 @@
 package record
 
 import (
-	"strings"
+	"path/filepath"
 
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // AccountPath is the path of the account beside an output, OUTPUT.run.json; "" for standard output,
 // which has no account.
-func AccountPath(output string) string { return beside(output, ".run.json") }
-
-// The other files beside an output have names as below. For an output in object storage they are beside
-// storage.Local.
-
-// JournalPath is the path of the journal beside an output, OUTPUT.run.journal; "" for standard output. The
-// journal is JSON lines, but no pattern for inputs, such as *.jsonl, matches its name.
-func JournalPath(output string) string { return beside(storage.Local(output), ".run.journal") }
-
-// StatusPath is the path of the status beside an output, OUTPUT.status.json; "" for standard output.
-func StatusPath(output string) string { return beside(storage.Local(output), ".status.json") }
-
-func beside(output, suffix string) string {
+func AccountPath(output string) string {
 	if output == "-" {
 		return ""
 	}
 	output = writer.Clean(output)
 	if _, ok := ShardOf(output); ok { // within the folder, under a name that query engines ignore
-		return writer.Join(output, "_"+strings.TrimPrefix(suffix, "."))
+		return writer.Join(output, "_run.json")
 	}
-	return output + suffix
+	return output + ".run.json"
+}
+
+// The other files of a run are there only while it needs them. They are in the disk.RunFolder of an output; for one in
+// object storage, in that of storage.Local. There are none for standard output, whose paths are "".
+
+// JournalPath is the path of the journal.
+func JournalPath(output string) string { return ofRun(output, "journal") }
+
+// StatusPath is the path of the status.
+func StatusPath(output string) string { return ofRun(output, "status.json") }
+
+// StdinPath is the path of the copy of standard input.
+func StdinPath(output string) string { return ofRun(output, "stdin") }
+
+func ofRun(output, name string) string {
+	if output == "-" {
+		return ""
+	}
+	return filepath.Join(disk.RunFolder(storage.Local(output)), name)
 }
 
 const (

@@ -13,9 +13,9 @@ import (
 )
 
 // Status is how far a run is, for other programs, in the file of StatusPath. The file is replaced atomically each
-// second and at each change of state, but not synced. When the run ends, the file stays, with the state Ended and
-// the ending, so that a program that waits for the end needs no other file; the account has the details. The
-// status of a killed process does not change any more: compare Updated with the clock. A status has no secrets.
+// second and at each change of state, but not synced. It leaves with the end of the run, once the account is there; without
+// an account it stays, with the state Ended and the ending. The status of a killed process does not change any more:
+// compare Updated with the clock. A status has no secrets.
 type Status struct {
 	Format  int       `json:"format"` // of this file; 1
 	Output  string    `json:"output"`

@@ -161,10 +161,10 @@ func (r Report) failures() (list []failure) {
 // course is the time line as a chart, without the time between two starts, and its changes of state.
 type course struct {
 	Chart   figures.Chart
-	Changes []Span
+	Changes []record.Span
 }
 
-// course is nil without a journal.
+// course is nil without a time line.
 func (r Report) course() *course {
 	var total time.Duration
 	counts, waited := record.Attempts{}, make(map[record.State]time.Duration)
@@ -199,7 +199,7 @@ func (r Report) course() *course {
 		}
 	}
 	c.Chart.Key = figures.KeyOfWaits(waited)
-	line := func(name, class string, n func(Span) int64, cells ...string) {
+	line := func(name, class string, n func(record.Span) int64, cells ...string) {
 		l := figures.Line{Name: name, Class: class, Area: true, Cells: cells}
 		for _, s := range r.Timeline {
 			l.Values = append(l.Values, perSecond(n(s), s), perSecond(n(s), s))
@@ -209,17 +209,17 @@ func (r Report) course() *course {
 	names := slices.Collect(maps.Keys(counts))
 	figures.SortOutcomes(names, counts)
 	for _, name := range names {
-		line(name, figures.OutcomeClass(name), func(s Span) int64 { return s.Outcomes[name] }, figures.Count(counts[name]), figures.Percent(figures.Share(counts[name], requests)))
+		line(name, figures.OutcomeClass(name), func(s record.Span) int64 { return s.Outcomes[name] }, figures.Count(counts[name]), figures.Percent(figures.Share(counts[name], requests)))
 	}
 	if len(names) == 0 { // all answers were stored
 		c.Chart.Title, c.Chart.Unit, c.Chart.Columns = "Records", "a second, from stored answers", nil
-		line("records", "s0", func(s Span) int64 { return s.Records })
+		line("records", "s0", func(s record.Span) int64 { return s.Records })
 	}
 	return c
 }
 
 // changes joins spans of the same state.
-func changes(spans []Span) (list []Span) {
+func changes(spans []record.Span) (list []record.Span) {
 	for _, s := range spans {
 		n := len(list)
 		if n == 0 || list[n-1].Start != s.Start || list[n-1].State != s.State || list[n-1].Ending != "" {
@@ -229,12 +229,12 @@ func changes(spans []Span) (list []Span) {
 			list = append(list, s)
 			continue
 		}
-		list[n-1].join(s)
+		list[n-1].Join(s)
 	}
 	return list
 }
 
-func perSecond(n int64, s Span) float64 {
+func perSecond(n int64, s record.Span) float64 {
 	if seconds := s.To.Sub(s.From).Seconds(); seconds > 0.05 { // of shorter spans the rate means nothing
 		return float64(n) / seconds
 	}

@@ -18,7 +18,7 @@ type Report struct {
 	Run     *Run     `json:"run"`     // nil if the account is missing
 	Summary *Summary `json:"summary"` // nil if there are no rows
 
-	Timeline []Span `json:"timeline,omitempty"`
+	Timeline []record.Span `json:"timeline,omitempty"`
 }
 
 // Run is what the account says. Counts are of all starts of the run.
@@ -61,18 +61,6 @@ type Cost struct {
 	Kept     int64           `json:"kept"`     // records of the last start in parts that an earlier start had published
 }
 
-// Span is a part of the time of a run. Its counts are those of that time.
-type Span struct {
-	Start    int             `json:"start"` // the number of the start of the run, from 1
-	From     time.Time       `json:"from"`
-	To       time.Time       `json:"to"`
-	State    record.State    `json:"state"`
-	Records  int64           `json:"records"`
-	Requests int64           `json:"requests"`
-	Outcomes record.Attempts `json:"outcomes,omitempty"`
-	Ending   record.Ending   `json:"ending,omitempty"` // if the start ended here
-}
-
 // Build reads the account, the journal and the rows of an output. The account and the journal may be missing; the rows
 // may be missing if the account says that the run has not written them.
 func Build(ctx context.Context, output string) (Report, error) {
@@ -102,9 +90,7 @@ func OfRun(ctx context.Context, output string) (Report, error) {
 	if account != nil {
 		r.Run = runOf(account)
 	}
-	spans := spans{}
-	err = record.ReadJournal(record.JournalPath(output), account, spans.add)
-	r.Timeline = spans.list
+	r.Timeline, err = record.Timeline(record.JournalPath(output), account)
 	return r, err
 }
 
@@ -129,77 +115,4 @@ func runOf(a *record.Account) *Run {
 	add(a.Started, a.Ended, a.Ending, a.Error, a.Counts)
 	r.Started = r.Starts[0].Started
 	return r
-}
-
-// mostSpans bounds the time line: a run of ten hours has a line of its journal each second.
-const mostSpans = 240
-
-// spans makes the time line of a journal.
-type spans struct {
-	list   []Span
-	starts int
-	last   record.JournalLine
-}
-
-// add adds the span from the last line of the journal to this one.
-func (s *spans) add(line record.JournalLine) {
-	if line.Event == record.JournalStart {
-		s.starts++
-		s.last = line
-		return
-	}
-	if s.starts == 0 {
-		return
-	}
-	state := s.last.State
-	if s.last.Event == record.JournalStart {
-		state = line.State
-	}
-	span := Span{
-		Start: s.starts, From: s.last.At, To: line.At, State: state, Ending: line.Ending,
-		Records: line.Records - s.last.Records, Requests: line.Requests - s.last.Requests, Outcomes: record.Attempts{},
-	}
-	for class, n := range line.Outcomes {
-		if n -= s.last.Outcomes[class]; n != 0 {
-			span.Outcomes[class] = n
-		}
-	}
-	if s.list, s.last = append(s.list, span), line; len(s.list) >= 2*mostSpans {
-		s.shorten()
-	}
-}
-
-// shorten joins pairs of neighbours: those of the same state, or all of the same start if that is not enough.
-func (s *spans) shorten() {
-	s.joinPairs(func(a, b Span) bool { return a.Start == b.Start && a.State == b.State })
-	if len(s.list) >= 2*mostSpans {
-		s.joinPairs(func(a, b Span) bool { return a.Start == b.Start })
-	}
-	s.list = s.list[max(0, len(s.list)-2*mostSpans+1):] // the latest of hundreds of starts
-}
-
-func (s *spans) joinPairs(may func(a, b Span) bool) {
-	list, joined := s.list[:0], true
-	for _, next := range s.list {
-		if joined || !may(list[len(list)-1], next) {
-			list, joined = append(list, next), false
-			continue
-		}
-		list[len(list)-1].join(next)
-		joined = true
-	}
-	s.list = list
-}
-
-// join adds the next span. The state is that of the longer one.
-func (s *Span) join(next Span) {
-	if next.To.Sub(next.From) > s.To.Sub(s.From) {
-		s.State = next.State
-	}
-	s.To, s.Ending = next.To, next.Ending
-	s.Records += next.Records
-	s.Requests += next.Requests
-	for class, n := range next.Outcomes {
-		s.Outcomes[class] += n
-	}
 }

@@ -289,18 +289,16 @@ func example(t *testing.T) Report {
 	s := summarize(t, write(t, rows(), "", writer.Parquet))
 	account := run("out.csv")
 	r := Report{Output: "out.csv", Run: runOf(&account), Summary: &s}
-	spans := spans{}
-	moment := func(seconds int, state record.State, requests int64) {
-		spans.add(record.JournalLine{At: account.Started.Add(time.Duration(seconds) * time.Second), State: state, Requests: requests, Outcomes: record.Attempts{"answered": requests}})
+	for start := range 2 {
+		span := func(from, to int, state record.State, requests int64) {
+			at := func(seconds int) time.Time { return account.Started.Add(time.Duration(seconds) * time.Second) }
+			r.Timeline = append(r.Timeline, record.Span{Start: start + 1, From: at(from), To: at(to), State: state, Requests: requests, Outcomes: record.Attempts{"answered": requests}})
+		}
+		span(0, 1, record.Asking, 100)
+		span(1, 2, record.Asking, 100)
+		span(2, 30, record.Outage, 0)
+		span(30, 31, record.Asking, 100)
 	}
-	for range 2 {
-		spans.add(record.JournalLine{At: account.Started, Event: record.JournalStart})
-		moment(1, record.Asking, 100)
-		moment(2, record.Outage, 200)
-		moment(30, record.Asking, 200)
-		moment(31, record.Asking, 300)
-	}
-	r.Timeline = spans.list
 	return r
 }
 
@@ -395,37 +393,6 @@ func TestJSON(t *testing.T) {
 	}
 	if _, err := d.Token(); err != io.EOF {
 		t.Errorf("more than one line: %v", err)
-	}
-}
-
-// TestLongTimeline shortens the journal of a long run, and keeps its counts.
-func TestLongTimeline(t *testing.T) {
-	at := time.Date(2026, 3, 2, 6, 0, 0, 0, time.UTC)
-	for name, states := range map[string][]record.State{"one state": {record.Asking}, "two in turn": {record.Asking, record.Outage}} {
-		s := spans{}
-		s.add(record.JournalLine{At: at, Event: record.JournalStart})
-		const seconds = 36_000
-		for n := 1; n <= seconds; n++ {
-			s.add(record.JournalLine{At: at.Add(time.Duration(n) * time.Second), State: states[n%len(states)], Requests: int64(n) * 3, Outcomes: record.Attempts{"answered": int64(n)}})
-		}
-		requests, answered := int64(0), int64(0)
-		for i, span := range s.list {
-			requests, answered = requests+span.Requests, answered+span.Outcomes["answered"]
-			if i > 0 && !span.From.Equal(s.list[i-1].To) {
-				t.Fatalf("%s: span %d begins at %s, after %s", name, i, span.From, s.list[i-1].To)
-			}
-		}
-		if len(s.list) >= 2*mostSpans || len(s.list) < mostSpans/2 || requests != 3*seconds || answered != seconds {
-			t.Errorf("%s: %d spans, %d requests, %d answered", name, len(s.list), requests, answered)
-		}
-	}
-	s := spans{}
-	for n := range 10_000 { // a scheduler that starts a run that fails at once
-		s.add(record.JournalLine{At: at.Add(time.Duration(n) * time.Minute), Event: record.JournalStart})
-		s.add(record.JournalLine{At: at.Add(time.Duration(n)*time.Minute + time.Second), State: record.Ended, Ending: record.Failed})
-	}
-	if len(s.list) >= 2*mostSpans {
-		t.Errorf("%d spans", len(s.list))
 	}
 }
 

@@ -178,7 +178,7 @@ const stateSuffix = ".state"
 
 // removeOutput removes an output and the files beside it, the store included, so that the next run makes the same requests.
 func removeOutput(path string) {
-	for _, suffix := range []string{"", ".run.json", ".run.journal", ".status.json", stateSuffix} {
+	for _, suffix := range []string{"", ".run.json", stateSuffix} {
 		_ = os.RemoveAll(path + suffix)
 	}
 }

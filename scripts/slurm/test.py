@@ -157,11 +157,15 @@ class Disk:
     def shard(self, task: int) -> pathlib.Path:
         return self.state / "bulkcat" / "s3" / BUCKET / "out" / shard_name(task)
 
+    def run(self, task: int) -> pathlib.Path:
+        """The folder of a run that goes on, or was killed."""
+        return self.shard(task).parent / f".{shard_name(task)}.run"
+
     def wipe(self, task: int) -> int:
         """Removes the files of a task, and returns the number of requests that the task had made, by its journal."""
-        lines = (self.shard(task) / "_run.journal").read_text().splitlines()
+        lines = (self.run(task) / "journal").read_text().splitlines()
         shutil.rmtree(self.shard(task))
-        (self.shard(task).parent / f".{shard_name(task)}.lock").unlink()
+        shutil.rmtree(self.run(task))
         return max(json.loads(line).get("requests", 0) for line in lines if line.endswith("}"))
 
 

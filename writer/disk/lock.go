@@ -2,19 +2,22 @@ package disk
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
-// Lock is the exclusive right of a process to write an output and the files beside it. It is a lock of the operating system on
-// the hidden file ".NAME.lock" beside the output, and ends with the process. If the process is killed, the file stays, with the
-// claim of the run.
+// Lock is the exclusive right of a process to write an output and the files beside it. It is a lock of the operating
+// system on the file lock in RunFolder, which it makes, and ends with the process. After a crash the file stays, with the
+// claim of the killed run.
 type Lock struct {
 	file  *os.File
 	claim string
@@ -28,9 +31,14 @@ func WaitLock(path string) (*Lock, error) { return lock(path, true) }
 
 func lock(path string, wait bool) (*Lock, error) {
 	path = filepath.Clean(path)
-	dir, name := filepath.Split(path)
 	for {
-		f, err := regular.OpenOwn(filepath.Join(dir, "."+name+".lock"), os.O_RDWR|os.O_CREATE)
+		if err := makeOwn(RunFolder(path)); err != nil {
+			return nil, Failed("locking", path, err)
+		}
+		f, err := regular.OpenOwn(filepath.Join(RunFolder(path), "lock"), os.O_RDWR|os.O_CREATE)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // the previous owner has removed the folder
+		}
 		if err != nil {
 			return nil, Failed("locking", path, err)
 		}
@@ -42,6 +50,7 @@ func lock(path string, wait bool) (*Lock, error) {
 		if err == nil && locked && isInPlace(f) {
 			l := &Lock{file: f}
 			_, l.claim = readLock(f)
+			removeDrafts(RunFolder(path))
 			return l, l.write(path, l.claim)
 		}
 		pid, _ := readLock(f)
@@ -53,6 +62,32 @@ func lock(path string, wait bool) (*Lock, error) {
 			return nil, &BusyError{Path: path, PID: pid}
 		}
 		// The previous owner has removed the file: lock the next file of this name.
+	}
+}
+
+// makeOwn makes a folder, unless it exists. It refuses a link, whose folder would be somebody else's.
+func makeOwn(folder string) error {
+	err := os.Mkdir(folder, 0o777)
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	info, err := os.Lstat(folder)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // removed meanwhile
+		return nil
+	case err == nil && !info.IsDir():
+		return fmt.Errorf("%s is no folder of bulkcat: move it elsewhere", folder)
+	}
+	return err
+}
+
+// removeDrafts removes the drafts of killed processes in the folder of an output, whose lock the caller has.
+func removeDrafts(folder string) {
+	files, _ := os.ReadDir(folder) // a leftover file does no harm
+	for _, file := range files {
+		if unique, found := strings.CutPrefix(file.Name(), tempPrefix); found && isUnique(unique) {
+			_ = os.Remove(filepath.Join(folder, file.Name()))
+		}
 	}
 }
 
@@ -102,7 +137,8 @@ func (l *Lock) Claim(run string) error {
 	err := l.write(l.file.Name(), run)
 	if err == nil {
 		l.claim = run
-		err = Failed("locking", l.file.Name(), cmp.Or(l.file.Sync(), SyncDir(filepath.Dir(l.file.Name()))))
+		folder := filepath.Dir(l.file.Name())
+		err = Failed("locking", l.file.Name(), cmp.Or(l.file.Sync(), SyncDir(folder), SyncDir(filepath.Dir(folder))))
 	}
 	return err
 }
@@ -110,13 +146,18 @@ func (l *Lock) Claim(run string) error {
 // DropClaim removes the claim, once the output itself names the run that wrote it.
 func (l *Lock) DropClaim() { l.claim = "" }
 
-// Release ends the lock. A claim without DropClaim stays in the file for the next process. On a nil Lock, Release does nothing.
+// Release ends the lock, and removes the folder if nothing else is in it. A claim without DropClaim stays in the file for
+// the next process. Release does nothing for a nil Lock.
 func (l *Lock) Release() {
 	if l == nil {
 		return
 	}
+	if runtime.GOOS == "windows" { // no open file can be removed there, nor that of the next owner
+		_ = l.file.Close()
+	}
 	if l.claim == "" {
 		_ = os.Remove(l.file.Name()) // a leftover file does no harm
+		_ = os.Remove(filepath.Dir(l.file.Name()))
 	}
 	_ = l.file.Close() // ends the lock even if it returns an error
 }

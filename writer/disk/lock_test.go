@@ -24,8 +24,8 @@ func TestLock(t *testing.T) {
 		t.Errorf("the second got %v", err)
 	}
 	first.Release()
-	if _, err := os.Stat(first.file.Name()); !os.IsNotExist(err) {
-		t.Errorf("the lock file stays: %v", err)
+	if _, err := os.Stat(RunFolder(path)); !os.IsNotExist(err) {
+		t.Errorf("the folder stays: %v", err)
 	}
 	second, err := TryLock(path)
 	if err != nil {
@@ -44,7 +44,10 @@ func TestLockOfTheDead(t *testing.T) {
 		"\x00\x00\x00":                          "",
 	} {
 		path := filepath.Join(t.TempDir(), "out.csv")
-		name := filepath.Join(filepath.Dir(path), ".out.csv.lock")
+		name := filepath.Join(RunFolder(path), "lock")
+		if err := os.Mkdir(RunFolder(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -70,8 +73,8 @@ func TestLockOfTheDead(t *testing.T) {
 		}
 		l.DropClaim()
 		l.Release()
-		if _, err := os.Stat(name); !os.IsNotExist(err) {
-			t.Errorf("%q: the lock file stays: %v", text, err)
+		if _, err := os.Stat(filepath.Dir(name)); !os.IsNotExist(err) {
+			t.Errorf("%q: the folder stays: %v", text, err)
 		}
 	}
 }

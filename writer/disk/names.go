@@ -16,22 +16,40 @@ import (
 // tempInfix separates the name of the output from the PID in a temporary name.
 const tempInfix = ".tmp-"
 
-// TempName returns a new name ".NAME.tmp-PID-RANDOM" in the folder of path. The leading dot hides the file from globs
-// and from engines that read folders.
+// tempPrefix begins a temporary name in the RunFolder of the output.
+const tempPrefix = "tmp-"
+
+// TempName returns a new name "tmp-PID-RANDOM" in the RunFolder of path; ".NAME.tmp-PID-RANDOM" in the folder of path if
+// it has no RunFolder, as the parts of a folder. The leading dots hide the file from globs and from engines that read folders.
 func TempName(path string) string {
+	unique := fmt.Sprintf("%d-%016x", os.Getpid(), rand.Uint64())
+	if info, err := os.Lstat(RunFolder(path)); err == nil && info.IsDir() {
+		return filepath.Join(RunFolder(path), tempPrefix+unique)
+	}
 	dir, name := filepath.Split(path)
-	return filepath.Join(dir, fmt.Sprintf(".%s%s%d-%016x", name, tempInfix, os.Getpid(), rand.Uint64()))
+	return filepath.Join(dir, "."+name+tempInfix+unique)
 }
 
-// ParseTemp returns the name of the output of a temporary name; false if temp is not a result of TempName.
+// ParseTemp returns the name of the output of a result of TempName that is in its folder.
 func ParseTemp(temp string) (name string, ok bool) {
 	i := strings.LastIndex(temp, tempInfix)
 	if i < 1 || temp[0] != '.' {
 		return "", false
 	}
-	owner, random, _ := strings.Cut(temp[i+len(tempInfix):], "-")
+	return temp[1:i], isUnique(temp[i+len(tempInfix):])
+}
+
+// isUnique reports whether a text is the end of a result of TempName.
+func isUnique(text string) bool {
+	owner, random, _ := strings.Cut(text, "-")
 	pid, err := strconv.Atoi(owner)
-	return temp[1:i], err == nil && pid > 0 && len(random) == 16
+	return err == nil && pid > 0 && len(random) == 16
+}
+
+// RunFolder returns the hidden folder ".NAME.run" beside an output, for the files that a run needs only while it goes on.
+func RunFolder(output string) string {
+	dir, name := filepath.Split(filepath.Clean(output))
+	return filepath.Join(dir, "."+name+".run")
 }
 
 // SyncDir makes the names of the files in a folder durable, if the system supports it.

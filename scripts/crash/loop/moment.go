@@ -98,13 +98,13 @@ func appearance(n int, delay time.Duration) moment {
 }
 
 // names returns the names of the files of the output and the account as one string, without
-// locks.
+// the hidden folders of runs.
 func names(dir string) string {
 	var all strings.Builder
 	for _, dir := range []string{dir, filepath.Join(dir, folder)} {
 		entries, _ := os.ReadDir(dir) // none: not there yet
 		for _, e := range entries {
-			if filepath.Ext(e.Name()) != ".lock" {
+			if filepath.Ext(e.Name()) != ".run" {
 				all.WriteString(e.Name() + "\n")
 			}
 		}

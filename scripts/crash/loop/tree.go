@@ -50,7 +50,7 @@ func readTree(dir string) (tree, error) {
 }
 
 func changing(name string) bool {
-	for _, end := range []string{"run.json", "run.journal", "status.json", "_manifest.json", "_shards.json"} {
+	for _, end := range []string{"run.json", "_manifest.json", "_shards.json"} {
 		if strings.HasSuffix(name, end) {
 			return true
 		}
@@ -58,8 +58,8 @@ func changing(name string) bool {
 	return false
 }
 
-// draft reports whether a name is hidden: drafts have hidden names until they are published.
-func draft(name string) bool { return strings.HasPrefix(filepath.Base(name), ".") }
+// draft reports whether a name is hidden: drafts have hidden names until they are published, as has the folder of a run.
+func draft(name string) bool { return strings.Contains("/"+filepath.ToSlash(name), "/.") }
 
 // within returns the faults of an output whose run was killed; want is the complete output. Files
 // may be missing, and there may be drafts.

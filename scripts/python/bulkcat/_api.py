@@ -297,7 +297,7 @@ def _categorize_files(path: str, call: _Call) -> Run | Forecast:
         return _forecast(arguments + ([f"--output={call.output}"] if call.output else []), call, frozenset())
     if not call.output:
         raise UsageError(f"{path!r} is a path, which needs output=; for a text use bulkcat.{call.kind}, or a list of texts")
-    bar = call.control.follow(Bar(_run.beside(call.output, "status.json"), call.progress, call.control.is_job))
+    bar = call.control.follow(Bar(_run.status_of(call.output), call.progress, call.control.is_job))
     try:
         account = _run.run(
             arguments, call.options, call.output, call.control, bar, frozenset({"dry_run", "limit", "sample"}) - call.options.keys()
@@ -432,7 +432,7 @@ def _run_frame(frame: _frames.Frame, call: _Call, work: Work, arguments: list[st
     output = call.output or work.path(form)
     arguments = [*arguments, f"--shape={shape}", "--carry=none", *([] if call.output else [f"--output-format={form}"])]
     options = {name: value for name, value in call.options.items() if name != "shape"}
-    bar = call.control.follow(Bar(_run.beside(output, "status.json"), call.progress, call.control.is_job))
+    bar = call.control.follow(Bar(_run.status_of(output), call.progress, call.control.is_job))
     try:
         account = _run.run(arguments, options, output, call.control, bar, _without(call), frame.length() > 0, _frames.named)
     finally:

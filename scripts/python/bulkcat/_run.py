@@ -221,8 +221,14 @@ class Headers:
 
 
 def beside(output: str, suffix: str) -> str:
-    """Return the path of a file of the run beside an output."""
+    """Return the path of the file of a run beside an output."""
     return output.rstrip("/" + os.sep) + "." + suffix
+
+
+def status_of(output: str) -> str:
+    """Return the path of the status of a run, which is there while the run goes on."""
+    folder, name = os.path.split(output.rstrip("/" + os.sep))
+    return os.path.join(folder, f".{name}.run", "status.json")
 
 
 def _json_of(path: str) -> Any:

@@ -82,10 +82,13 @@ def _usable_state_folder(hosted: bool) -> str:
 
 
 def _remove(folder: str, name: str) -> None:
-    for start in (name, "." + name):  # locks and drafts are hidden
+    for start in (name, "." + name):  # drafts and the folders of runs are hidden
         for path in glob.glob(os.path.join(glob.escape(folder), glob.escape(start) + "*")):
             try:
-                os.remove(path)
+                if os.path.isdir(path):
+                    shutil.rmtree(path)
+                else:
+                    os.remove(path)
             except OSError:
                 pass  # a file that is in use is removed by a later call
 
@@ -98,7 +101,7 @@ def _settle_leftovers(folder: str) -> None:
         if not pid.isdigit() or _may_live(int(pid), path):
             continue
         deadline = time.monotonic() + 30
-        while time.monotonic() < deadline and _is_running(glob.glob(os.path.join(glob.escape(folder), name + ".*.status.json"))):
+        while time.monotonic() < deadline and _is_running(glob.glob(os.path.join(glob.escape(folder), "." + name + ".*.run", "status.json"))):
             time.sleep(0.05)
         _remove(folder, name)
 

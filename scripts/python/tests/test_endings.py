@@ -253,7 +253,7 @@ def interrupt(hosted, folder, times=1):
     def press():
         hosted.held.wait(30)
         os.kill(os.getpid(), signal.SIGINT)
-        until(lambda: any('"finishing"' in path.read_text() for path in folder.glob("*.status.json")))
+        until(lambda: any('"finishing"' in path.read_text() for path in folder.glob(".*.run/status.json")))
         if times == 1:
             hosted.release.set()
         else:
@@ -308,7 +308,7 @@ def test_interrupt_of_what_is_there(monkeypatch):
 
 def stored(state):
     """The number of records of a run whose answers are on disk."""
-    return sum(json.loads(path.read_text())["records"] for path in state.glob("python-*.status.json"))
+    return sum(json.loads(path.read_text())["records"] for path in state.glob(".python-*.run/status.json"))
 
 
 def child_of(pid):
@@ -804,7 +804,7 @@ def test_threads():
 
 def finishing(folder):
     """Whether the run has been told to stop."""
-    return any('"finishing"' in path.read_text() or '"ended"' in path.read_text() for path in folder.glob("*.status.json"))
+    return any('"finishing"' in path.read_text() or '"ended"' in path.read_text() for path in folder.glob(".*.run/status.json"))
 
 
 def cancel(job):

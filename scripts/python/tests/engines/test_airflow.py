@@ -234,7 +234,7 @@ def test_killed_task_stops_softly(service, folder, start, signal_number):
 def finishing(folder):
     """Whether the run has been told to stop."""
     try:
-        return json.loads((folder / "out.csv.status.json").read_text())["state"] in ("finishing", "ended")
+        return json.loads((folder / ".out.csv.run" / "status.json").read_text())["state"] == "finishing"
     except (OSError, ValueError):
         return False
 
