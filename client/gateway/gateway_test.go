@@ -37,6 +37,8 @@ type rig struct {
 	keys     string  // a file of keys
 	log      *slog.Logger
 
+	wrap func(client.Categorizer) client.Categorizer // of the upstream; may be nil
+
 	*Gateway
 	store  *answers.Store
 	source string
@@ -67,6 +69,9 @@ func (r *rig) run(t testing.TB, test func()) {
 	}
 	o := r.options
 	o.Upstream, o.Usage, o.Store, o.Logger = client.NewDiagnoser(c), c.Usage, r.store, r.log
+	if r.wrap != nil {
+		o.Upstream = r.wrap(o.Upstream)
+	}
 	if o.Grants, err = embedded.LoadKeys(strings.NewReader(r.keys), money.Price{}); err != nil {
 		t.Fatal(err)
 	}

@@ -36,9 +36,9 @@ func TestUpstreamOfAnotherShape(t *testing.T) {
 		r.run(t, func() {
 			r.ask("alice", "stored").check(t, response{status: 200, cache: "miss"})
 		})
+		upstream := &misfits{}
+		r.wrap = func(client.Categorizer) client.Categorizer { return upstream }
 		r.run(t, func() {
-			upstream := &misfits{}
-			r.Gateway.standing, r.Gateway.options.Upstream, _ = client.Observe(upstream, nil)
 			for i := range 50 {
 				if got := r.ask("alice", fmt.Sprint("title ", i)); got.status != 502 || !strings.Contains(got.message, "cannot be used") {
 					t.Fatalf("got %+v", got)
@@ -58,9 +58,9 @@ func TestUpstreamOfAnotherShape(t *testing.T) {
 func TestOneAnswerOfAnotherShape(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(clienttest.Options{}, "alice quota=100")
+		upstream := &misfits{except: "sound"}
+		r.wrap = func(next client.Categorizer) client.Categorizer { upstream.next = next; return upstream }
 		r.run(t, func() {
-			upstream := &misfits{except: "sound", next: r.Gateway.options.Upstream}
-			r.Gateway.standing, r.Gateway.options.Upstream, _ = client.Observe(upstream, nil)
 			refused := response{status: 422, cache: "miss", message: "the answer has no list: "}
 			r.ask("alice", "sound 1").check(t, response{status: 200, cache: "miss"})
 			r.ask("alice", "odd").check(t, refused)
