@@ -1,9 +1,8 @@
-// Package attempts keeps a row of each attempt of a run in a log, and publishes the rows as a table, with which one checks
-// an invoice.
+// Package attempts logs each attempt of a run, and publishes the log as a table. Users check invoices with the table.
 //
-// The log is JSON lines in FILE.log, beside the table: a line that names the run, and a line for each attempt of all its
-// starts. It stays when the run is complete, so that a later start adds to it. A line is written when its attempt ends,
-// so that it outlives the process, and is synced before the answer of the attempt is stored, so that it outlives the machine.
+// The log of the table FILE is FILE.log, in JSON lines: a header that names the run, and a line for each attempt of all its
+// starts. The log stays when the run is complete, and a later start appends to it. A line is written when its attempt ends, so
+// it survives a kill of the process. It is synced before the answer is stored, so it also survives a crash of the machine.
 package attempts
 
 import (
@@ -24,29 +23,29 @@ import (
 	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
-// Row is an attempt.
+// Row describes an attempt.
 type Row struct {
-	Time           time.Time `json:"time"`  // when it began
+	Time           time.Time `json:"time"`  // when the attempt began
 	Input          string    `json:"input"` // as it was sent
 	Classification string    `json:"classification"`
 	Status         string    `json:"status"` // answered, canceled, an HTTP status, timeout, or another Label of a *client.Error
 	Milliseconds   float64   `json:"milliseconds"`
-	Attempt        int       `json:"attempt"` // of the input in this start, from 1
+	Attempt        int       `json:"attempt"` // number of the attempt for this input in this start, from 1
 
-	Cost *money.Amount `json:"cost"` // at most; nil without a price
+	Cost *money.Amount `json:"cost"` // upper bound; nil without a price
 }
 
-// Log is the log of a run. The methods may be called by several goroutines; those of a nil Log do nothing.
+// Log is the log of a run. It is safe for concurrent use. The methods of a nil Log do nothing.
 type Log struct {
 	path string // of the table
 
 	mu    sync.Mutex
 	file  *os.File
-	err   error // of the first line that could not be written; no line follows
-	dirty bool  // lines are not synced
+	err   error // the first error of a write; nothing is written after it
+	dirty bool  // some lines are not synced
 }
 
-// TakenError says that a file has the attempts of another run, or is another file.
+// TakenError says that a file has the attempts of another run, or is no log.
 type TakenError struct {
 	Path string
 }
@@ -55,10 +54,10 @@ func (e *TakenError) Error() string {
 	return e.Path + " is not of this run, whose attempts it would lose: name another file, or overwrite it"
 }
 
-// logSuffix makes the name of the log from that of the table.
+// logSuffix is appended to the name of the table.
 const logSuffix = ".log"
 
-// Files are the files of the table at path: itself and its log.
+// Files returns the names of the table at path and of its log.
 func Files(path string) []string { return []string{path, path + logSuffix} }
 
 // header is the first line of a log.
@@ -66,8 +65,9 @@ type header struct {
 	AttemptsOf string `json:"attempts_of"` // the RunID
 }
 
-// Open opens the log of the table at path, for a run by its RunID. What follows the last whole line is cut off. Unless
-// overwrite is set, the error of a log or a table that is not of the run is a *TakenError.
+// Open opens the log of the table at path, and creates it if it does not exist. run is the RunID. Open cuts off an incomplete
+// last line. If the log is of another run or is no log, or a table exists without a log, Open returns a *TakenError, or with
+// overwrite begins a new log.
 func Open(path, run string, overwrite bool) (*Log, error) {
 	if _, err := formatOf(path); err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func Open(path, run string, overwrite bool) (*Log, error) {
 	return l, nil
 }
 
-// begin keeps the whole lines of a log of the run, or begins a new one.
+// begin keeps the complete lines of a log of the run, or begins a new log.
 func (l *Log) begin(run string, overwrite bool) error {
 	var first header
 	size, err := l.each(func(line []byte) error {
@@ -124,15 +124,16 @@ func (l *Log) begin(run string, overwrite bool) error {
 	return disk.SyncDir(filepath.Dir(l.path))
 }
 
-// isCut reports whether a log without a whole line is new, or of a process that was killed while it wrote the first.
+// isCut reports whether a log without a complete line is empty or has the beginning of the header: a process was killed while
+// it wrote it.
 func (l *Log) isCut(run string) bool {
 	first, err := json.Marshal(header{run})
 	begun := make([]byte, len(first)+1)
-	n, _ := l.file.ReadAt(begun, 0) // an error shows again when the line is written
+	n, _ := l.file.ReadAt(begun, 0) // after an error the next write fails, too
 	return err == nil && bytes.HasPrefix(first, begun[:n])
 }
 
-// each calls use for each whole line, and returns where the last ends.
+// each calls use for each complete line, without its newline. It returns the size of these lines.
 func (l *Log) each(use func(line []byte) error) (size int64, err error) {
 	lines := bufio.NewReader(io.NewSectionReader(l.file, 0, 1<<62))
 	for {
@@ -150,7 +151,7 @@ func (l *Log) each(use func(line []byte) error) (size int64, err error) {
 	}
 }
 
-// Append adds an attempt. The error is that of the first line that could not be written.
+// Append writes an attempt to the log. After a failed write, every call returns the error of that write.
 func (l *Log) Append(row Row) error {
 	if l == nil {
 		return nil
@@ -172,7 +173,7 @@ func (l *Log) write(line any) {
 	}
 }
 
-// Sync makes the attempts durable.
+// Sync flushes the log to the disk.
 func (l *Log) Sync() error {
 	if l == nil {
 		return nil
@@ -187,7 +188,7 @@ func (l *Log) Sync() error {
 	return l.file.Sync()
 }
 
-// Close publishes all attempts of the log as a table, and closes the log.
+// Close publishes the attempts of all starts as the table, and closes the log.
 func (l *Log) Close() error {
 	if l == nil {
 		return nil

@@ -14,13 +14,13 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// Check wants the extension of a table.
+// Check returns an error unless path ends in .csv, .jsonl or .parquet.
 func Check(path string) error {
 	_, err := formatOf(path)
 	return err
 }
 
-// formatOf is the format of a table by its extension.
+// formatOf returns the constructor of a table, by the extension of path.
 func formatOf(path string) (func(io.Writer) table, error) {
 	format := formats[filepath.Ext(path)]
 	if format == nil {
@@ -31,13 +31,13 @@ func formatOf(path string) (func(io.Writer) table, error) {
 
 var formats = map[string]func(io.Writer) table{".csv": newCSV, ".jsonl": newJSONL, ".parquet": newParquet}
 
-// table takes rows, and then end.
+// table encodes rows. The caller calls row for each row, and then end.
 type table struct {
 	row func(Row) error
 	end func() error
 }
 
-// publish publishes all attempts of the log.
+// publish writes the table from the log.
 func (l *Log) publish() error {
 	format, err := formatOf(l.path)
 	if err != nil {
@@ -94,7 +94,7 @@ func newJSONL(out io.Writer) table {
 	return table{func(row Row) error { return e.Encode(row) }, func() error { return nil }}
 }
 
-// parquetRow is a Row in Parquet.
+// parquetRow is the Parquet schema of a Row.
 type parquetRow struct {
 	Time           time.Time `parquet:"time,timestamp(microsecond)"`
 	Input          string    `parquet:"input"`
@@ -105,7 +105,7 @@ type parquetRow struct {
 	Cost           *float64  `parquet:"cost,optional"`
 }
 
-// groupRows is the number of rows of a row group: about 10 MB.
+// groupRows is the maximum number of rows in a row group; they take about 10 MB.
 const groupRows = 128 << 10
 
 func newParquet(out io.Writer) table {

@@ -9,41 +9,41 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/learn"
 )
 
-// Audit says how a run has answered for nothing, and how often these answers agree with those of the service.
+// Audit reports the free answers of a run, and how often the service agrees with them.
 type Audit struct {
-	Source    string    `json:"source"`    // of the free rows
-	Begun     time.Time `json:"begun"`     // answers that were stored before are neither free nor in the sample
-	Precision float64   `json:"precision"` // the wanted agreement
-	Step      int       `json:"step"`      // the number of the threshold, from 1; 0 if nothing is free
-	Threshold float64   `json:"threshold"` // the least confidence of a free row; without a step, that of the last audit
-	Requests  int64     `json:"requests"`  // different requests that the model is sure about, with the sample
+	Source    string    `json:"source"`    // the source of free rows
+	Begun     time.Time `json:"begun"`     // when the plan was made; answers stored before are neither free nor in the sample
+	Precision float64   `json:"precision"` // the required share of agreement, from 0 to 1
+	Step      int       `json:"step"`      // from 1; 0 if no answer is free
+	Threshold float64   `json:"threshold"` // the lowest confidence of a free row; at Step 0, the threshold of the last failed audit
+	Requests  int64     `json:"requests"`  // distinct requests that reach the threshold, including the sample
 
-	Cause Cause `json:"cause,omitempty"` // of Step 0
+	Cause Cause `json:"cause,omitempty"` // why no answer is free; "" unless Step is 0
 
-	// The sample is asked, too; 0 without an audit. Requests of the sample disagree if the service gives another first
-	// category, or none. Those that are missing have no outcome yet, and count as not agreed.
+	// Sample is the number of requests that the audit sends; 0 without an audit. Disagreed have another first category from the
+	// service, or none. Missing have no outcome yet; Bound counts them as disagreeing.
 	Sample    int64 `json:"sample"`
 	Disagreed int64 `json:"disagreed"`
 	Missing   int64 `json:"missing,omitempty"`
 
-	Level float64 `json:"level,omitempty"` // the confidence level of Bound
-	Bound float64 `json:"bound,omitempty"` // the lower bound of the share of the requests to which the service agrees
+	Level float64 `json:"level,omitempty"` // confidence level of Bound, from 0 to 1
+	Bound float64 `json:"bound,omitempty"` // lower bound of the share of requests that agree, from 0 to 1
 }
 
-// Cause is why nothing is free.
+// Cause is why no answer is free.
 type Cause string
 
 // The causes.
 const (
-	Unreached   Cause = "unreached"    // the model does not reach the precision, however sure it is
+	Unreached   Cause = "unreached"    // the model reaches the precision at no threshold
 	NoneSure    Cause = "none_sure"    // the model is sure about no request without a stored answer
-	TooFew      Cause = "too_few"      // the sample would be all requests that the model is sure about
-	AuditFailed Cause = "audit_failed" // at each threshold
-	Unplanned   Cause = "unplanned"    // an offline run has no plan of its requests
+	TooFew      Cause = "too_few"      // the sample would be all requests that reach the threshold
+	AuditFailed Cause = "audit_failed" // the audit of each step has failed
+	Unplanned   Cause = "unplanned"    // the run is offline, and the store has no plan for its requests
 )
 
-// why says why nothing is free.
-func (a *Audit) why() string {
+// causeText describes Cause.
+func (a *Audit) causeText() string {
 	switch a.Cause {
 	case Unreached:
 		return "the cross-validation of the model reaches an agreement of " + percent(a.Precision) + " at no confidence"
@@ -58,12 +58,13 @@ func (a *Audit) why() string {
 	return "the store has no plan of these requests, and an offline run makes none"
 }
 
-// levelOf is the confidence level of the bound of a step. The steps share the 5% with which any of the bounds of a run may
-// be wrong: the first step has half of it, and each further step half of what the one before has.
+// levelOf returns the confidence level of the bound of a step, from 1. The error probabilities of all steps sum to at most 5%:
+// 2.5% for the first step, and half of the previous for each further step.
 func levelOf(step int) float64 { return 1 - 0.05*math.Pow(0.5, float64(step)) }
 
-// state computes the bound, rounded down to six digits: the last digits differ from processor to processor.
-func (a *Audit) state() {
+// setBound computes Level and Bound. Bound is rounded down to six digits, because the last digits of a float differ between
+// processors.
+func (a *Audit) setBound() {
 	a.Level, a.Bound = 0, 0
 	if a.Step > 0 && a.Sample > 0 {
 		a.Level = levelOf(a.Step)
@@ -71,13 +72,13 @@ func (a *Audit) state() {
 	}
 }
 
-// Restated is the audit with the bound computed anew.
+// Restated returns a copy with Level and Bound computed from the counts.
 func (a Audit) Restated() Audit {
-	a.state()
+	a.setBound()
 	return a
 }
 
-// Choice is equal for audits of runs in which the same requests are free; "" for nil.
+// Choice identifies the set of free requests: runs with equal Choice answer the same requests for free. It is "" for nil.
 func (a *Audit) Choice() string {
 	if a == nil {
 		return ""
@@ -85,10 +86,10 @@ func (a *Audit) Choice() string {
 	return fmt.Sprintf("%s %s step %d", a.Source, a.Begun.Format(time.RFC3339Nano), a.Step)
 }
 
-// String says it in words.
+// String describes the audit.
 func (a Audit) String() string {
 	if a.Step == 0 {
-		return a.why()
+		return a.causeText()
 	}
 	text := "confidence " + number(a.Threshold) + " or more"
 	if a.Sample == 0 {
@@ -102,10 +103,10 @@ func (a Audit) String() string {
 	return text
 }
 
-// number has four digits: thresholds are in steps of a ten-thousandth, or those of the model.
+// number formats a threshold with up to four decimals, rounded down.
 func number(x float64) string { return strconv.FormatFloat(math.Floor(x*1e4)/1e4, 'f', -1, 64) }
 
-// percent rounds down, as a lower bound is.
+// percent formats a share as a percentage with up to two decimals, rounded down.
 func percent(x float64) string {
 	return strconv.FormatFloat(math.Floor(x*1e4+1e-6)/100, 'f', -1, 64) + "%"
 }

@@ -20,43 +20,44 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/spill"
 )
 
-// ErrRaised says that the audit has failed: the rows are not to be published, and the run begins anew after Raise.
+// ErrRaised says that the audit of the step has failed. The caller must not publish the rows; it calls Raise and starts the run
+// again.
 var ErrRaised = errors.New("the model agrees with the service less often than wanted")
 
-// Options describe a cascade. All but Audit, MaxAge and Offline is required.
+// Options describe a cascade. All fields are required, except Audit, MaxAge and Offline.
 type Options struct {
-	Run            string             // a name of the settings that decide the requests, which is the same for all starts of the run
-	Model          client.Categorizer // gives the same answer to a request each time, without a service
-	Source         string             // of the model's answers, in rows
-	Classification string             // that the model answers in
-	Threshold      float64            // the confidence from which on the model is sure
-	Precision      float64            // the share of the free answers that is to agree with the service, between 0 and 1
-	Audit          float64            // the share of the free requests that is asked, too, from 0 to 1; 0 for no audit
-	MaxAge         time.Duration      // an older plan holds no more, as older answers do not; 0 for any age
-	Offline        bool               // nothing is asked: without a plan of an earlier start nothing is free
+	Run            string             // names the settings that determine the requests; the same for all starts of a run
+	Model          client.Categorizer // local and deterministic
+	Source         string             // of the model's answers, for the column source
+	Classification string             // of the model
+	Threshold      float64            // the model is sure from this confidence on
+	Precision      float64            // required share of free answers that agree with the service, between 0 and 1
+	Audit          float64            // share of the requests that the audit sends to the service, from 0 to 1; 0 for no audit
+	MaxAge         time.Duration      // an older plan is replaced; 0 for no maximum
+	Offline        bool               // the run makes no plan; without a stored one no answer is free
 }
 
-// Cascade is the cascade of a run, through all starts of the run. A caller offers the requests of the run until Plan wants
-// no more. Then several goroutines may use Answer and Count.
+// Cascade is the cascade of a run, across its starts. The caller first offers all requests, then calls Plan, and repeats both
+// while Plan asks for it. Afterwards, Answer and Count are safe for concurrent use.
 type Cascade struct {
 	options Options
-	begun   time.Time // of a plan that is made now
+	begun   time.Time // of a new plan
 	plan    plan
-	planned bool // by an earlier start
+	planned bool // the store had the plan
 	spill   *spill.Spill
-	sure    int64 // different requests that the model is sure about at the lowest threshold
+	sure    int64 // distinct requests that reach the lowest threshold
 
 	mu sync.Mutex
-	at int // index of the step; the number of steps if nothing is free
+	at int // index of the step; len(plan.Steps) if no answer is free
 }
 
-const noteName = "cascade " // a plan, with the run after the name
+const noteName = "cascade " // prefix of the note of a plan; Options.Run follows
 
-// Begin begins a cascade, or goes on with the plan that an earlier start of the run has left in the store. The store may be
-// nil. The caller closes the cascade.
+// Begin begins a cascade. It reads the plan of an earlier start from the store, which may be nil. The caller closes the
+// cascade.
 func Begin(store *answers.Store, o Options, now time.Time) (*Cascade, error) {
 	c := &Cascade{options: o, spill: spill.New("")}
-	c.begun = now.UTC().Truncate(time.Microsecond) // as answers have their time
+	c.begun = now.UTC().Truncate(time.Microsecond) // the resolution of the times of answers
 	if store != nil {
 		note, err := store.Note(noteName + o.Run)
 		if err != nil {
@@ -71,8 +72,8 @@ func Begin(store *answers.Store, o Options, now time.Time) (*Cascade, error) {
 	return c, nil
 }
 
-// renew begins a plan in place of that of an earlier start. Its number gives the requests other hashes: the sample of the earlier
-// plan is answered, so that by the same hashes a request that is new would be in the sample more often than the others.
+// renew replaces the plan. The new number changes the hashes. With the old hashes, whose sample is answered, new requests would
+// be over-represented in the sample.
 func (c *Cascade) renew() {
 	c.planned = false
 	c.plan = plan{Number: c.plan.Number + 1, Begun: c.begun, Audit: c.options.Audit}
@@ -81,11 +82,11 @@ func (c *Cascade) renew() {
 // Close removes temporary files.
 func (c *Cascade) Close() error { return c.spill.Close() }
 
-// entry is a request that the model is sure about at the lowest threshold.
+// entry is a request that reaches the lowest threshold.
 type entry struct {
-	id         [idSize]byte // a hash of the request, whose order is random
+	id         [idSize]byte // a hash of the request
 	confidence float64
-	answered   bool // since the plan began
+	answered   bool // after the plan was made
 	disagreed  bool
 }
 
@@ -94,23 +95,22 @@ const (
 	entrySize = idSize + 8 + 1
 )
 
-// hash is the beginning of an id.
+// hash returns the first 8 bytes of an id.
 func hash(id [idSize]byte) uint64 { return binary.BigEndian.Uint64(id[:]) }
 
-// idOf depends on the request, the model, the settings of the run and the number of the plan alone, so that all starts ask for
-// the same sample.
+// idOf hashes the request, the model, the settings of the run and the number of the plan. So all starts have the same sample.
 func (c *Cascade) idOf(r client.Request) (id [idSize]byte) {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%s\x00%s", c.options.Source, c.options.Run, c.plan.Number, r.Classification, r.Input))
 	copy(id[:], sum[:])
 	return id
 }
 
-// Offer offers requests of the run, after they were looked up. The same request may be offered several times.
+// Offer adds requests of the run, with the results of their lookups in the store. A request may be offered several times.
 func (c *Cascade) Offer(requests []answers.Query) error {
 	if c.unplanned() {
 		return nil
 	}
-	entries := make([]entry, len(requests)) // without an id if the request is none of the model's
+	entries := make([]entry, len(requests)) // the id is zero if the model does not answer the request
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range requests {
@@ -127,7 +127,7 @@ func (c *Cascade) Offer(requests []answers.Query) error {
 			return nil
 		})
 	}
-	_ = group.Wait() // there are no errors
+	_ = group.Wait() // the functions return no error
 	for i := range entries {
 		if e := &entries[i]; e.id != ([idSize]byte{}) {
 			if err := c.spill.Add(e.append(nil)); err != nil {
@@ -157,24 +157,24 @@ func parseEntry(b []byte) entry {
 	}
 }
 
-// predict returns the answer of the model, and whether the model is sure at the lowest threshold. The model is not sure
-// about an input that it cannot read.
+// predict returns the answer of the model, and whether it reaches the lowest threshold. It does not for an input that the model
+// cannot read.
 func (c *Cascade) predict(r client.Request) (entries []client.Entry, sure bool) {
-	a, err := c.options.Model.Categorize(context.Background(), r) // needs no service, so that there is nothing to cancel
+	a, err := c.options.Model.Categorize(context.Background(), r) // a local model needs no cancellation
 	if err != nil || len(a.Entries) == 0 {
 		return nil, false
 	}
 	return a.Entries, a.Entries[0].Confidence >= c.options.Threshold
 }
 
-// agrees reports whether the first category of the model is the best of the service.
+// agrees reports whether the model and the service give the same first category.
 func agrees(predicted []client.Entry, o answers.Outcome) bool {
 	return o.Rejection == nil && len(o.Answer.Entries) > 0 && o.Answer.Best().Value == predicted[0].Value
 }
 
-// each calls visit for each different entry, in the order of the ids.
+// each calls visit for each distinct entry, in the order of the ids.
 func (c *Cascade) each(visit func(entry)) error {
-	var last entry // of several with the same id, the one that the most is known about
+	var last entry // of equal ids, the last entry has the highest flags
 	for b, err := range c.spill.Sorted() {
 		if err != nil {
 			return err
@@ -191,12 +191,12 @@ func (c *Cascade) each(visit func(entry)) error {
 	return nil
 }
 
-// unplanned reports whether nothing is free in an offline run, because no plan of its requests is in the store.
+// unplanned reports whether no answer is free because the run is offline and the store has no plan for its requests.
 func (c *Cascade) unplanned() bool { return c.options.Offline && !c.planned }
 
-// Plan ends the offers; digest is that of the different requests of the run, in all classifications. A plan holds for its
-// requests alone. If an earlier start made it for others, a new plan begins: Plan is true, and the requests are to be offered
-// once more. In an offline run nothing is free then.
+// Plan ends the offers and sets the step of the run. digest is a digest of the distinct requests of the run, in all
+// classifications. If the stored plan is for other requests, Plan begins a new plan. It then returns again = true: the caller
+// must offer all requests once more. An offline run makes no new plan, and no answer is free.
 func (c *Cascade) Plan(digest string) (again bool, err error) {
 	if c.planned && c.plan.Digest != digest {
 		c.renew()
@@ -211,7 +211,7 @@ func (c *Cascade) Plan(digest string) (again bool, err error) {
 	return false, c.count()
 }
 
-// choose chooses the thresholds of a new plan.
+// choose sets the steps of a new plan.
 func (c *Cascade) choose() error {
 	var counts histogram
 	if err := c.each(counts.add); err != nil {
@@ -221,9 +221,9 @@ func (c *Cascade) choose() error {
 	return nil
 }
 
-// count counts the requests and the outcomes of each step, and finds the step of the run.
+// count counts the requests and the outcomes of each step, and sets the step of the run.
 func (c *Cascade) count() error {
-	least := int64(0) // the samples of a plan are fixed
+	least := int64(0) // a stored plan has its cuts
 	if !c.planned {
 		least = leastSample(c.options.Precision)
 	}
@@ -237,13 +237,13 @@ func (c *Cascade) count() error {
 		c.plan.Steps = slices.DeleteFunc(c.plan.Steps, func(s step) bool { return s.free == 0 })
 	}
 	for i := range c.plan.Steps {
-		c.plan.Steps[i].limit(i+1, c.options.Precision)
+		c.plan.Steps[i].setMost(i+1, c.options.Precision)
 	}
-	c.at = c.plan.passing()
+	c.at = c.plan.firstPassing()
 	return err
 }
 
-// Save keeps the plan in the store. It precedes the first request.
+// Save writes a new plan to the store. Call it before the first request.
 func (c *Cascade) Save(store *answers.Store) error {
 	if store == nil || c.planned || c.options.Offline {
 		return nil
@@ -257,7 +257,7 @@ func (c *Cascade) Save(store *answers.Store) error {
 	return batch.Commit()
 }
 
-// step is the step of the run; nil if nothing is free.
+// step returns the step of the run; nil if no answer is free.
 func (c *Cascade) step() *step {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -267,8 +267,8 @@ func (c *Cascade) step() *step {
 	return &c.plan.Steps[c.at]
 }
 
-// Answer answers a request that has no stored outcome, and names the source. It is false if the request is to be asked:
-// the model is not sure, or the request is in the sample.
+// Answer returns the free answer to a request without a stored outcome, and its source. ok is false if the caller must ask the
+// service: the model is not sure, or the request is in the sample.
 func (c *Cascade) Answer(r client.Request) (a client.Answer, source string, ok bool) {
 	s := c.step()
 	if s == nil || r.Classification != c.options.Classification || c.plan.Audit > 0 && s.holds(hash(c.idOf(r))) {
@@ -281,8 +281,7 @@ func (c *Cascade) Answer(r client.Request) (a client.Answer, source string, ok b
 	return client.Answer{Entries: predicted, Free: true, AnsweredAt: c.plan.Begun}, c.options.Source, true
 }
 
-// Count takes the outcome of a request that was asked. The error is ErrRaised as soon as the audit of the step has failed
-// for certain.
+// Count counts an outcome of the service for the audit. The error is ErrRaised once the audit of the step has failed.
 func (c *Cascade) Count(r client.Request, o answers.Outcome) error {
 	if r.Classification != c.options.Classification || c.plan.Audit == 0 {
 		return nil
@@ -302,22 +301,22 @@ func (c *Cascade) Count(r client.Request, o answers.Outcome) error {
 			s.countOutcome(!agrees(predicted, o))
 		}
 	}
-	if c.at < c.plan.passing() {
+	if c.at < c.plan.firstPassing() {
 		return ErrRaised
 	}
 	return nil
 }
 
-// Raise goes on to the next step whose audit has not failed, and returns the audit of the step that has.
+// Raise moves to the next step whose audit has not failed. It returns the failed audit.
 func (c *Cascade) Raise() (failed Audit) {
 	failed = c.Audit()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.at = c.plan.passing()
+	c.at = c.plan.firstPassing()
 	return failed
 }
 
-// Free is the number of requests that are not asked; 0 for nil.
+// Free returns the number of requests that the model answers; 0 for nil.
 func (c *Cascade) Free() int64 {
 	if c == nil {
 		return 0
@@ -328,8 +327,8 @@ func (c *Cascade) Free() int64 {
 	return 0
 }
 
-// AtRisk is the number of the free requests that are asked if the audits fail; 0 for nil, and if the audit of the step cannot
-// fail any more.
+// AtRisk returns the number of free requests that the service must answer if all audits fail. It is 0 for nil, and once the
+// audit of the step cannot fail.
 func (c *Cascade) AtRisk() int64 {
 	if c == nil {
 		return 0
@@ -340,7 +339,7 @@ func (c *Cascade) AtRisk() int64 {
 	return 0
 }
 
-// Audit says how the run answers for nothing, by now.
+// Audit returns the current audit.
 func (c *Cascade) Audit() Audit {
 	a := Audit{Source: c.options.Source, Begun: c.plan.Begun, Precision: c.options.Precision}
 	c.mu.Lock()
@@ -351,17 +350,17 @@ func (c *Cascade) Audit() Audit {
 			a.Requests = c.sure
 			return a
 		}
-		at-- // the last that has failed
+		at-- // the last step, whose audit has failed
 	} else {
 		a.Step = at + 1
 	}
 	s := &c.plan.Steps[at]
 	a.Threshold, a.Requests, a.Sample, a.Disagreed, a.Missing = s.Threshold, s.requests, s.sample, s.disagreed, s.missing()
-	a.state()
+	a.setBound()
 	return a
 }
 
-// cause is why nothing is free.
+// cause returns why no answer is free.
 func (c *Cascade) cause() Cause {
 	switch {
 	case c.unplanned():
@@ -374,8 +373,8 @@ func (c *Cascade) cause() Cause {
 	return NoneSure
 }
 
-// leastSample is the least number of requests of a sample: 300 for a precision up to 95%, and more for a finer one, so that
-// some answers may differ and the bound still reaches the precision.
+// leastSample returns the minimum size of a sample: 300 for a precision up to 95%, and more above. The bound then reaches the
+// precision even if a few answers differ.
 func leastSample(precision float64) int64 {
 	return max(300, int64(math.Ceil(15/(1-precision))))
 }

@@ -375,7 +375,7 @@ func TestLimit(t *testing.T) {
 		{1, 300, 0.95, 7}, {2, 300, 0.95, 6}, {5, 300, 0.95, 4}, {1, 1500, 0.99, 7}, {1, 10_000, 0.95, 457}, {1, 50, 0.95, -1}, {1, 0, 0.95, -1},
 	} {
 		s := step{sample: tt.sample}
-		if s.limit(tt.step, tt.precision); s.most != tt.most {
+		if s.setMost(tt.step, tt.precision); s.most != tt.most {
 			t.Errorf("step %d, %d requests, %v: %d may disagree, want %d", tt.step, tt.sample, tt.precision, s.most, tt.most)
 		}
 	}

@@ -9,34 +9,34 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/learn"
 )
 
-// plan is the choices of a run. It is a note in the store, so that all starts of the run make the same choices.
+// plan has the steps of a run. It is a note in the store, so that all starts of the run use the same steps.
 type plan struct {
-	Number int       `json:"number"` // from 1, of the plans of the same settings
-	Begun  time.Time `json:"begun"`  // answers that were stored before are no part of the audit: the model was made of such
+	Number int       `json:"number"` // counts the plans of the same settings, from 1
+	Begun  time.Time `json:"begun"`  // the audit excludes answers stored before: the model may have been trained on them
 	Audit  float64   `json:"audit"`
-	Digest string    `json:"digest"` // of the different requests that the plan is for
-	Steps  []step    `json:"steps"`  // the thresholds rise
+	Digest string    `json:"digest"` // of the distinct requests of the plan
+	Steps  []step    `json:"steps"`  // by rising threshold
 }
 
 // step is a threshold with its sample.
 type step struct {
 	Threshold float64 `json:"threshold"`
-	Cut       uint64  `json:"cut"` // the sample is the requests whose hash is not greater
+	Cut       uint64  `json:"cut"` // the highest hash in the sample
 
-	requests  int64 // different requests that the model is sure about, with the sample
+	requests  int64 // distinct requests that reach the threshold, including the sample
 	sample    int64
-	free      int64 // of the requests, those that are not asked
-	answered  int64 // of the sample
-	disagreed int64 // of those answered
-	most      int64 // that may disagree
+	free      int64 // requests that the model answers
+	answered  int64 // requests of the sample with an outcome
+	disagreed int64 // answered requests that disagree
+	most      int64 // disagreed above most fails the audit
 }
 
-// decode reads a note; false if there is none, or if it is damaged.
+// decode reads a note. It reports false for an empty or a damaged one.
 func (p *plan) decode(note []byte) bool {
 	return len(note) > 0 && json.Unmarshal(note, p) == nil && !p.Begun.IsZero()
 }
 
-// shares of the requests of the first step that remain in the further steps.
+// shares are the shares of the first step's requests that the further steps keep.
 var shares = [...]float64{0.75, 0.5, 0.25, 0.1}
 
 // histogram counts entries by confidence.
@@ -46,7 +46,7 @@ const bins = 10_000
 
 func (h *histogram) add(e entry) { h[int(min(1, max(0, e.confidence))*bins)]++ }
 
-// choose chooses the thresholds, at which about shares of the requests remain.
+// choose sets the steps, from the confidences of the requests and the lowest threshold.
 func (p *plan) choose(h *histogram, threshold float64) {
 	cut := uint64(math.MaxUint64)
 	if p.Audit < 1 {
@@ -56,7 +56,7 @@ func (p *plan) choose(h *histogram, threshold float64) {
 	if p.Audit == 0 {
 		return
 	}
-	var above [bins + 2]int64 // entries from a bin on
+	var above [bins + 2]int64 // entries in a bin and all higher ones
 	for i := bins; i >= 0; i-- {
 		above[i] = above[i+1] + h[i]
 	}
@@ -71,7 +71,7 @@ func (p *plan) choose(h *histogram, threshold float64) {
 	}
 }
 
-// mayHold reports whether a hash is in the sample of a step.
+// mayHold reports whether any step may have the hash in its sample.
 func (p *plan) mayHold(hash uint64) bool {
 	for i := range p.Steps {
 		if p.Audit > 0 && p.Steps[i].holds(hash) {
@@ -81,8 +81,8 @@ func (p *plan) mayHold(hash uint64) bool {
 	return false
 }
 
-// passing is the index of the first step whose audit has not failed; the number of steps if there is none.
-func (p *plan) passing() int {
+// firstPassing returns the index of the first step whose audit has not failed, or len(p.Steps).
+func (p *plan) firstPassing() int {
 	for i := range p.Steps {
 		if p.Audit == 0 || p.Steps[i].disagreed <= p.Steps[i].most {
 			return i
@@ -93,7 +93,8 @@ func (p *plan) passing() int {
 
 func (s *step) holds(hash uint64) bool { return hash <= s.Cut }
 
-// add counts an entry. Entries come in the order of their hashes, so that the least sample is of the smallest hashes.
+// add counts an entry. Entries must come in the order of their hashes: the first ones are the sample, until it has least
+// entries.
 func (s *step) add(e entry, audited bool, least int64) {
 	if e.confidence < s.Threshold {
 		return
@@ -113,7 +114,7 @@ func (s *step) add(e entry, audited bool, least int64) {
 	}
 }
 
-// missing is the number of requests of the sample without an outcome.
+// missing returns the number of requests of the sample without an outcome.
 func (s *step) missing() int64 { return max(0, s.sample-s.answered) }
 
 // countOutcome counts the outcome of a request of the sample.
@@ -124,8 +125,9 @@ func (s *step) countOutcome(disagreed bool) {
 	}
 }
 
-// limit sets the most disagreements with which the bound of the step reaches the precision; -1 if none are too many.
-func (s *step) limit(number int, precision float64) {
+// setMost sets most to the highest number of disagreements with which the bound still reaches the precision. It is -1 if the
+// bound is too low even without a disagreement. number is that of the step, from 1.
+func (s *step) setMost(number int, precision float64) {
 	s.most = int64(sort.Search(int(s.sample), func(disagreed int) bool {
 		return learn.LowerBound(s.sample-int64(disagreed), s.sample, levelOf(number)) < precision
 	})) - 1

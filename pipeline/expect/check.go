@@ -15,17 +15,17 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// figures are what expectations are compared with.
+// figures are the figures of an output.
 type figures struct {
 	summary             report.Summary
 	records, categories int64
-	confidence          float64 // the mean
+	confidence          float64 // mean over confident records
 	confident           int64   // records with a confidence
 	compared            *diff.Summary
 }
 
-// Check reads an output, and the earlier output that it is compared with. Without an earlier output the expectations that
-// compare are met. temp is the folder of temporary files; "" for the system's. The errors are those of reading.
+// Check compares an output with a list of expectations. Without an earlier output, expectations that compare with one are met.
+// temp is the folder for temporary files; "" for the system's. An error is one of reading, not an expectation that is not met.
 func Check(ctx context.Context, list []Expectation, output diff.Side, earlier *diff.Side, temp string) ([]record.Expected, error) {
 	f := figures{}
 	var err error
@@ -51,7 +51,8 @@ func Check(ctx context.Context, list []Expectation, output diff.Side, earlier *d
 	return results, nil
 }
 
-// Earlier returns the output at a path, with which another one is compared; nil if there is none, or for "".
+// Earlier returns the output at a path, for a comparison. It is nil if the path is "" or does not exist. The error says that
+// the path is no output, or an incomplete folder.
 func Earlier(ctx context.Context, path string) (*diff.Side, error) {
 	if path == "" {
 		return nil, nil
@@ -74,8 +75,8 @@ func Earlier(ctx context.Context, path string) (*diff.Side, error) {
 	return &side, nil
 }
 
-// Comparable reads an earlier output before the output is there, and returns an error if it cannot be compared with one that has
-// these classifications: it cannot be read, or has records of others only.
+// Comparable checks before a run that its output can be compared with an earlier one. It returns an error if the earlier output
+// cannot be read, or has no records of the given classifications.
 func Comparable(ctx context.Context, earlier diff.Side, classifications []string) error {
 	summary, err := report.Summarize(ctx, earlier.Parts)
 	if err != nil {
@@ -89,12 +90,12 @@ func Comparable(ctx context.Context, earlier diff.Side, classifications []string
 		has = append(has, c.Name)
 	}
 	if has == nil {
-		return nil // without records
+		return nil // no records
 	}
 	return fmt.Errorf("it has records of %s, and the run asks for %s: nothing could be compared", strings.Join(has, " and "), strings.Join(classifications, " and "))
 }
 
-// CheckAgainst returns an error if an expectation compares with an earlier output, and none is named.
+// CheckAgainst returns an error if an expectation compares with an earlier output, and earlier is "".
 func CheckAgainst(list []Expectation, earlier string) error {
 	if i := slices.IndexFunc(list, Expectation.Compares); i >= 0 && earlier == "" {
 		return fmt.Errorf("%s compares with an earlier output: name it", list[i].Figure)
@@ -102,12 +103,12 @@ func CheckAgainst(list []Expectation, earlier string) error {
 	return nil
 }
 
-// Broken reports whether an expectation is not met.
+// Broken reports whether any expectation is not met.
 func Broken(results []record.Expected) bool {
 	return slices.ContainsFunc(results, func(r record.Expected) bool { return !r.Met })
 }
 
-// add sums up the classifications.
+// add sums the classifications of the summary.
 func (f *figures) add() {
 	sum := 0.0
 	for _, c := range f.summary.Classifications {
@@ -126,7 +127,7 @@ func (f *figures) add() {
 	f.confidence = sum / float64(max(1, f.confident))
 }
 
-// status is the number of records with one of the statuses.
+// status returns the number of records with one of the statuses.
 func (f *figures) status(names ...writer.Status) value {
 	n := int64(0)
 	for _, c := range f.summary.Classifications {
@@ -150,7 +151,7 @@ func (f *figures) newCategories() value {
 	before, now := make(map[category]bool), make(map[category]bool)
 	for _, m := range f.compared.Moves {
 		if m.Old == diff.Others {
-			return value{} // more than are counted
+			return value{} // the list of moves was cut: unknown
 		}
 		before[category{m.Classification, m.Old}], now[category{m.Classification, m.New}] = true, true
 	}

@@ -9,30 +9,30 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// Early tells from the first records of an output that an expectation will not be met. It judges the numbers and the shares
-// of statuses. A number or a share is hopeless if the records that are left cannot save it. A share is also hopeless if its
-// one-sided confidence interval (Wilson's) lies beyond the bound. The interval supposes that the first records are like the
-// others: a list that is sorted by its outcome can be stopped too early.
+// Early predicts from the first records of an output that an expectation will not be met. It judges numbers and shares of
+// statuses. An expectation is hopeless if even the best outcome of the remaining records does not meet it. A share is also
+// hopeless if its Wilson confidence interval lies beyond the bound. The interval assumes that the first records are like the
+// rest: a list that is sorted by outcome may be stopped too early.
 type Early struct {
 	list []Expectation
-	next int64 // number of records at which Early looks again
+	next int64 // number of records at the next check
 }
 
 const (
-	// earliest is the number of records before which nothing is clear.
+	// earliest is the number of records at the first check.
 	earliest = 200
-	// deviations is the width of the interval in standard deviations. Chance alone exceeds it in one of 30,000 looks, and so,
-	// with the looks of Early, stops less than one in a hundred of the runs of ten million records that are at the bound.
+	// deviations is the half-width of the interval in standard deviations. Chance exceeds it in one of 30,000 checks. So, of
+	// runs of ten million records whose share is exactly the bound, it stops less than one in a hundred.
 	deviations = 4
-	// lookAgain is the inverse of the share of records by which their number grows until the next look.
+	// lookAgain sets the distance of the checks: the next one is due after 1/lookAgain more records.
 	lookAgain = 20
 )
 
-// NewEarly judges a list of expectations.
+// NewEarly returns an Early for a list of expectations.
 func NewEarly(list []Expectation) *Early { return &Early{list, earliest} }
 
-// Check takes the statuses of the first records, and the number of all, 0 if it is unknown, each once for each
-// classification. The error is a *BrokenError with the expectations that will not be met.
+// Check judges the expectations. first counts the statuses so far; all is the number of all records, 0 if unknown. Both count a
+// record once per classification. The error is a *BrokenError with the expectations that will not be met.
 func (e *Early) Check(first record.Statuses, all int64) error {
 	n := first.Sum()
 	if n < e.next {
@@ -54,7 +54,7 @@ func (e *Early) Check(first record.Statuses, all int64) error {
 	return &BrokenError{Results: hopeless, Held: true, Early: true}
 }
 
-// figuresOf are the figures of statuses alone.
+// figuresOf returns figures that have the statuses alone.
 func figuresOf(s record.Statuses) figures {
 	coverage := []report.Coverage{
 		{Status: writer.StatusOK, Records: s.OK}, {Status: writer.StatusEmpty, Records: s.Empty},
@@ -64,14 +64,15 @@ func figuresOf(s record.Statuses) figures {
 	return figures{records: s.Sum(), summary: report.Summary{Classifications: []report.Classification{{Records: s.Sum(), Coverage: coverage}}}}
 }
 
-// has reports whether the figures of statuses have a figure.
+// has reports whether the statuses determine a figure.
 func (f *figures) has(figure string) bool {
 	return figure == "unanswered" || slices.ContainsFunc(f.summary.Classifications[0].Coverage, func(c report.Coverage) bool {
 		return string(c.Status) == figure
 	})
 }
 
-// possible reports whether all records may still meet an expectation: v is that of the first.
+// possible reports whether the output may still meet the expectation. v is the value of the first records; all is the number of
+// all records.
 func (e Expectation) possible(v value, all float64) bool {
 	least, most := v.number, math.Inf(1)
 	if all >= v.of {
@@ -93,7 +94,7 @@ func (e Expectation) possible(v value, all float64) bool {
 	return least <= e.Bound && e.Bound <= most
 }
 
-// interval is Wilson's confidence interval of a share (E. B. Wilson, Probable inference, 1927).
+// interval returns the Wilson score interval of a share (E. B. Wilson, Probable inference, 1927).
 func interval(v value) (low, high float64) {
 	const square = deviations * deviations
 	share, n := v.number/v.of, v.of

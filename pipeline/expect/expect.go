@@ -1,4 +1,4 @@
-// Package expect checks what must hold of an output, such as "ok >= 95%".
+// Package expect checks conditions of an output, such as "ok >= 95%".
 package expect
 
 import (
@@ -12,22 +12,22 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
-// Expectation is a condition of a figure of an output.
+// Expectation is a condition on a figure of an output.
 type Expectation struct {
 	Figure string // one of Figures
 	Op     string // >=, <=, >, < or ==
 	Bound  float64
-	Share  bool // Bound is a percentage of the records, or of 1
+	Share  bool // Bound is a percentage: of the records, or of 1 for confidence.mean
 }
 
-// figure is a number that an output has.
+// figure is a property of an output.
 type figure struct {
 	name, text string
 	of         func(*figures) value
 	earlier    bool // compares with an earlier output
 }
 
-// all are the figures. Records count once for each classification that they are asked for.
+// all are the figures. A record counts once per classification.
 var all = []figure{
 	{"records", "records of the output", func(f *figures) value { return count(f.records) }, false},
 	{"rows", "rows of the output", func(f *figures) value { return count(f.summary.Rows) }, false},
@@ -45,7 +45,7 @@ var all = []figure{
 	{"new_categories", "first categories that the earlier output does not have", func(f *figures) value { return f.newCategories() }, true},
 }
 
-// Figures returns the names and the meanings of all figures.
+// Figures returns the name and the description of each figure.
 func Figures() (list [][2]string) {
 	for _, f := range all {
 		list = append(list, [2]string{f.name, f.text})
@@ -63,7 +63,7 @@ func figureOf(name string) *figure {
 
 var form = regexp.MustCompile(`^\s*([a-z_.]+)\s*(>=|<=|==|=|>|<)\s*([0-9]*\.?[0-9]+)\s*(%?)\s*$`)
 
-// Parse reads an expectation such as "ok >= 95%", "records >= 10000" or "confidence.mean >= 0.6".
+// Parse parses an expectation, such as "ok >= 95%", "records >= 10000" or "confidence.mean >= 0.6".
 func Parse(text string) (Expectation, error) {
 	parts := form.FindStringSubmatch(text)
 	if parts == nil {
@@ -84,7 +84,7 @@ func Parse(text string) (Expectation, error) {
 	return e, e.check(text)
 }
 
-// check refuses a share of more than all, and one of a figure that has no share.
+// check rejects a percentage above 100, a percentage of a figure that has no share, and a confidence above 1.
 func (e Expectation) check(text string) error {
 	isShare := !slices.Contains([]string{"records", "rows", "categories", "new_categories"}, e.Figure)
 	switch {
@@ -106,7 +106,7 @@ func names() string {
 	return strings.Join(list, ", ")
 }
 
-// String is the expectation as Parse reads it.
+// String formats the expectation for Parse.
 func (e Expectation) String() string {
 	text := e.Figure + " " + e.Op + " " + strconv.FormatFloat(e.Bound, 'f', -1, 64)
 	if e.Share {
@@ -118,7 +118,7 @@ func (e Expectation) String() string {
 // Compares reports whether the expectation compares with an earlier output.
 func (e Expectation) Compares() bool { return figureOf(e.Figure).earlier }
 
-// met reports whether a number meets the expectation.
+// met reports whether n meets the expectation.
 func (e Expectation) met(n float64) bool {
 	switch e.Op {
 	case ">=":
@@ -133,19 +133,19 @@ func (e Expectation) met(n float64) bool {
 	return n == e.Bound
 }
 
-// value is a number, or a part of a number of records.
+// value is the value of a figure: a number, or a number of records out of all records.
 type value struct {
 	number float64
-	of     float64 // 0 for a number that is no part
+	of     float64 // all records; 0 for a plain number
 	known  bool
 }
 
 func count(n int64) value { return value{number: float64(n), known: true} }
 
-// part is a number of records of others; it is unknown if there are none.
+// part returns n out of a number of records. It is unknown if that number is 0.
 func part(n, of int64) value { return value{float64(n), float64(of), of > 0} }
 
-// result compares the value. An unknown value, such as a share of no records, meets no expectation.
+// result compares a value with the expectation. An unknown value, such as a share of no records, does not meet it.
 func (e Expectation) result(v value) record.Expected {
 	r := record.Expected{Expectation: e.String(), Value: "unknown"}
 	if !v.known {
@@ -169,9 +169,9 @@ func (e Expectation) result(v value) record.Expected {
 
 // BrokenError says that an output does not meet its expectations.
 type BrokenError struct {
-	Results []record.Expected // all, in their order
+	Results []record.Expected // all expectations, in order
 	Held    bool              // the output was not published
-	Early   bool              // the run stopped; Results are those that will not be met
+	Early   bool              // the run stopped early; Results has only those that will not be met
 }
 
 func (e *BrokenError) Error() string {
@@ -191,5 +191,5 @@ func (e *BrokenError) Error() string {
 	return text
 }
 
-// ErrStream says that a stream cannot be checked.
+// ErrStream says that the output is a stream and cannot be checked.
 var ErrStream = errors.New("an output on standard output cannot be read back: name a file with -o")

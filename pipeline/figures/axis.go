@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Tick is a mark on the axis of time, at a place from 0 to 1.
+// Tick is a mark on an axis, at a position from 0 to 1.
 type Tick struct {
 	At   float64
 	Text string
 }
 
-// mostTicks fit beside each other on a phone, and a tick less of times with seconds.
+// mostTicks fit beside each other on a phone; with seconds in the labels, one less fits.
 const mostTicks = 5
 
-// steps are the distances between ticks that are easy to read.
+// steps are the possible distances between ticks.
 var steps = []time.Duration{
 	time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 15 * time.Second, 30 * time.Second,
 	time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute,
@@ -34,7 +34,7 @@ func step(span time.Duration, most time.Duration) time.Duration {
 	return s
 }
 
-// ClockTicks are times of day between two times, in their time zone.
+// ClockTicks returns ticks at round times of day between two times, in the time zone of from.
 func ClockTicks(from, to time.Time) (list []Tick) {
 	span := to.Sub(from)
 	if span <= 0 {
@@ -45,7 +45,7 @@ func ClockTicks(from, to time.Time) (list []Tick) {
 		s = step(span, mostTicks-1)
 	}
 	_, offset := from.Zone()
-	shift := time.Duration(offset) * time.Second // midnight is one of the times
+	shift := time.Duration(offset) * time.Second // so that a tick falls on local midnight
 	for t := from.Add(shift).Truncate(s).Add(-shift); !t.After(to); t = t.Add(s) {
 		if t.Before(from) {
 			continue
@@ -62,7 +62,7 @@ func ClockTicks(from, to time.Time) (list []Tick) {
 	return list
 }
 
-// ElapsedTicks are durations since the beginning of a span.
+// ElapsedTicks returns ticks at round durations since the beginning of a span.
 func ElapsedTicks(span time.Duration) (list []Tick) {
 	if span <= 0 {
 		return nil
@@ -74,8 +74,8 @@ func ElapsedTicks(span time.Duration) (list []Tick) {
 	return list
 }
 
-// scale returns the distance of the marks of an axis from 0, and the last mark, which is not below most: 1, 2 or 5 times a power
-// of ten.
+// scale returns the distance of the ticks of an axis that begins at 0, and the last tick. The distance is 1, 2 or 5 times a
+// power of ten. The last tick is at least most.
 func scale(most float64) (step, top float64) {
 	if most <= 0 || math.IsInf(most, 0) || math.IsNaN(most) {
 		return 1, 1

@@ -2,8 +2,8 @@ package figures
 
 import "strings"
 
-// Bar is a bar of text for a share of columns. Blocks are characters that not every terminal has: the bar is then exact to the
-// eighth of a column, and a share that is not 0 is visible.
+// Bar returns a bar of text that fills a share of the columns, from 0 to 1. With blocks it is exact to an eighth of a column,
+// and any share above 0 is visible; not every terminal has these characters. Without blocks it consists of "#".
 func Bar(share float64, columns int, blocks bool) string {
 	if !(share > 0) || columns <= 0 { // also NaN
 		return ""

@@ -14,14 +14,14 @@ import (
 // Chart shows values over time. All lines have as many values as X; NaN is a gap.
 type Chart struct {
 	Title, Unit string
-	Suffix      string    // of the numbers at the axis, such as "/s"
-	X           []float64 // the places of the values, ascending from 0 to 1; without any, there is nothing to show yet
+	Suffix      string    // of the numbers of the axis, such as "/s"
+	X           []float64 // positions of the values, ascending from 0 to 1; empty while there is no data
 	Lines       []Line
 	Ticks       []Tick
 	Bands       []Band
-	Marks       []float64 // places of dashed lines
-	Columns     []string  // of the legend, beside the names
-	Key         []Note    // what the bands are
+	Marks       []float64 // positions of dashed vertical lines, from 0 to 1
+	Columns     []string  // headings of the legend, for the Cells of the lines
+	Key         []Note    // legend of the bands
 }
 
 // Line is one series of a chart.
@@ -29,18 +29,19 @@ type Line struct {
 	Name   string
 	Class  string // of the color: s0, s1, ... s7, or "limit"
 	Values []float64
-	Area   bool     // an area above the areas before it; otherwise a line
-	Cells  []string // in the legend
+	Area   bool     // draws an area stacked on the previous ones; otherwise a line
+	Cells  []string // row of the legend, after Name
 }
 
-// Band is a part of the time in which a run was in a state.
+// Band is a span of time in which a run was in a state.
 type Band struct {
-	Class    string // of the state, for the color
+	Class    string // CSS class of the state
 	From, To float64
-	Share    float64 // of that part, from 0 to 1
+	Share    float64 // share of the span in the state, from 0 to 1
 }
 
-// AppendBand appends a band, or makes the last one longer if both are of one state for the whole time.
+// AppendBand appends a band. If the last band ends where b begins and both are wholly in the same state, AppendBand extends the
+// last band instead.
 func AppendBand(list []Band, b Band) []Band {
 	if n := len(list); n > 0 && list[n-1].Class == b.Class && list[n-1].To == b.From && min(b.Share, list[n-1].Share) > 0.99 {
 		list[n-1].To = b.To
@@ -49,24 +50,24 @@ func AppendBand(list []Band, b Band) []Band {
 	return append(list, b)
 }
 
-// Width is that of the band.
+// Width returns the length of the span, from 0 to 1.
 func (b Band) Width() float64 { return b.To - b.From }
 
-// Opacity shows the share. Any share is visible.
+// Opacity returns the CSS opacity for Share. Any share is visible.
 func (b Band) Opacity() string { return fmt.Sprintf("%.2f", 0.06+0.24*b.Share) }
 
-// Note is a word with a color.
+// Note is a text and the CSS class of its color.
 type Note struct{ Class, Text string }
 
 //go:embed figures.html
 var templates string
 
-// Style is the style sheet of the templates, with the colors of the pages that use them.
+// Style is the style sheet of the templates. It also defines the colors of the pages that use them.
 //
 //go:embed figures.css
 var Style string
 
-// Templates has the templates "chart" of a Chart and "bar" of a share, and functions for numbers.
+// Templates returns the templates "chart", for a Chart, and "bar", for a share, with their functions for numbers.
 func Templates() *template.Template {
 	return template.Must(template.New("figures").Funcs(template.FuncMap{
 		"count": func(n any) string { return Count(reflect.ValueOf(n).Int()) }, "percent": Percent, "draw": draw,
@@ -74,11 +75,11 @@ func Templates() *template.Template {
 	}).Parse(templates))
 }
 
-// drawing is what the template needs of a chart.
+// drawing is the data of the template "chart".
 type drawing struct {
 	Chart
-	Label string // the first cells of the legend in words, for readers who do not see the chart
-	Grid  []Tick // of the upper axis; At counts from the top
+	Label string // describes the chart for screen readers
+	Grid  []Tick // ticks of the vertical axis; At counts from the top
 	Paths []path
 }
 
@@ -87,13 +88,13 @@ type path struct {
 	D template.HTMLAttr
 }
 
-// The size of the coordinate system of lines.
+// The size of the coordinate system of the lines.
 const (
 	width  = 1000
 	height = 100
 )
 
-// room is how far a line may go above the areas: a limit that is far above the requests would make these flat.
+// room bounds the axis to this multiple of the highest area. A limit line far above the areas would flatten them.
 const room = 1.5
 
 func draw(c Chart) drawing {
@@ -142,12 +143,12 @@ func draw(c Chart) drawing {
 	return d
 }
 
-// attr is safe: the text is numbers and letters of this file.
+// attr marks a path as safe HTML: it has only numbers and the letters of this file.
 func attr(d string) template.HTMLAttr { return template.HTMLAttr(`d="` + d + `"`) }
 
 func at(x, v, top float64) string { return fmt.Sprintf("%.1f %.1f", width*x, height*(1-v/top)) }
 
-// polyline joins the values. NaN lifts the pen.
+// polyline returns the path through the values. NaN and infinity break the line.
 func polyline(x, values []float64, top float64) string {
 	var b strings.Builder
 	down := false
@@ -162,7 +163,7 @@ func polyline(x, values []float64, top float64) string {
 	return b.String()
 }
 
-// area is the area between two edges.
+// area returns the path around the area between two edges.
 func area(x, lower, upper []float64, top float64) string {
 	if len(upper) == 0 {
 		return ""
@@ -175,15 +176,15 @@ func area(x, lower, upper []float64, top float64) string {
 	return b.String() + "Z"
 }
 
-// classes are the colors of outcomes of requests. All others have the last color.
+// classes are the CSS classes of outcomes of requests. All other outcomes have class s7.
 var classes = map[string]string{
 	"answered": "s0", "200": "s0", "429": "s1", "503": "s2", "404": "s3", "timeout": "s4", "500": "s5", "no response": "s6",
 }
 
-// OutcomeClass is the color of an outcome of requests.
+// OutcomeClass returns the CSS class of an outcome of requests.
 func OutcomeClass(outcome string) string { return cmp.Or(classes[outcome], "s7") }
 
-// SortOutcomes puts answers first, and then the largest counts.
+// SortOutcomes sorts outcomes: answers first, then by falling count.
 func SortOutcomes(names []string, counts map[string]int64) {
 	slices.SortFunc(names, func(a, b string) int {
 		answered := func(name string) int { return map[bool]int{true: 0, false: 1}[OutcomeClass(name) == "s0"] }

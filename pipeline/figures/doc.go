@@ -1,10 +1,10 @@
-// Package figures shows the figures of a run, on the page of a run, in its report and in a terminal.
+// Package figures formats and draws the figures of a run, for its live page, its report and the terminal.
 //
 //	numbers as text   words.go
 //	charts            chart.go, axis.go, figures.html: SVG, drawn in Go, without scripts
 //	colors, tables    figures.css, for light and dark screens
 //	bars of text      bar.go
 //
-// In a chart the text keeps its size while the lines scale: positions are percentages of the chart, and only the lines are in
-// a coordinate system of their own.
+// When a chart is resized, its text keeps its size: texts are placed by percentage, and only the lines have a coordinate
+// system.
 package figures

@@ -10,7 +10,7 @@ var waitNames = map[record.State]string{
 	record.Congested: "congested", record.Limited: "limited", record.Outage: "outage", record.QuotaPause: "waiting for quota",
 }
 
-// KeyOfWaits says what the bands of a chart are, and how long each state took.
+// KeyOfWaits returns the legend of the bands: each state with its total duration.
 func KeyOfWaits(waited map[record.State]time.Duration) (key []Note) {
 	for _, state := range record.Waits {
 		if d := waited[state]; d > 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
-// Title names an output and the service that has answered, if it is known.
+// Title returns a title with the output and the service; "" is an unknown service.
 func Title(output, service string) string {
 	switch service {
 	case "":
@@ -23,10 +23,10 @@ func Title(output, service string) string {
 	return output + " from " + service
 }
 
-// longest is the most characters of a text of the input or the service on a page.
+// longest is the maximum length of a text from the input or the service on a page, in characters.
 const longest = 200
 
-// Short is text without control and format characters, which could reorder the line, cut to its first characters.
+// Short cuts a text to 200 characters. It replaces control and format characters, which could reorder the line.
 func Short(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
@@ -43,7 +43,7 @@ func Short(text string) string {
 	return text
 }
 
-// Settings are the names and the values of the settings of a run, without secrets.
+// Settings returns the names and the values of the settings of a run, without secrets.
 func Settings(s record.Settings, service string) (list [][2]string) {
 	add := func(name string, has bool, value any) {
 		if has {
@@ -68,7 +68,7 @@ func Settings(s record.Settings, service string) (list [][2]string) {
 	return list
 }
 
-// Count is a number with commas between thousands.
+// Count formats a number with commas between thousands.
 func Count(n int64) string {
 	text := strconv.FormatInt(n, 10)
 	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
@@ -77,7 +77,7 @@ func Count(n int64) string {
 	return text
 }
 
-// Number is a value in few characters.
+// Number formats a value: with one decimal if it is below 100 and not whole.
 func Number(v float64) string {
 	switch {
 	case math.IsNaN(v):
@@ -90,7 +90,7 @@ func Number(v float64) string {
 	return strconv.FormatFloat(v, 'f', 1, 64)
 }
 
-// Percent is a share from 0 to 1. A share that is not 0 or 1 does not look like one of these.
+// Percent formats a share from 0 to 1, with one decimal. Only 0 is "0.0%", and only 1 is "100.0%".
 func Percent(share float64) string {
 	switch p := 100 * share; {
 	case p > 0 && p < 0.05:
@@ -102,7 +102,7 @@ func Percent(share float64) string {
 	}
 }
 
-// Share is n as a part of a whole, from 0 to 1; 0 of a whole of 0.
+// Share returns n / of, or 0 if of is 0.
 func Share(n, of int64) float64 {
 	if of == 0 {
 		return 0
@@ -110,7 +110,7 @@ func Share(n, of int64) float64 {
 	return float64(n) / float64(of)
 }
 
-// Duration is a duration in at most two units.
+// Duration formats a duration in at most two units.
 func Duration(d time.Duration) string {
 	switch {
 	case d >= 100*time.Hour:

@@ -1,5 +1,5 @@
-// Package finish ends a run that was split into shards: it verifies the folder of all shards, says that the folder
-// is complete, and can merge the rows of the shards into one file in input order.
+// Package finish completes a run that was split into shards. It verifies the folder of the shards, merges their rows into one
+// file in input order if asked to, and marks the folder as complete.
 package finish
 
 import (
@@ -16,12 +16,12 @@ import (
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
-// Options are the folder of the shards, and the file for their rows.
+// Options say what to finish. Folder is required.
 type Options struct {
-	Folder    string        // of all shards; may be a URL without parameters, as may Output
-	Output    string        // a file for the rows of all shards, in input order; "" for none
-	Format    writer.Format // of the file; default by its extension
-	Overwrite bool          // replace a file that exists
+	Folder    string        // of all shards; a path or a URL without parameters
+	Output    string        // file for the rows of all shards, a path or a URL; "" for none
+	Format    writer.Format // of Output; default by its extension
+	Overwrite bool          // replace Output if it exists
 }
 
 // NoShardsError says that a folder has no shards.
@@ -31,10 +31,11 @@ func (e *NoShardsError) Error() string {
 	return fmt.Sprintf("%s has no shards: %s is missing", e.Folder, record.ShardsPath(e.Folder))
 }
 
-// Run verifies the shards of a folder: see verify.Options.Unfinished. If the report is balanced, Run publishes the file with
-// the rows and its account, if Options ask for that, and then the file _SUCCESS in the folder. Otherwise Run removes a
-// _SUCCESS. No shard can be written meanwhile by a process of this machine. Errors are *NoShardsError, *disk.BusyError if a shard or the file is being
-// written, *places.OverwriteError, *writer.FormatError, and those of reading and writing files.
+// Run verifies the shards of a folder: see verify.Options.Unfinished. If the report is balanced, Run publishes Output with its
+// account, if Output is set, and then the file _SUCCESS in the folder. Otherwise Run removes _SUCCESS. Locks keep other
+// processes of this machine from writing a shard or Output. The error may be a *NoShardsError, an *ExistsError, a
+// *disk.BusyError if another process writes a shard or Output, a *places.OverwriteError, a *writer.FormatError, or one of
+// reading and writing files.
 func Run(ctx context.Context, o Options) (report verify.Report, err error) {
 	o.Folder = writer.Clean(o.Folder)
 	shards, err := record.ReadShards(ctx, o.Folder)
@@ -59,7 +60,7 @@ type finishing struct {
 	locks  []*disk.Lock
 }
 
-// lock locks the shards, which no task of this machine can write then, and the file.
+// lock locks the shards and the output against other processes of this machine.
 func (f *finishing) lock(ctx context.Context) error {
 	paths := f.shards.Folders(f.Folder)
 	if f.Output != "" {
@@ -111,7 +112,7 @@ func (f *finishing) checkOutput(ctx context.Context) error {
 	return err
 }
 
-// ExistsError says that the file for the rows exists.
+// ExistsError says that Options.Output exists.
 type ExistsError struct{ Path string }
 
 func (e *ExistsError) Error() string { return e.Path + " exists" }
@@ -142,14 +143,15 @@ func (f *finishing) run(ctx context.Context) (report verify.Report, err error) {
 		return report, err
 	}
 	if !storage.IsURL(f.Folder) {
-		// A shard that was killed as it started may have left a draft. No shard can remove it: it may be another's.
+		// A shard that was killed while it started may have left a draft. Other shards cannot remove it: to them it may be in
+		// use.
 		_, shards := writer.Split(record.ShardsPath(f.Folder))
 		writer.Local.RemoveDrafts(ctx, f.Folder, func(name string) bool { return name == shards })
 	}
 	return report, storage.Publish(ctx, success, nil)
 }
 
-// publish publishes the file with the rows, and its account.
+// publish publishes the output and its account.
 func (f *finishing) publish(ctx context.Context) error {
 	if f.Output == "" {
 		return nil
@@ -162,7 +164,7 @@ func (f *finishing) publish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	schema := f.shards.Settings.Schema() // as of a run over the whole input
+	schema := f.shards.Settings.Schema() // the schema of a run over the whole input
 	for _, c := range accounts[0].Carried {
 		schema.Carry, schema.CarryTypes = append(schema.Carry, c.Name), append(schema.CarryTypes, c.Type)
 	}

@@ -9,19 +9,19 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// mergeRows is how many rows are gathered for one call of the sink.
+// mergeRows is the number of rows per call of the sink.
 const mergeRows = 1024
 
-// shard is a shard whose rows are read in step with those of the others.
+// shard reads the rows of a shard.
 type shard struct {
 	next func() (*writer.Row, error, bool)
-	row  *writer.Row // the next one
+	row  *writer.Row // the next row
 }
 
-// merge gives the rows of all shards to the sink, in input order. Memory grows with the number of shards, and not with the
-// output.
+// merge writes the rows of all shards to the sink, in input order. Memory grows with the number of shards, not with the number
+// of rows.
 func (f *finishing) merge(ctx context.Context, sink writer.Sink) error {
-	waiting := make(map[int64]*shard) // by the record of the next row
+	waiting := make(map[int64]*shard) // keyed by the record of the next row
 	advance := func(s *shard) error {
 		row, err, ok := s.next()
 		if s.row = row; ok && err == nil && waiting[row.Record] == nil {

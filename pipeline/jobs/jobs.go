@@ -1,5 +1,5 @@
-// Package jobs reads files of jobs: runs that a program makes one after the other. A file is TOML. It has a table
-// [[job]] for each job, and a table [defaults] with keys for all jobs:
+// Package jobs reads job files. A job is a run; a program executes the jobs of a file one after the other. The file is TOML. It
+// has a table [[job]] for each job, and a table [defaults] with keys for all jobs:
 //
 //	[defaults]
 //	rate = "50/s"
@@ -9,7 +9,7 @@
 //	input = ["domains.csv"]
 //	output = "domains.parquet"
 //
-// The keys kind and input are of this package. All other keys are settings, which the program checks.
+// This package checks the keys kind and input. All other keys are settings, which the program checks.
 package jobs
 
 import (
@@ -28,7 +28,7 @@ import (
 	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
-// File is a file of jobs.
+// File is a job file.
 type File struct {
 	path     string
 	defaults table
@@ -37,18 +37,18 @@ type File struct {
 
 // Job is a job with the defaults of its file.
 type Job struct {
-	Line     int // 1-based line of its table
+	Line     int // of its table, from 1
 	Kind     client.Kind
 	Inputs   []string  // at least one
-	Settings []Setting // by line
+	Settings []Setting // in the order of their lines
 }
 
 // Setting is a key of a job, other than kind and input.
 type Setting struct {
 	Key     string
-	Value   any  // string, bool, int64, float64, a time, or a list or table of such values
-	Line    int  // 1-based
-	Default bool // the key is in the table of defaults
+	Value   any  // string, bool, int64, float64, a time, []any or map[string]any
+	Line    int  // from 1
+	Default bool // the key is in [defaults]
 }
 
 // table is a table of a file.
@@ -60,16 +60,16 @@ type table struct {
 
 func newTable() table { return table{values: make(map[string]any), lines: make(map[string]int)} }
 
-// The keys that are no settings.
+// The keys that are not settings.
 const (
 	kindKey  = "kind"
 	inputKey = "input"
 )
 
-// mostBytes are the most bytes of a file, which are enough for 100,000 jobs.
+// mostBytes is the maximum size of a file in bytes; 100,000 jobs fit.
 const mostBytes = 16 << 20
 
-// Read reads a file, which has at least one job. An error in the file names the file and the line.
+// Read reads a job file. A file without a job is an error. Errors in the content name the file and the line.
 func Read(path string) (*File, error) {
 	content, err := regular.Read(path, mostBytes)
 	if err != nil {
@@ -78,7 +78,7 @@ func Read(path string) (*File, error) {
 	return parse(path, content)
 }
 
-// parse reads the content of a file.
+// parse parses the content of a file.
 func parse(path string, content []byte) (*File, error) {
 	text, err := regular.Text(content)
 	if err != nil {
@@ -102,7 +102,7 @@ func parse(path string, content []byte) (*File, error) {
 	if defaults, ok := values["defaults"].(map[string]any); ok {
 		f.defaults.values = defaults
 	}
-	for i, job := range values["job"].([]any) { // readLines allows no other type
+	for i, job := range values["job"].([]any) { // readLines has rejected other types
 		f.jobs[i].values = job.(map[string]any)
 	}
 	return f, nil
@@ -116,13 +116,13 @@ func (f *File) ErrorAt(line int, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w", f.path, line, fmt.Errorf(format, args...))
 }
 
-// readLines finds the lines of the tables and of their keys, and refuses other tables.
+// readLines records the lines of the tables and of their keys. It rejects unknown tables.
 func (f *File) readLines(text []byte) error {
 	var p unstable.Parser
 	p.Reset(text)
 	var current *table
-	inTable := false      // in the table of a key
-	line, counted := 1, 0 // the line at an offset; Parser.Shape counts from the beginning of the file each time
+	inTable := false      // in the table that is the value of a key
+	line, counted := 1, 0 // line is that of the offset counted; Parser.Shape would count from the beginning each time
 	for p.NextExpression() {
 		node := p.Expression()
 		var key []string
@@ -146,7 +146,7 @@ func (f *File) readLines(text []byte) error {
 			f.defaults.lines[ExpectKey], inTable = line, true
 		case is(unstable.Table, "job", ExpectKey) && len(f.jobs) > 0:
 			f.jobs[len(f.jobs)-1].lines[ExpectKey], inTable = line, true
-		case node.Kind == unstable.KeyValue && inTable: // its keys are in the value of the table
+		case node.Kind == unstable.KeyValue && inTable: // the value of the table has the key
 		case node.Kind != unstable.KeyValue:
 			return f.ErrorAt(line, "there is no table %s: write [defaults], or [[job]] for each job", name)
 		case current == nil:
@@ -160,7 +160,8 @@ func (f *File) readLines(text []byte) error {
 	return p.Error()
 }
 
-// Job returns the job with an index from 0. An error names the file and the line.
+// Job returns the job with an index from 0. It returns an error if the kind or the input is missing or invalid; the error names
+// the file and the line.
 func (f *File) Job(index int) (Job, error) {
 	all := f.merged(f.jobs[index])
 	job := Job{Line: all.line}
@@ -171,7 +172,7 @@ func (f *File) Job(index int) (Job, error) {
 	if job.Inputs, err = f.inputs(all); err != nil {
 		return Job{}, err
 	}
-	for _, key := range all.inOrder() {
+	for _, key := range all.keys() {
 		if line := all.lines[key]; key != kindKey && key != inputKey {
 			job.Settings = append(job.Settings, Setting{key, all.values[key], line, line == f.defaults.lines[key]})
 		}
@@ -179,7 +180,7 @@ func (f *File) Job(index int) (Job, error) {
 	return job, nil
 }
 
-// merged is a job with the defaults, and the line of each key.
+// merged returns a job completed by the defaults.
 func (f *File) merged(job table) table {
 	all := table{line: job.line, values: maps.Clone(f.defaults.values), lines: maps.Clone(f.defaults.lines)}
 	maps.Copy(all.values, job.values)
@@ -187,12 +188,12 @@ func (f *File) merged(job table) table {
 	return all
 }
 
-// inOrder are the keys in the order of their lines.
-func (t table) inOrder() []string {
+// keys returns the keys of t in the order of their lines.
+func (t table) keys() []string {
 	return slices.SortedFunc(maps.Keys(t.values), func(a, b string) int { return t.lines[a] - t.lines[b] })
 }
 
-// kind is the kind of a job with the defaults.
+// kind returns the kind of a merged job.
 func (f *File) kind(job table) (client.Kind, error) {
 	switch kind := job.values[kindKey]; kind {
 	case nil:
@@ -204,7 +205,7 @@ func (f *File) kind(job table) (client.Kind, error) {
 	}
 }
 
-// inputs are the operands of a job with the defaults.
+// inputs returns the inputs of a merged job.
 func (f *File) inputs(job table) ([]string, error) {
 	value, ok := job.values[inputKey]
 	if !ok {
@@ -217,11 +218,12 @@ func (f *File) inputs(job table) ([]string, error) {
 	return texts, nil
 }
 
-// ExpectKey is the key whose value may be a table: see Pairs.
+// ExpectKey is the only key whose value may be a table: see Pairs.
 const ExpectKey = "expect"
 
-// Pairs returns the entries of a table of texts, each with a space between, sorted: {ok = ">= 95%"} is "ok >= 95%". A key with a
-// point is a table in the table. ok reports whether the value is such a table.
+// Pairs returns the entries of a table of texts, sorted. Each is the key, a space and the text: {ok = ">= 95%"} gives "ok >=
+// 95%". TOML makes a nested table of a dotted key; Pairs joins its keys with dots again. ok reports whether the value is such a
+// table.
 func Pairs(value any) (list []string, ok bool) {
 	members, ok := value.(map[string]any)
 	for key, v := range members {
@@ -242,9 +244,9 @@ func Pairs(value any) (list []string, ok bool) {
 	return list, ok
 }
 
-// Texts returns the texts of a value that is a text or a list of texts; ok reports whether it is.
+// Texts returns the texts of a value that is a text or a list of texts. ok reports whether the value is one of these.
 func Texts(value any) (list []string, ok bool) {
-	if list, ok := value.([]string); ok { // of Pairs
+	if list, ok := value.([]string); ok { // a result of Pairs
 		return list, true
 	}
 	if text, ok := value.(string); ok {
@@ -261,7 +263,7 @@ func Texts(value any) (list []string, ok bool) {
 	return list, ok
 }
 
-// Quoted returns a value for an error: a text is in quotes.
+// Quoted formats a value for an error: a text is quoted.
 func Quoted(value any) string {
 	if text, ok := value.(string); ok {
 		return strconv.Quote(text)

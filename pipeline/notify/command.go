@@ -14,31 +14,32 @@ import (
 	"time"
 )
 
-// Command is a command line for the shell, which runs at the end of a run.
+// Command is a shell command that is executed when a run ends.
 type Command struct {
 	Line   string
-	Output io.Writer     // of the command's standard output and standard error
-	Limit  time.Duration // after which the command is killed; default [CommandLimit]
+	Output io.Writer     // gets standard output and standard error
+	Limit  time.Duration // the command is killed after it; default [CommandLimit]
 }
 
 const (
-	// programPrefix begins the names of the variables that this program reads: those of its flags, and those of its
-	// secrets. The command gets none of them, because a bulkcat that the command starts would take the output and the
-	// store of the run for its own, and because other programs have no use for the secrets.
+	// programPrefix begins the names of the environment variables that this program reads: its flags and its secrets. The
+	// command does not get them: a bulkcat that the command starts would use the output and the store of the run, and other
+	// programs need no secrets.
 	programPrefix = "BULKCAT_"
-	// factPrefix begins the names of the variables with the facts. No flag has a variable of that prefix.
+	// factPrefix begins the names of the variables with the facts. No variable of a flag begins with it.
 	factPrefix = programPrefix + "RUN_"
 )
 
-// outputDelay is how long the output of a command is read after the command has ended: a process that the
-// command leaves in the background may keep the output open.
+// outputDelay is how long Run reads output after the command has exited. A background process of the command may keep the
+// output open.
 const outputDelay = time.Second
 
-// CommandLimit is how long the end of a run waits for a command: long enough for the copy of a large output.
+// CommandLimit is the default of [Command].Limit. It is long enough to copy a large output.
 const CommandLimit = time.Hour
 
-// Run runs the command, with the facts in its environment, and waits for its end. When ctx ends, the command is
-// killed, with the processes that it has started; so it is after the limit.
+// Run executes the command with the facts in its environment, and waits for it. When ctx is canceled or the limit passes, Run
+// kills the command and the processes that it has started. The error is that of exec.Cmd.Run, or the cause of ctx, or says that
+// the limit has passed.
 func (c Command) Run(ctx context.Context, occasion Occasion, facts Facts) error {
 	shell := []string{"sh", "-c"}
 	if runtime.GOOS == "windows" {
@@ -50,7 +51,7 @@ func (c Command) Run(ctx context.Context, occasion Occasion, facts Facts) error 
 	cmd := exec.CommandContext(ctx, shell[0], shell[1], c.Line)
 	cmd.Stdout, cmd.Stderr = c.Output, c.Output
 	cmd.WaitDelay = outputDelay
-	endGroup(cmd)
+	killGroup(cmd)
 	cmd.Env = append(inherited(), environment(occasion, facts)...)
 	err := cmd.Run()
 	if err != nil && ctx.Err() != nil {
@@ -59,14 +60,14 @@ func (c Command) Run(ctx context.Context, occasion Occasion, facts Facts) error 
 	return err
 }
 
-// inherited is the environment without the variables of this program. Windows does not distinguish case in names.
+// inherited returns the environment without the variables of this program. It ignores case, as Windows does.
 func inherited() []string {
 	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		return len(variable) >= len(programPrefix) && strings.EqualFold(variable[:len(programPrefix)], programPrefix)
 	})
 }
 
-// environment has the facts as variables.
+// environment returns the facts as variables.
 func environment(occasion Occasion, f Facts) []string {
 	status := ""
 	if f.Status != nil {

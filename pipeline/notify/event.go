@@ -11,21 +11,21 @@ import (
 	"github.com/bulkcat/bulkcat/client/money"
 )
 
-// Event is one message about a run, as the receiver gets it in JSON. An event has no secrets.
+// Event is one message about a run. Its JSON goes to the receiver. An event has no secrets.
 type Event struct {
-	Format   int       `json:"format"` // of this message; 1
+	Format   int       `json:"format"` // version of the message format; 1
 	ID       string    `json:"id"`     // the same in each attempt to deliver the event
 	Occasion Occasion  `json:"event"`
 	Time     time.Time `json:"time"`
 	Facts
 }
 
-// Facts say how far a run is, or how the run ended.
+// Facts describe the progress of a run, or its end.
 type Facts struct {
 	Bulkcat string   `json:"bulkcat"`           // the version of the program
 	Status  *int     `json:"status,omitempty"`  // the exit status; nil while the run goes on
 	Ending  string   `json:"ending,omitempty"`  // complete, failed, interrupted, quota, budget, deadline, outage or expectation; "" while the run goes on
-	Error   string   `json:"error,omitempty"`   // that ended the run
+	Error   string   `json:"error,omitempty"`   // the error that ended the run
 	Kind    string   `json:"kind"`              // website or product
 	Inputs  []string `json:"inputs"`            // as named on the command line
 	Output  string   `json:"output"`            // as named on the command line
@@ -39,13 +39,13 @@ type Facts struct {
 
 // Counts are the numbers of a run.
 type Counts struct {
-	Records    int64 `json:"records"` // that have a status
+	Records    int64 `json:"records"` // records that have a status
 	Rows       int64 `json:"rows"`
 	OK         int64 `json:"ok"`
 	Empty      int64 `json:"empty"`
 	Blank      int64 `json:"blank"`
 	Unanswered int64 `json:"unanswered"` // rejected, failed, invalid or pending
-	Requests   int64 `json:"requests"`   // attempts made
+	Requests   int64 `json:"requests"`   // attempts
 	Retries    int64 `json:"retries"`
 	FromStore  int64 `json:"from_store"` // records whose outcome was in the store
 }
@@ -56,19 +56,19 @@ type Occasion string
 // The occasions.
 const (
 	End    Occasion = "end"    // the run is complete, or failed
-	Stop   Occasion = "stop"   // the run ended early, and can be started again
-	Outage Occasion = "outage" // the service is out, and the run waits
-	Quota  Occasion = "quota"  // a share of the quota is used
+	Stop   Occasion = "stop"   // the run ended early and can be resumed
+	Outage Occasion = "outage" // the service is down, and the run waits
+	Quota  Occasion = "quota"  // the run has used a share of the quota
 )
 
 // Occasions are the occasions on which events are posted.
 type Occasions struct {
 	End, Stop, Outage bool
 
-	Quota float64 // the share of the quota at the start of the run whose use is an event; 0 for none
+	Quota float64 // post an event when this share of the quota is used, from 0 to 1; 0 for no event
 }
 
-// ParseOccasions reads names with a comma between, such as "end,stop,outage,quota=80%".
+// ParseOccasions parses names separated by commas, such as "end,stop,outage,quota=80%".
 func ParseOccasions(text string) (Occasions, error) {
 	var o Occasions
 	for name := range strings.SplitSeq(text, ",") {
@@ -93,7 +93,7 @@ func ParseOccasions(text string) (Occasions, error) {
 	return o, nil
 }
 
-// has reports whether events of an occasion are posted.
+// has reports whether o includes an occasion.
 func (o Occasions) has(occasion Occasion) bool {
 	return o.End && occasion == End || o.Stop && occasion == Stop ||
 		o.Outage && occasion == Outage || o.Quota > 0 && occasion == Quota
@@ -104,11 +104,11 @@ type Format string
 
 // The formats.
 const (
-	JSON  Format = "json"  // the Event
-	Slack Format = "slack" // {"text": "..."}, which Slack and the webhooks like Slack's show as a message
+	JSON  Format = "json"  // the JSON of Event
+	Slack Format = "slack" // {"text": "..."}, for Slack and compatible webhooks
 )
 
-// body is the message of an event.
+// body encodes an event.
 func (f Format) body(e Event) ([]byte, error) {
 	if f == Slack {
 		escaped := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(e.sentence())

@@ -4,5 +4,5 @@ package notify
 
 import "os/exec"
 
-// endGroup does nothing: the end of the context kills the shell alone.
-func endGroup(*exec.Cmd) {}
+// killGroup does nothing: canceling the context kills the shell only.
+func killGroup(*exec.Cmd) {}

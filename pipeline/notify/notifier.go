@@ -23,17 +23,17 @@ import (
 	"time"
 )
 
-// Limit is the longest time that the delivery of events delays the end of a run, with all attempts.
+// Limit bounds the delivery of an event, including all attempts. Callers should bound Close by it, too.
 const Limit = 10 * time.Second
 
 const (
-	sendLimit  = 3 * time.Second        // until a message is sent: a receiver that takes no connection gets three attempts within Limit
-	firstPause = 250 * time.Millisecond // between two attempts; each pause doubles
-	bodyLimit  = 64 << 10               // bytes of a response, which are read so that the connection ends in order
-	errorLimit = 300                    // bytes of an error: net/http quotes a response that is not HTTP
+	sendLimit  = 3 * time.Second        // for connecting and sending: an unreachable receiver gets three attempts within Limit
+	firstPause = 250 * time.Millisecond // before the second attempt; each further pause is twice as long
+	bodyLimit  = 64 << 10               // bytes of a response that are read, so that the connection can be reused
+	errorLimit = 300                    // bytes of an error text: net/http quotes a response that is not HTTP
 )
 
-// SignatureHeader is the header with the signature of the body: "sha256=" and the HMAC-SHA256 in hex.
+// SignatureHeader is the header with the signature of the body: "sha256=" and the hex HMAC-SHA256 with [Options].Secret as key.
 const SignatureHeader = "X-Bulkcat-Signature"
 
 // Options describe a [Notifier]. URL is required.
@@ -44,25 +44,26 @@ type Options struct {
 	Secret    string         // signs the bodies; "" for no signature
 	RootCAs   *x509.CertPool // nil for the system's
 	UserAgent string
-	Hide      func(string) string // removes secrets from texts; nil for none to remove
-	Log       *slog.Logger        // warnings; nil for none
+	Hide      func(string) string // removes secrets from error texts; may be nil
+	Log       *slog.Logger        // gets warnings; may be nil
 }
 
 // Notifier posts events. It is safe for concurrent use.
 type Notifier struct {
 	options   Options
 	url       *url.URL
-	secrets   *strings.Replacer // the parts of url
+	secrets   *strings.Replacer // removes url and its parts from texts
 	transport *http.Transport
-	ctx       context.Context // of the deliveries in the background
+	ctx       context.Context // of the background deliveries
 	cancel    func()
 	posts     sync.WaitGroup
 
 	mu   sync.Mutex
-	last chan struct{} // is closed after the delivery of the last event; nil before the first
+	last chan struct{} // closed after the delivery of the last posted event; nil before the first
 }
 
-// New makes a notifier. The errors never have the URL, which is a secret.
+// New returns a notifier. It returns an error if the URL or the format is invalid; the error does not contain the URL, which is
+// a secret.
 func New(options Options) (*Notifier, error) {
 	u, err := url.Parse(strings.TrimSpace(options.URL))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -83,7 +84,8 @@ func New(options Options) (*Notifier, error) {
 	return n, nil
 }
 
-// Post posts an event in the background, after all events before it and for [Limit] at most. Close waits for the delivery.
+// Post posts an event in the background, after all earlier events, if [Options].On includes the occasion. It tries for at most
+// [Limit], and logs a failure. Close waits for the delivery.
 func (n *Notifier) Post(occasion Occasion, facts Facts) {
 	if !n.options.On.has(occasion) {
 		return
@@ -107,7 +109,7 @@ func (n *Notifier) Post(occasion Occasion, facts Facts) {
 		ctx, cancel := context.WithTimeout(n.ctx, Limit)
 		defer cancel()
 		if err := n.deliver(ctx, e.ID, body); err != nil {
-			n.warn(occasion, err) // no run fails because of its receiver
+			n.warn(occasion, err) // a failed delivery does not fail the run
 		}
 	})
 }
@@ -116,7 +118,7 @@ func (n *Notifier) warn(occasion Occasion, err error) {
 	n.options.Log.Warn("an event was not delivered", "event", occasion, "host", n.url.Host, "error", err)
 }
 
-// Close waits until all events are delivered, or ctx ends. No event can be posted afterwards.
+// Close waits until all events are delivered, or ctx is canceled. Do not call Post afterwards.
 func (n *Notifier) Close(ctx context.Context) {
 	stop := context.AfterFunc(ctx, n.cancel)
 	defer stop()
@@ -137,11 +139,11 @@ func (n *Notifier) hide(text string) string {
 	return n.options.Hide(text)
 }
 
-// leastSecret is the length of the shortest part of a URL that is hidden by itself, in bytes. Hiding shorter parts
-// would make errors illegible.
+// leastSecret is the minimum length of a part of a URL that is hidden by itself, in bytes. Hiding shorter parts would make
+// errors unreadable.
 const leastSecret = 4
 
-// hiding hides a URL and its parts: if a receiver answers with a part of the request, the part is in the error.
+// hiding returns a replacer that hides a URL and its parts. An error may quote parts: receivers may echo the request.
 func hiding(u *url.URL) *strings.Replacer {
 	password, _ := u.User.Password()
 	parts := []string{u.String(), u.RequestURI(), u.EscapedPath(), u.RawQuery, u.Fragment, u.User.Username(), password}
@@ -154,7 +156,7 @@ func hiding(u *url.URL) *strings.Replacer {
 		quoted := strings.Trim(strconv.Quote(part), `"`)
 		spellings = append(spellings, part, quoted, url.PathEscape(part), url.QueryEscape(part))
 	}
-	slices.SortFunc(spellings, func(a, b string) int { return len(b) - len(a) }) // so that none is hidden in part
+	slices.SortFunc(spellings, func(a, b string) int { return len(b) - len(a) }) // the longest first, so that no part is hidden partially
 	var pairs []string
 	for _, text := range spellings {
 		if len(text) >= leastSecret {
@@ -164,8 +166,8 @@ func hiding(u *url.URL) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// deliver posts a body until the receiver has it, or refuses it, or ctx ends. id is the same in each attempt.
-// The error is that of the last attempt that ended by itself, without secrets.
+// deliver posts a body until the receiver accepts or refuses it, or ctx is canceled. id is the same in each attempt. The error
+// is that of the last attempt that ctx did not cancel, without secrets.
 func (n *Notifier) deliver(ctx context.Context, id string, body []byte) error {
 	err := n.attempts(ctx, id, body)
 	if err == nil {
@@ -195,8 +197,8 @@ func (n *Notifier) attempts(ctx context.Context, id string, body []byte) (err er
 	}
 }
 
-// bounded returns the context of an attempt. An attempt that is sent has all the time that is left: a slow receiver would
-// otherwise get the message twice.
+// bounded returns the context of an attempt. It is canceled after sendLimit if the message is not sent by then. A sent message
+// may wait for its response until ctx ends: another attempt would send it twice.
 func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	unsent := time.AfterFunc(sendLimit, func() { cancel(errUnsent) })
@@ -206,7 +208,7 @@ func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 
 var errUnsent = fmt.Errorf("the receiver did not take the message within %v", sendLimit)
 
-// attempt posts a body once. It reports whether another attempt may succeed.
+// attempt posts a body once. again reports whether another attempt may succeed.
 func (n *Notifier) attempt(ctx context.Context, id string, body []byte) (again bool, err error) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
@@ -226,15 +228,15 @@ func (n *Notifier) attempt(ctx context.Context, id string, body []byte) (again b
 	if n.options.Secret != "" {
 		req.Header.Set(SignatureHeader, sign(n.options.Secret, body))
 	}
-	resp, err := n.transport.RoundTrip(req) // follows no redirection, which could send the event to any host
+	resp, err := n.transport.RoundTrip(req) // RoundTrip does not follow redirects, which could leak the event to any host
 	if err != nil {
 		if context.Cause(ctx) == errUnsent {
 			return true, errUnsent
 		}
 		_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
-		return !untrusted, err // of RoundTrip, and so without the URL
+		return !untrusted, err // errors of RoundTrip do not contain the URL
 	}
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, bodyLimit)) // the status is known
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, bodyLimit)) // only the status matters
 	resp.Body.Close()
 	switch status := resp.StatusCode; {
 	case status >= 200 && status < 300:
@@ -246,7 +248,7 @@ func (n *Notifier) attempt(ctx context.Context, id string, body []byte) (again b
 	}
 }
 
-// sign returns the value of [SignatureHeader].
+// sign returns the value of [SignatureHeader] for a body.
 func sign(secret string, body []byte) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write(body)

@@ -2,20 +2,20 @@ package notify
 
 import "time"
 
-// watchInterval is the time from one look at a run to the next.
+// watchInterval is the time between two looks at a run.
 const watchInterval = time.Second
 
-// Snapshot is what Watch looks at in a run.
+// Snapshot is the state of a run, for Watch.
 type Snapshot struct {
-	Outages int64 // of the service, since the run began
+	Outages int64 // outages of the service since the run began
 	Metered bool  // Quota is known
-	Quota   int64 // requests that are left
+	Quota   int64 // requests left
 	Facts   Facts
 }
 
-// Watch posts an event for each new outage, and one event when the share of the quota in [Occasions] is used. It
-// calls look once a second, in a goroutine of its own, until the caller calls end, which looks once more. Watch
-// starts no goroutine if no such event is wanted. A nil Notifier posts nothing.
+// Watch posts an event for each new outage, and one event when the share of the quota in [Occasions] is used. It starts a
+// goroutine that calls look once a second. end calls look a last time and stops the goroutine. If n is nil or its occasions
+// have neither Outage nor Quota, Watch does nothing.
 func (n *Notifier) Watch(look func() Snapshot) (end func()) {
 	if n == nil || !n.options.On.Outage && n.options.On.Quota == 0 {
 		return func() {}
@@ -42,7 +42,7 @@ func (n *Notifier) Watch(look func() Snapshot) (end func()) {
 	}
 }
 
-// watch has the events that were posted.
+// watch is the state of Watch: it has counted the posted events.
 type watch struct {
 	notifier *Notifier
 	first    Snapshot

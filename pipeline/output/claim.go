@@ -15,16 +15,16 @@ import (
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
-// TakenError says that an output is not this run's to replace.
+// TakenError says that a run may not replace an output.
 type TakenError struct {
 	Path    string
 	Reason  string
-	Changes []record.SettingChange // between the run that has written the output and this run
+	Changes []record.SettingChange // from the run that wrote the output to this run
 }
 
 func (e *TakenError) Error() string { return e.Describe(record.Texts(e.Changes)) }
 
-// Describe is the text of the error, with the changes in the caller's words.
+// Describe returns the text of the error with the given descriptions of Changes.
 func (e *TakenError) Describe(changes []string) string {
 	text := e.Path + " " + e.Reason
 	if len(changes) > 0 {
@@ -33,9 +33,9 @@ func (e *TakenError) Describe(changes []string) string {
 	return text
 }
 
-// Claim refuses to replace an output that another run, or another program, has written. The same run
-// started again writes its own output anew; the lock names the run even after a kill between the output
-// and its account.
+// Claim writes the run into the lock of the output. It returns a *TakenError if another run or another program wrote the
+// output, unless Overwrite is set. A run may replace its own output: its account or the lock names the run. The lock does so
+// even if the run was killed before it wrote its account. Claim does nothing if lock is nil.
 func (o *Options) Claim(ctx context.Context, account *record.Account, lock *disk.Lock) error {
 	if lock == nil {
 		return nil
@@ -49,7 +49,7 @@ func (o *Options) Claim(ctx context.Context, account *record.Account, lock *disk
 		}
 	}
 	if _, err := record.ReadAccount(ctx, record.AccountPath(o.Path)); err != nil && !o.Overwrite {
-		return unreadableAccount(o.Path, err) // it may be another file
+		return unreadableAccount(o.Path, err) // the file may not be an account
 	}
 	occupied, err := o.occupied(ctx)
 	if err != nil {
@@ -63,7 +63,8 @@ func (o *Options) Claim(ctx context.Context, account *record.Account, lock *disk
 	return lock.Claim(account.RunID())
 }
 
-// CheckEmptied refuses to replace rows by none, when the input has no records any more.
+// CheckEmptied returns a *TakenError if the output exists and may have rows. Call it if the input has no records. last is the
+// account of the output; it may be nil.
 func (o *Options) CheckEmptied(ctx context.Context, last *record.Account) error {
 	if o.Overwrite || o.Path == "-" {
 		return nil
@@ -78,8 +79,9 @@ func (o *Options) CheckEmptied(ctx context.Context, last *record.Account) error 
 	return &TakenError{Path: o.Path, Reason: "has rows, and the input has no records any more"}
 }
 
-// CheckFewer refuses to replace an output by one of the same run that has fewer outcomes of the service, because records are
-// pending.
+// CheckFewer returns a *TakenError if records are pending and the new output has fewer outcomes of the service than the
+// existing one. before and outcomes are the numbers of outcomes in the existing and in the new output. With Overwrite it
+// returns nil.
 func (o *Options) CheckFewer(before, outcomes, pending int64) error {
 	if o.Overwrite || pending == 0 || outcomes >= before {
 		return nil
@@ -87,25 +89,24 @@ func (o *Options) CheckFewer(before, outcomes, pending int64) error {
 	return &TakenError{Path: o.Path, Reason: fmt.Sprintf("has %d answers, and there are only %d in the store for the same records", before, outcomes)}
 }
 
-// checkOwner looks for the run that has written the output.
+// checkOwner returns a *TakenError if another run wrote the output.
 func (o *Options) checkOwner(ctx context.Context, account *record.Account) error {
 	if o.IsFolder() && hasManifest(ctx, writer.Clean(o.Path)) {
-		return nil // the manifest is looked at later
+		return nil // OpenFolder checks the manifest
 	}
 	last, err := record.ReadAccount(ctx, record.AccountPath(o.Path))
 	switch {
 	case err != nil:
 		return unreadableAccount(o.Path, err)
 	case last == nil && account.Settings.Shard != "":
-		return nil // by the file of the shards, the parts are this run's: a machine that was lost has left them
+		return nil // the file of the shards assigns the folder to this run; a lost machine has left the parts
 	case last == nil:
 		return &TakenError{Path: o.Path, Reason: "exists and has no account of a run beside it"}
 	}
 	return takenBy(account, last.Service, last.Settings, o.Path)
 }
 
-// takenBy is the error of an output that another run has written, with that service and those settings; nil if it was
-// the same run.
+// takenBy returns a *TakenError if the service or the settings that an output was written with differ from those of account.
 func takenBy(account *record.Account, service string, settings record.Settings, output string) error {
 	if changes := account.Changes(service, settings); len(changes) > 0 {
 		return &TakenError{Path: output, Reason: "was written by another run", Changes: changes}
@@ -113,8 +114,8 @@ func takenBy(account *record.Account, service string, settings record.Settings, 
 	return nil
 }
 
-// unreadableAccount is the error of an output whose account is damaged or another file, or the error of the storage,
-// which says nothing about the account.
+// unreadableAccount returns a *TakenError for an account that is damaged or no account. An error of object storage is returned
+// as it is: it says nothing about the account.
 func unreadableAccount(output string, err error) error {
 	if _, unread := errors.AsType[*fs.PathError](err); unread && storage.IsURL(output) {
 		return err
@@ -122,7 +123,7 @@ func unreadableAccount(output string, err error) error {
 	return &TakenError{Path: output, Reason: "has an account that cannot be read (" + err.Error() + ")"}
 }
 
-// occupied reports whether the output exists; an empty folder, and one with the store of a shard, do not count.
+// occupied reports whether the output exists. An empty folder, or one that has only the store of a shard, does not count.
 func (o *Options) occupied(ctx context.Context) (bool, error) {
 	if o.IsFolder() && !storage.IsURL(o.Path) {
 		entries, err := os.ReadDir(o.Path)

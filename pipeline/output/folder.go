@@ -19,50 +19,52 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// Folder is the folder of parts that a run writes. The methods of a nil Folder do nothing: the output is no folder.
+// Folder is the folder of parts that a run writes. The methods of a nil Folder do nothing: the output is not a folder.
 type Folder struct {
-	ctx      context.Context // of the calls of the storage
+	ctx      context.Context // for calls of the storage
 	path     string
 	manifest *record.Manifest
-	full     []int64                // last records of the full parts of an earlier run
-	kept     []record.PublishedPart // of an earlier run, the first of the manifest
-	before   []record.PublishedPart // that are written again
+	full     []int64                // last records of the full parts in the earlier manifest
+	kept     []record.PublishedPart // parts of an earlier start that are kept; the first ones of manifest
+	before   []record.PublishedPart // parts of the earlier manifest that are written again, and not compared yet
 	fewer    func(before, outcomes, pending int64) error
-	statuses record.Statuses // of the records that the sink was given, since the kept parts
-	replaced int64           // outcomes of the parts before that these records reach beyond
+	statuses record.Statuses // of the records after the kept parts, as far as announced
+	replaced int64           // outcomes of the parts of before that were compared
 
-	open    record.PublishedPart // the part that is being written, without the records of written
-	written []RecordEnd          // of the records that the sink was given last, in order
+	open    record.PublishedPart // the part that is being written, without the records in written
+	written []RecordEnd          // the records that were announced last, in order
 }
 
-// RecordEnd is the state of the run at the end of a record, for the manifest.
+// RecordEnd has the facts about a record that the manifest needs.
 type RecordEnd struct {
 	Record  int64
 	Digest  Digest
 	Status  writer.Status
 	Misfits int64
-	Free    bool // a model has answered for nothing
+	Free    bool // a model answered the record for free
 }
 
-// InputChangedError says that the records of the input are not those that the kept parts were written
-// from.
+// InputChangedError says that the input differs from the one that the kept parts were written from.
 type InputChangedError struct {
-	Part string // the first kept part in which the input has changed
-	Kept int    // of the kept parts, those before, which are as the input is
+	Part string // the first kept part whose records have changed
+	Kept int    // number of kept parts before Part, which still match the input
 }
 
 func (e *InputChangedError) Error() string {
 	return fmt.Sprintf("the input has changed since %s was written", e.Part)
 }
 
-// OpenFolder reads the manifest of the output, for a run with the settings of account, and finds the parts
-// to keep: the first parts that are full, as they were published, and of records that are settled. A
-// record is settled if it is neither failed nor pending, and keeps agrees, which is called for each part in order; keeps may
-// be nil. The last part
-// of a run is not full and is written again, because more records may follow. A folder without a manifest
-// gets a new one, and with Overwrite so does a folder of another run. No part is kept if the carried columns or
-// their types have changed with the input, so that all parts have the same columns, or if a model answers other requests
-// for nothing now. The result is nil if the output is no folder.
+// OpenFolder reads the manifest of the output folder and decides which parts of an earlier start to keep. It returns nil if the
+// output is not a folder.
+//
+// OpenFolder keeps parts from the first one on, as long as they are full, unchanged since they were published, and settled. A
+// part is settled if none of its records is failed or pending, and keeps, if not nil, returns true for its statuses; keeps is
+// called for the parts in order. The last part of a run is not full: it is written again, because more records may follow.
+// OpenFolder keeps no part if the carried columns or their types have changed, because all parts must have the same columns, or
+// if a model now answers other requests for free.
+//
+// A folder without a manifest gets a new one; with Overwrite, every folder does. The error is a *[TakenError] if the manifest
+// is damaged, or of a run with other settings than those of account.
 func (o *Options) OpenFolder(ctx context.Context, account *record.Account, keeps func(record.Statuses) bool) (*Folder, error) {
 	if !o.IsFolder() {
 		return nil, nil
@@ -86,7 +88,7 @@ func (o *Options) OpenFolder(ctx context.Context, account *record.Account, keeps
 		last.Parts = nil
 	}
 	for i, part := range last.Parts {
-		part.Name = writer.Join(f.path, filepath.Base(part.Name)) // under the present name of the folder
+		part.Name = writer.Join(f.path, filepath.Base(part.Name)) // the folder may have been renamed
 		if i >= len(f.full) || !part.Statuses.Settled(keeps) || !intact(ctx, part) {
 			break
 		}
@@ -97,9 +99,9 @@ func (o *Options) OpenFolder(ctx context.Context, account *record.Account, keeps
 	return f, nil
 }
 
-// KeepEnds has the parts end where they ended, however many rows they have now: a part whose rows have not
-// changed keeps its bytes. The manifest is written before the first part, so that a run that is started again
-// writes all parts again.
+// KeepEnds makes the parts end at the same records as before, whatever their number of rows. So a part with unchanged rows
+// keeps its bytes. KeepEnds writes a manifest without parts, so that a run that is interrupted and resumed writes all parts
+// again.
 func (f *Folder) KeepEnds() error {
 	if f == nil {
 		return nil
@@ -117,13 +119,13 @@ func hasManifest(ctx context.Context, folder string) bool {
 	return found && err == nil
 }
 
-// intact reports whether the file of a part is as it was published.
+// intact reports whether the file of a part has not changed since it was published.
 func intact(ctx context.Context, p record.PublishedPart) bool {
 	size, sum, err := storage.Digest(ctx, p.Name)
 	return err == nil && size == p.Bytes && sum == p.SHA256
 }
 
-// Open opens the sink of the output; folder is nil unless the output is a folder.
+// Open opens the sink of the output. folder is nil unless the output is a folder.
 func (o *Options) Open(ctx context.Context, schema writer.Schema, metadata map[string]string, folder *Folder, check writer.CheckFunc) (writer.Sink, error) {
 	format, err := o.FileFormat()
 	if err != nil {
@@ -139,7 +141,7 @@ func (o *Options) Open(ctx context.Context, schema writer.Schema, metadata map[s
 	return writer.Open(options)
 }
 
-// keptFiles gives the kept parts, after which the sink goes on.
+// keptFiles returns the kept parts for the sink, which continues after them.
 func (f *Folder) keptFiles() []writer.File {
 	files := make([]writer.File, len(f.kept))
 	for i, p := range f.kept {
@@ -148,7 +150,7 @@ func (f *Folder) keptFiles() []writer.File {
 	return files
 }
 
-// KeptRecords is the number of the last record in a kept part; 0 if there is none.
+// KeptRecords returns the number of the last record in the kept parts; 0 if no part is kept.
 func (f *Folder) KeptRecords() int64 {
 	if f == nil || len(f.kept) == 0 {
 		return 0
@@ -156,7 +158,7 @@ func (f *Folder) KeptRecords() int64 {
 	return f.kept[len(f.kept)-1].LastRecord
 }
 
-// KeptStatuses are the statuses of the records in kept parts.
+// KeptStatuses returns the statuses of the records in the kept parts.
 func (f *Folder) KeptStatuses() (all record.Statuses) {
 	if f == nil {
 		return all
@@ -167,7 +169,7 @@ func (f *Folder) KeptStatuses() (all record.Statuses) {
 	return all
 }
 
-// Count adds the records of kept parts to the counters.
+// Count adds the records of the kept parts to the counters.
 func (f *Folder) Count(c *progress.Counters) {
 	if f == nil {
 		return
@@ -184,8 +186,8 @@ func (f *Folder) Count(c *progress.Counters) {
 	}
 }
 
-// Check compares the input, at the last record of each kept part, with the input that the part was written
-// from.
+// Check compares the input with the kept parts. number and d are the number and the digest of a record of the input. If the
+// record is the last of a kept part and the digests differ, the error is an *[InputChangedError].
 func (f *Folder) Check(number int64, d Digest) error {
 	i, last := slices.BinarySearchFunc(f.kept, number, func(p record.PublishedPart, number int64) int { return cmp.Compare(p.LastRecord, number) })
 	if last && f.kept[i].Digest != d.String() {
@@ -194,7 +196,7 @@ func (f *Folder) Check(number int64, d Digest) error {
 	return nil
 }
 
-// CheckEnd wants the input to have all records of the kept parts.
+// CheckEnd returns an *[InputChangedError] if the input, with the given number of records, ends within the kept parts.
 func (f *Folder) CheckEnd(records int64) error {
 	for i, p := range f.kept {
 		if records < p.LastRecord {
@@ -204,8 +206,8 @@ func (f *Folder) CheckEnd(records int64) error {
 	return nil
 }
 
-// Expect announces the records whose rows the sink is given next. The part that is open then has all
-// records that were announced before. The error is a *[TakenError] if a part would be replaced by fewer outcomes: see
+// Expect announces the records whose rows the sink gets next. Records that were announced before are then in the open part or
+// in a published one. The error is a *[TakenError] if the records would replace parts that have more outcomes: see
 // [Options.CheckFewer].
 func (f *Folder) Expect(records []RecordEnd) error {
 	if f == nil {
@@ -224,14 +226,16 @@ func (f *Folder) Expect(records []RecordEnd) error {
 	return nil
 }
 
-// replace compares the next part of those before with the records up to its end.
+// replace compares the outcomes of the earlier parts, up to the first of before, with those of the announced records, and
+// removes that part from before.
 func (f *Folder) replace() error {
 	f.replaced += f.before[0].Statuses.Outcomes()
 	f.before = f.before[1:]
 	return f.fewer(f.replaced, f.statuses.Outcomes(), f.statuses.Pending)
 }
 
-// CheckLast compares the last parts before, of which no later record tells.
+// CheckLast compares the earlier parts that Expect has not compared, because no later record was announced. Call it after the
+// last record. The error is that of Expect.
 func (f *Folder) CheckLast() error {
 	for f != nil && len(f.before) > 0 {
 		if err := f.replace(); err != nil {
@@ -241,7 +245,7 @@ func (f *Folder) CheckLast() error {
 	return nil
 }
 
-// addRecords adds the next records of a part.
+// addRecords adds records to a part.
 func addRecords(p *record.PublishedPart, records []RecordEnd) {
 	for _, r := range records {
 		p.Statuses.Add(r.Status)
@@ -253,8 +257,7 @@ func addRecords(p *record.PublishedPart, records []RecordEnd) {
 	}
 }
 
-// addPart adds a part that has been published. The sink calls addPart, after the announced records have
-// been written.
+// addPart adds a published part to the manifest, and writes the manifest. The sink calls it when a part is published.
 func (f *Folder) addPart(file writer.File) error {
 	n := 0
 	for n < len(f.written) && f.written[n].Record <= file.LastRecord {
@@ -268,13 +271,13 @@ func (f *Folder) addPart(file writer.File) error {
 	return f.manifest.Write(f.ctx, f.path)
 }
 
-// Digest is a fingerprint of a record and all records before: two inputs with equal digests at a record are
-// equal up to that record.
+// Digest is a hash of a record and all records before it. Two inputs with equal digests at a record are equal up to that
+// record.
 type Digest uint64
 
 func (d Digest) String() string { return fmt.Sprintf("%016x", uint64(d)) }
 
-// Next returns the digest at the next record.
+// Next returns the digest at the next record, r. It uses h as its hash.
 func (d Digest) Next(h *xxhash.Digest, r *reader.Record) Digest {
 	h.Reset()
 	var prefix [8]byte

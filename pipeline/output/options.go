@@ -1,5 +1,5 @@
-// Package output is the output that a run writes: where its rows go, the claim that keeps other runs and the files of
-// others out, and, of a folder, the parts that are kept from the run before. Package outputs reads outputs back.
+// Package output prepares the output of a run. It checks the options, claims the output so that no run replaces the files of
+// another, and decides which parts of a folder are kept from an earlier start. Package readback reads outputs.
 package output
 
 import (
@@ -17,21 +17,21 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// Options say where rows go, and in which form.
+// Options describe the output of a run.
 type Options struct {
 	Path        string        // a file, a folder of parts (it ends in "/" or exists), or "-" for Stdout
 	Format      writer.Format // default: by the extension of Path; Parquet for a folder, CSV for "-"
-	PartRows    int64         // rows of a part, at least; default writer.DefaultPartRows
-	Carry       string        // columns of the input to carry: "all", "none" (or ""), or names with a comma between
+	PartRows    int64         // minimum rows of a part; default writer.DefaultPartRows
+	Carry       string        // columns of the input to carry: "all", "none" (or ""), or names separated by commas
 	writer.Form               // its Levels may be LevelsOfTaxonomy
-	Overwrite   bool          // replace an output that another run has written
+	Overwrite   bool          // replace an output of another run
 	Stdout      io.Writer     // default os.Stdout
 }
 
-// LevelsOfTaxonomy asks for as many columns level_1, level_2, ... as the deepest taxonomy has levels.
+// LevelsOfTaxonomy is the value of Form.Levels for as many columns as the deepest taxonomy has levels.
 const LevelsOfTaxonomy = -1
 
-// OptionError says that an option of a session cannot be used.
+// OptionError says that an option of a session is invalid.
 type OptionError struct {
 	Option string // the field of pipeline.SessionOptions, such as "Output.Levels"
 	Err    error
@@ -40,10 +40,10 @@ type OptionError struct {
 func (e *OptionError) Error() string { return e.Option + ": " + e.Err.Error() }
 func (e *OptionError) Unwrap() error { return e.Err }
 
-// OptionName returns the package and the field, such as "pipeline.Output.Levels".
+// OptionName returns the name of the field with its package, such as "pipeline.Output.Levels".
 func (e *OptionError) OptionName() string { return "pipeline." + e.Option }
 
-// Check finds options that cannot be used. The error joins an *[OptionError] for each, and a *writer.FormatError if the
+// Check validates the options. The error joins an *[OptionError] for each invalid option, and a *writer.FormatError if the
 // extension of Path names no format.
 func (o *Options) Check() error {
 	var errs []error
@@ -64,8 +64,8 @@ func (o *Options) Check() error {
 	return errors.Join(errs...)
 }
 
-// IsFolder reports whether the output is a folder of parts: its path ends in "/", or the folder exists. In object storage
-// only the "/" counts, for a folder does not exist without objects.
+// IsFolder reports whether the output is a folder of parts: Path ends in "/" or is an existing folder. In object storage only
+// the "/" counts, because a folder without objects does not exist.
 func (o *Options) IsFolder() bool {
 	if o.Path == "-" {
 		return false
@@ -77,7 +77,7 @@ func (o *Options) IsFolder() bool {
 	return strings.HasSuffix(o.Path, "/") || err == nil && info.IsDir()
 }
 
-// FileFormat returns the format of the output: Format, or that of Path. The error is an *[OptionError] or a
+// FileFormat returns the format of the output: Format, or the default for Path. The error is an *[OptionError] or a
 // *writer.FormatError.
 func (o *Options) FileFormat() (writer.Format, error) {
 	switch {
@@ -95,7 +95,7 @@ func (o *Options) FileFormat() (writer.Format, error) {
 	return writer.FormatOf(o.Path)
 }
 
-// Resolve replaces the names of carried columns by those of the input's columns that they fit.
+// Resolve replaces the names in Carry by the exact names of the matching columns of the input.
 func (o *Options) Resolve(input *reader.Reader) {
 	names, columns := record.Settings{Carry: o.Carry}.NamedColumns(), input.Columns()
 	for i, name := range names {
@@ -108,7 +108,7 @@ func (o *Options) Resolve(input *reader.Reader) {
 	}
 }
 
-// typesInOutput are the types of the input's columns in the output. Lists and structs are text.
+// typesInOutput maps types of input columns to types of output columns. Lists and structs become JSON text.
 var typesInOutput = map[reader.Type]writer.Type{
 	reader.TypeString: writer.TypeString, reader.TypeJSON: writer.TypeString,
 	reader.TypeInt64: writer.TypeInt64, reader.TypeDouble: writer.TypeDouble, reader.TypeBool: writer.TypeBool,
@@ -116,7 +116,8 @@ var typesInOutput = map[reader.Type]writer.Type{
 	reader.TypeDate: writer.TypeDate, reader.TypeDecimal: writer.TypeDecimal,
 }
 
-// Carried gives the carried columns: their places among the input's, their names and the types of their values.
+// Carried returns the indexes, the names and the types of the input columns to carry. The error is an *[OptionError] if the
+// input lacks one of them.
 func (o *Options) Carried(input *reader.Reader) (places []int, names []string, types []writer.ValueType, err error) {
 	columns, schema := input.Columns(), input.Schema()
 	names = record.Settings{Carry: o.Carry}.NamedColumns()
@@ -134,19 +135,20 @@ func (o *Options) Carried(input *reader.Reader) (places []int, names []string, t
 	return places, names, types, nil
 }
 
-// CheckStream refuses a pipe or a device that has a name: rows would replace it, or get lost with the run.
+// CheckStream returns an *[OptionError] if Path is a named pipe or a device. Publishing would replace it with a file.
 func (o *Options) CheckStream() error {
 	if storage.IsURL(o.Path) {
 		return nil
 	}
 	info, err := os.Stat(o.Path)
 	if err != nil || info.Mode().IsRegular() || info.IsDir() {
-		return nil // the output is made, or another check refuses it
+		return nil // the output is created, or another check rejects it
 	}
 	return &OptionError{Option: "Output.Path", Err: fmt.Errorf("%s is no regular file: for a pipe or a device name -, and redirect standard output", o.Path)}
 }
 
-// CheckFolder wants the folder that the output lies in to exist. For an object it creates the folder of the local files.
+// CheckFolder returns an error if the parent folder of the output does not exist. For an object it creates the folder of the
+// run's local files.
 func (o *Options) CheckFolder() error {
 	if storage.IsURL(o.Path) {
 		return storage.MakeLocal(o.Path)
@@ -157,7 +159,7 @@ func (o *Options) CheckFolder() error {
 	return nil
 }
 
-// CheckKind wants a folder where the path ends as that of a folder.
+// CheckKind returns an *[OptionError] if Path ends in "/" and is an existing file.
 func (o *Options) CheckKind() error {
 	if storage.IsURL(o.Path) || !strings.HasSuffix(o.Path, "/") {
 		return nil
@@ -168,14 +170,14 @@ func (o *Options) CheckKind() error {
 	return nil
 }
 
-// Content returns the format of the output without its compression.
+// Content returns the format of the output without its compression, such as CSV for csv.gz.
 func (o *Options) Content() writer.Format {
-	format, _ := o.FileFormat() // checked by Check
+	format, _ := o.FileFormat() // Check has checked it
 	content, _, _ := strings.Cut(string(format), ".")
 	return writer.Format(content)
 }
 
-// CarriedBy gives the carried columns of a schema.
+// CarriedBy returns the carried columns of a schema.
 func CarriedBy(s writer.Schema) []record.Carried {
 	columns := s.Columns()
 	carried := make([]record.Carried, len(s.Carry))

@@ -1,5 +1,5 @@
-// Package places compares the places that a program reads and writes, under any name: no file that is read may be
-// written.
+// Package places makes sure that a program does not write a file that it reads. It compares files, not names: links to a file
+// are the same place.
 package places
 
 import (
@@ -16,10 +16,10 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// OverwriteError says that a run would write over a file that it reads.
+// OverwriteError says that a run would overwrite a file that it reads.
 type OverwriteError struct {
 	Input  string
-	Target string // the place that is written; may be another name of the input
+	Target string // what is written; may be another name of Input
 }
 
 func (e *OverwriteError) Error() string {
@@ -30,8 +30,8 @@ func (e *OverwriteError) Error() string {
 	return fmt.Sprintf("%s is read by this run, which would write over it%s: choose another output", e.Input, as)
 }
 
-// Protect makes sure that none of the files that a program reads is one of the files that it writes, under any
-// name. Names may be "". The error is an *OverwriteError.
+// Protect returns an *OverwriteError if a file that a program reads is one that it writes, under any name. Names may be URLs of
+// objects or "".
 func Protect(written, read []string) error {
 	for _, output := range written {
 		for _, input := range read {
@@ -45,21 +45,21 @@ func Protect(written, read []string) error {
 	return Targets{Files: written}.Protect(read)
 }
 
-// Targets are the places that a program writes.
+// Targets are the files and folders that a program writes.
 type Targets struct {
-	Files   []string   // that are written or replaced
-	Folders []string   // in which files are written or replaced
-	Opened  []OpenFile // that the program was given open, such as standard output
+	Files   []string   // written or replaced
+	Folders []string   // files are written or replaced in them
+	Opened  []OpenFile // opened by the caller of the program, such as standard output
 }
 
-// OpenFile is an open file, whose path is not known.
+// OpenFile is an open file with an unknown path.
 type OpenFile struct {
 	name string // for messages
 	info fs.FileInfo
 }
 
-// ProtectObject refuses an input that is the output, or lies in the output's folder or the other way round. For a
-// pattern, the part before its first special character counts, so that no object has to be listed.
+// ProtectObject returns an *OverwriteError if the target is the input, is a folder that has the input, is in the folder of the
+// input, or matches the pattern of the input. It compares URLs, and lists no objects.
 func ProtectObject(target string, isFolder bool, input string) error {
 	output := writer.Clean(target)
 	if output == writer.Clean(input) {
@@ -70,7 +70,7 @@ func ProtectObject(target string, isFolder bool, input string) error {
 	ofFolder := at < 0 && strings.HasSuffix(input, "/") && strings.HasPrefix(output, input)
 	matched := false
 	if at >= 0 {
-		matched, _ = path.Match(input, output) // to open the input gives the error
+		matched, _ = path.Match(input, output) // opening the input reports a bad pattern
 	}
 	if inFolder || ofFolder || matched {
 		return &OverwriteError{Input: input, Target: target}
@@ -78,7 +78,7 @@ func ProtectObject(target string, isFolder bool, input string) error {
 	return nil
 }
 
-// RegularFile is the regular file that the shell has opened for a stream, if there is one.
+// RegularFile returns the stream if it is a regular file, such as standard output that the shell has redirected; otherwise nil.
 func RegularFile(name string, stream any) []OpenFile {
 	file, ok := stream.(*os.File)
 	if !ok {
@@ -91,8 +91,8 @@ func RegularFile(name string, stream any) []OpenFile {
 	return []OpenFile{{name, info}}
 }
 
-// Protect makes sure that no input is a target, under any name, or lies in a target folder. In opened are
-// inputs that the program was given open. The error is an *OverwriteError.
+// Protect returns an *OverwriteError if an input is a target, under any name, or is in a target folder. opened are inputs that
+// the caller of the program has opened.
 func (t Targets) Protect(inputs []string, opened ...OpenFile) error {
 	existing := t.existing()
 	for _, file := range opened {
@@ -103,7 +103,7 @@ func (t Targets) Protect(inputs []string, opened ...OpenFile) error {
 	for _, input := range inputs {
 		info, err := os.Stat(input)
 		if err != nil {
-			continue // to open the input gives the error
+			continue // opening the input reports the error
 		}
 		if err := checkSame(input, info, existing); err != nil {
 			return err
@@ -124,8 +124,7 @@ func checkSame(input string, info fs.FileInfo, targets []OpenFile) error {
 	return nil
 }
 
-// IsWithin reports whether a file would be in a folder, or in a folder below, if it were created: links among the folders
-// of both are followed.
+// IsWithin reports whether a path is below a folder. Both may not exist yet. Links in the folders of both are followed.
 func IsWithin(path, folder string) bool {
 	inside, err := os.Stat(folder)
 	if err != nil {
@@ -142,14 +141,14 @@ func IsWithin(path, folder string) bool {
 	}
 }
 
-// protectWithin looks for a target among the folders above an input.
+// protectWithin returns an *OverwriteError if one of the folders above the input is a target.
 func (t Targets) protectWithin(input string) error {
 	path, err := filepath.EvalSymlinks(input)
 	if err == nil {
 		path, err = filepath.Abs(path)
 	}
 	if err != nil {
-		return nil // to open the input gives the error
+		return nil // opening the input reports the error
 	}
 	var above []OpenFile
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
@@ -168,7 +167,7 @@ func (t Targets) protectWithin(input string) error {
 	return nil
 }
 
-// existing gives the targets that exist, and the files in target folders: one may be a link to an input.
+// existing returns the targets that exist, and the files in target folders: a file may be a link to an input.
 func (t Targets) existing() []OpenFile {
 	found := slices.Clone(t.Opened)
 	add := func(name string) {
@@ -181,7 +180,7 @@ func (t Targets) existing() []OpenFile {
 	}
 	for _, folder := range t.Folders {
 		add(folder)
-		entries, _ := os.ReadDir(folder) // none if the folder does not exist
+		entries, _ := os.ReadDir(folder) // no entries if the folder does not exist
 		for _, e := range entries {
 			add(filepath.Join(folder, e.Name()))
 		}
@@ -189,7 +188,7 @@ func (t Targets) existing() []OpenFile {
 	return found
 }
 
-// IsSame reports whether two paths name one file, which may not exist yet.
+// IsSame reports whether two paths name the same file. The file may not exist yet.
 func IsSame(a, b string) bool {
 	if storage.Resolved(a) == storage.Resolved(b) {
 		return true
@@ -199,13 +198,13 @@ func IsSame(a, b string) bool {
 	return errors.Join(err, otherErr) == nil && os.SameFile(first, second)
 }
 
-// Place is a file or a folder of this machine that a program writes.
+// Place is a local file or folder that a program writes.
 type Place struct {
 	What string // such as "the report"
 	Path string
 }
 
-// ClashError says that two places of a run are one, or that one is within the other.
+// ClashError says that two places of a run are the same, or that Place is within Other.
 type ClashError struct {
 	Place, Other Place
 	Within       bool
@@ -219,8 +218,8 @@ func (e *ClashError) Error() string {
 	return fmt.Sprintf("%s %s is %s %s %s: choose another place", e.Place.What, e.Place.Path, relation, e.Other.What, e.Other.Path)
 }
 
-// CheckClashes refuses places of which two are one, under any name, or of which one is within the folder of a store. The
-// error is a *[ClashError]. The stores are among the places.
+// CheckClashes returns a *[ClashError] if two places are the same, under any name, or if a place is within a store. all
+// includes the stores.
 func CheckClashes(all, stores []Place) error {
 	for i, a := range all {
 		for _, store := range stores {

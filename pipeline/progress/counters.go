@@ -1,6 +1,6 @@
-// Package progress says how far a run is: its counters, the reasons of records without an answer, the quota, the time left,
-// and details for people who watch the run. A [Monitor] writes that to the journal and the status while the run goes on. The
-// counters may be read at any time, from several goroutines.
+// Package progress measures how far a run is: its counters, the reasons for records without an answer, the quota, the time
+// left, and details for a live page. A [Monitor] writes them to the journal and the status file during the run. The counters
+// are safe for concurrent use.
 package progress
 
 import (
@@ -15,24 +15,24 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// Counters are a run's numbers, which the progress, the summary and the account read.
+// Counters count the records and the requests of a run.
 type Counters struct {
 	record.Counts[atomic.Int64]
 
 	share    share // of the records that need a request
 	attempts attempts
-	reasons  reasons // of the records without an answer
+	reasons  reasons // for records without an answer
 
-	Finishing atomic.Bool                  // no request is begun any more
+	Finishing atomic.Bool                  // the run sends no more requests
 	LastError atomic.Pointer[client.Error] // of a failed attempt
 
 	FirstMisfit atomic.Pointer[Misfit] // nil if there is none
 
-	details *details // nil unless they are gathered
+	details *details // nil unless GatherDetails was called
 }
 
-// Misfit is a carried value that does not fit the type of its column, and so is null in Parquet. Types of JSON are those
-// of its first records.
+// Misfit is a carried value that does not fit the type of its column. Parquet gets null in its place. Columns of JSON take
+// their types from the first records.
 type Misfit struct {
 	Place  string // file and line of the record
 	Column record.Carried
@@ -47,8 +47,8 @@ type Settled struct {
 	Recalled bool   // an earlier run has stored the outcome
 }
 
-// Snapshot reads all counters. The counters are not read at one instant, so sums may be off by the events
-// in between; after the run the sums are exact.
+// Snapshot reads all counters, one after the other. During the run, events in between make sums inexact; after the run the sums
+// are exact.
 func (c *Counters) Snapshot() record.Snapshot {
 	s := record.Snapshot{
 		Attempts: c.attempts.count(), Reasons: c.reasons.list(),
@@ -69,7 +69,7 @@ func load(counts, counters reflect.Value) {
 	}
 }
 
-// Rewind forgets the records, because the run reads its input again from the first one on. The counts of requests stay.
+// Rewind resets the counts of records, for a run that reads its input again from the first record. The counts of requests stay.
 func (c *Counters) Rewind() {
 	counts := reflect.ValueOf(&c.Counts).Elem()
 	for i := range counts.NumField() {
@@ -77,7 +77,7 @@ func (c *Counters) Rewind() {
 			reset(counts.Field(i))
 		}
 	}
-	c.Needed.Store(c.Ended.Load()) // the others are looked up again
+	c.Needed.Store(c.Ended.Load()) // the next pass looks up the records without an outcome again
 	c.FirstMisfit.Store(nil)
 	c.Finishing.Store(false)
 	c.reasons.clear()
@@ -86,7 +86,7 @@ func (c *Counters) Rewind() {
 	}
 }
 
-// reset sets a counter, or those of a struct, to 0.
+// reset sets a counter, or all counters of a struct, to 0.
 func reset(counters reflect.Value) {
 	if counter, ok := counters.Addr().Interface().(*atomic.Int64); ok {
 		counter.Store(0)
@@ -104,7 +104,7 @@ func (c *Counters) CountDropped(entries int) {
 	}
 }
 
-// CountDrift counts the departures of an entry.
+// CountDrift counts an entry whose confidence is outside 0 to 1, or whose category is unknown to the taxonomy.
 func (c *Counters) CountDrift(confidence float64, known bool) {
 	if !(confidence >= 0 && confidence <= 1) {
 		c.Drift.Confidence.Add(1)
@@ -114,7 +114,7 @@ func (c *Counters) CountDrift(confidence float64, known bool) {
 	}
 }
 
-// CountLookups counts records that were looked up, of which some need a request.
+// CountLookups counts records that were looked up in the store. needed of them need a request.
 func (c *Counters) CountLookups(records, needed int) {
 	c.LookedUp.Add(int64(records))
 	c.Needed.Add(int64(needed))
@@ -196,7 +196,7 @@ func (c *Counters) CountWritten(records int64, rows int) {
 	c.Rows.Add(int64(rows))
 }
 
-// attempts counts attempts. Most attempts are answered, and take no lock.
+// attempts counts attempts by outcome. Answered attempts, the most frequent, take no lock.
 type attempts struct {
 	answered atomic.Int64
 	mu       sync.Mutex

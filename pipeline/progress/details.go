@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	mostCategories  = 10_000 // counted; those of custom taxonomies have no bound
+	mostCategories  = 10_000 // that are counted; a custom taxonomy may have any number
 	shownCategories = 12
 	shownFailures   = 20
 	inputShown      = 200 // bytes
@@ -31,10 +31,10 @@ type details struct {
 	failures   []record.Failure // the oldest first
 }
 
-// GatherDetails has the counters gather details. It is called before the run.
+// GatherDetails turns the details on. Call it before the run.
 func (c *Counters) GatherDetails() { c.details = &details{categories: make(map[string]int64)} }
 
-// Details returns the details; nil unless they are gathered.
+// Details returns the details; nil unless GatherDetails was called.
 func (c *Counters) Details() *record.Details {
 	if c.details == nil {
 		return nil
@@ -56,7 +56,7 @@ func (c *Counters) ObserveAnswer(best client.Entry) {
 	}
 }
 
-// answered counts a record with its best category. A confidence that is no number counts in no range.
+// answered counts a record by its best category and its confidence. NaN counts in no range of confidence.
 func (d *details) answered(best client.Entry) {
 	name, _, _ := strings.Cut(best.Value, " > ")
 	if best.Title != "" { // an industry, whose value is a code
@@ -118,7 +118,7 @@ type histogram struct {
 	sum    atomic.Int64 // nanoseconds
 }
 
-// latencyBounds in seconds: a stored answer of a gateway takes a millisecond, a slow page a minute.
+// latencyBounds are in seconds. A gateway returns a stored answer in a millisecond; a slow page takes a minute.
 var latencyBounds = [...]float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 20, 30, 60}
 
 func (h *histogram) observe(d time.Duration) {

@@ -14,20 +14,20 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// Monitor keeps the journal and the status of a run up to date. Neither is needed to go on with the run, so an
-// error of the disk is a warning, once for each, and the run goes on.
+// Monitor updates the journal and the status file of a run. The run needs neither: the first error of each file is logged as a
+// warning, and the run goes on.
 type Monitor struct {
 	account  *record.Account
 	counters *Counters
 	progress func() Progress
 	log      *slog.Logger
-	shown    time.Time // when the status was written
+	shown    time.Time // when the status was last written
 
-	statusless bool // the place of the status has another file
+	noStatus bool // another file is at the path of the status
 
 	mu       sync.Mutex      // not held while the disk syncs
 	journal  *record.Journal // nil if it cannot be opened
-	last     Progress        // in a line that stays
+	last     Progress        // in the last line that was appended
 	warned   map[string]bool // by path
 	recorded atomic.Int64    // requests in the journal
 
@@ -37,17 +37,17 @@ type Monitor struct {
 
 const (
 	monitorEvery = time.Second
-	lookEvery    = 100 * time.Millisecond // how late a change of state is seen
+	lookEvery    = 100 * time.Millisecond // the longest delay of a change of state in the status
 )
 
-// NewMonitor opens the journal for a start. The methods of a nil Monitor do
-// nothing: a run that writes to standard output has none.
+// NewMonitor opens the journal for a start. The methods of a nil Monitor do nothing. A run that writes to standard output has
+// no Monitor.
 func NewMonitor(account *record.Account, counters *Counters, progress func() Progress, log *slog.Logger) *Monitor {
 	m := &Monitor{account: account, counters: counters, progress: progress, log: log, warned: make(map[string]bool), done: make(chan struct{})}
 	status := record.StatusPath(account.Settings.Output)
 	m.warn(status, record.CheckStatus(status))
 	writer.RemoveDrafts(status)
-	m.statusless = len(m.warned) > 0
+	m.noStatus = len(m.warned) > 0
 	path := record.JournalPath(account.Settings.Output)
 	journal, err := record.OpenJournal(path, account.RunID())
 	if err != nil {
@@ -60,7 +60,7 @@ func NewMonitor(account *record.Account, counters *Counters, progress func() Pro
 	return m
 }
 
-// Start watches the run until stop.
+// Start watches the run in a goroutine, until Stop.
 func (m *Monitor) Start() {
 	if m == nil {
 		return
@@ -79,7 +79,7 @@ func (m *Monitor) Start() {
 	})
 }
 
-// Stop stops watching.
+// Stop ends the goroutine and waits for it.
 func (m *Monitor) Stop() {
 	if m == nil {
 		return
@@ -95,20 +95,20 @@ func (m *Monitor) look(now time.Time) {
 		return
 	}
 	m.shown = now
-	m.show(p, "", now) // before the sync of the journal, which may take long
+	m.show(p, "", now) // before the journal is synced, which may take long
 	if p.State == m.last.State && p.Counts.Requests == m.last.Counts.Requests && maps.Equal(p.Counts.Attempts, m.last.Counts.Attempts) {
 		return
 	}
 	m.mu.Lock()
-	p.Counts = m.counters.Snapshot() // not fewer than a worker has recorded
+	p.Counts = m.counters.Snapshot() // a worker may have recorded more in the meantime
 	m.last = p
 	m.append(lineOf(record.JournalCounts, p, now))
 	m.mu.Unlock()
 	m.sync()
 }
 
-// Attempted records the counts after an attempt, if the journal lacks more attempts than are in flight. The attempts
-// that are in flight are read first: an attempt that begins meanwhile does no harm.
+// Attempted writes the counts after an attempt, if the journal lacks more attempts than are in flight. It reads the number in
+// flight first: an attempt that begins in between causes at most one more write.
 func (m *Monitor) Attempted() {
 	if m == nil {
 		return
@@ -117,15 +117,15 @@ func (m *Monitor) Attempted() {
 	m.record(func() bool { inFlight := c.InFlight.Load(); return c.Requests.Load()-m.recorded.Load() > inFlight })
 }
 
-// Begins records the counts before an attempt, so that the journal lacks none. A run whose requests have a bound needs that:
-// after a kill, no attempt is left out of the bound.
+// Begins writes the counts before an attempt, so that the journal lacks no attempt. A run with a request limit calls it: after
+// a kill, the limit still counts every attempt.
 func (m *Monitor) Begins() {
 	if m != nil {
 		m.record(func() bool { return m.counters.Requests.Load() > m.recorded.Load() })
 	}
 }
 
-// record writes the counts if the journal lacks attempts.
+// record writes the counts if lacks reports that the journal lacks attempts.
 func (m *Monitor) record(lacks func() bool) {
 	if !lacks() {
 		return
@@ -141,7 +141,7 @@ func (m *Monitor) record(lacks func() bool) {
 	m.recorded.Store(p.Counts.Requests)
 }
 
-// End writes the end of the start. A second end replaces the first.
+// End writes the end of the start to the status and the journal, and syncs the journal. A second End supersedes the first.
 func (m *Monitor) End(p Progress, ending record.Ending) {
 	if m == nil {
 		return
@@ -154,13 +154,13 @@ func (m *Monitor) End(p Progress, ending record.Ending) {
 	m.sync()
 }
 
-// Close closes the journal. If the account of the run is there, it removes the journal and the status.
+// Close closes the journal. If the run has written its account, Close removes the journal and the status.
 func (m *Monitor) Close(accounted bool) {
 	if m.journal != nil {
 		m.warn(m.journal.Name(), m.journal.Close())
 		m.removeIf(accounted, m.journal.Name())
 	}
-	m.removeIf(accounted && !m.statusless, record.StatusPath(m.account.Settings.Output))
+	m.removeIf(accounted && !m.noStatus, record.StatusPath(m.account.Settings.Output))
 }
 
 func (m *Monitor) removeIf(remove bool, path string) {
@@ -183,12 +183,12 @@ func lineOf(event record.JournalEvent, p Progress, now time.Time) record.Journal
 func (m *Monitor) show(p Progress, ending record.Ending, now time.Time) {
 	path, status := record.StatusPath(m.account.Settings.Output), p.Status(m.account, now)
 	status.Ending = ending
-	if !m.statusless {
+	if !m.noStatus {
 		m.warn(path, status.Write(path))
 	}
 }
 
-// append appends a line to the journal. The caller holds the mutex once the run has workers.
+// append appends a line to the journal. The caller holds mu, except before the workers start and after they end.
 func (m *Monitor) append(line record.JournalLine) {
 	if m.journal == nil {
 		return
@@ -203,7 +203,7 @@ func (m *Monitor) sync() {
 	}
 }
 
-// warn warns of the first error of a file.
+// warn logs the first error of a file.
 func (m *Monitor) warn(path string, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -17,28 +17,28 @@ import (
 // Progress says how far a run is.
 type Progress struct {
 	State record.State
-	Since time.Time // when State began; of an outage, when the service last answered before it
+	Since time.Time // when State began; for an outage, when the service last answered
 
 	Counts   record.Snapshot
 	Total    int64         // records of the input; 0 if unknown
 	About    bool          // Total is estimated from the bytes read
-	Rate     float64       // records a second that this run has settled lately; 0 while the run waits
-	Requests float64       // requests a second that have ended lately with an outcome; 0 while the run waits
-	Allowed  float64       // requests a second that the run may send at present, as learned so far; +Inf without a limit
+	Rate     float64       // settled records per second, over the last minutes; 0 while the run waits
+	Requests float64       // requests per second that got an outcome, over the last minutes; 0 while the run waits
+	Allowed  float64       // requests per second that the learned limit allows now; +Inf without a limit
 	Left     time.Duration // until the last request has an outcome, or until Stop; 0 if unknown
-	Stop     record.Cause  // what ends the requests before the last: QuotaExhausted, Budget or Deadline; "" if nothing does
-	Quota    int64         // requests that the API key may still make
+	Stop     record.Cause  // what will stop the run early: QuotaExhausted, Budget or Deadline; "" for nothing
+	Quota    int64         // requests left for the API key
 	Metered  bool          // Quota is known
 	Cost     *money.Cost   // nil without a price
-	AtEnd    money.Amount  // what the whole run will cost, estimated; 0 if unknown
+	AtEnd    money.Amount  // estimated cost of the whole run; 0 if unknown
 
-	Cause  string    // the last error, while the service holds the run up
-	Next   time.Time // when a service that holds the run up is asked next; zero if unknown
-	GiveUp time.Time // when an outage will end the run; zero for none
+	Cause  string    // the last error, while the run waits for the service
+	Next   time.Time // when the run asks the service next; zero if unknown
+	GiveUp time.Time // when the outage will end the run; zero for never
 }
 
-// Waits says why and until when a service with a status holds the run up, and most is the longest outage that the run waits
-// for; 0 for no bound.
+// Waits sets Cause, Next and GiveUp if the run waits for the service. most is the longest outage that the run tolerates; 0 for
+// no bound.
 func (p *Progress) Waits(s limits.Status, cause *client.Error, most time.Duration) {
 	if !slices.Contains(record.Waits, p.State) {
 		return
@@ -52,7 +52,7 @@ func (p *Progress) Waits(s limits.Status, cause *client.Error, most time.Duratio
 	}
 }
 
-// Foresee estimates what the whole run will cost.
+// Foresee estimates the cost of the whole run, and sets AtEnd.
 func (p *Progress) Foresee() {
 	if p.Cost == nil || p.Total == 0 || p.Stop != "" || p.Counts.Ended == 0 {
 		return
@@ -61,10 +61,10 @@ func (p *Progress) Foresee() {
 	p.AtEnd = p.Cost.Total.Plus(p.Cost.Price.Of(int64(max(0, attempts*requestsToCome(&p.Counts, p.Total)))))
 }
 
-// waits reports whether a run in this state sends no requests but to find out whether it can go on.
+// waits reports whether a run in this state sends only probes: requests that find out whether it can go on.
 func waits(s record.State) bool { return s == record.Outage || s == record.QuotaPause }
 
-// StateOf returns the state of a run with limits in a status; finishing says that no request is begun any more.
+// StateOf returns the state of a run from the status of its limits. finishing reports that the run sends no more requests.
 func StateOf(s limits.Status, finishing bool) record.State {
 	switch {
 	case finishing:
@@ -81,7 +81,7 @@ func StateOf(s limits.Status, finishing bool) record.State {
 	return record.Asking
 }
 
-// Status makes the status of a start.
+// Status returns the contents of the status file.
 func (p Progress) Status(account *record.Account, now time.Time) record.Status {
 	s := record.Status{
 		Format: record.StatusFormat, Output: account.Settings.Output, PID: os.Getpid(), Started: account.Started, Updated: now.UTC(),
@@ -115,26 +115,27 @@ func (p Progress) Status(account *record.Account, now time.Time) record.Status {
 
 func tenths(n float64) float64 { return math.Round(n*10) / 10 }
 
-// Total is the number of records of an input: estimated from the bytes read, until a second reader has counted them.
+// Total is the number of records of an input. It is estimated from the bytes read until a second reader has counted the
+// records.
 type Total struct {
-	counted atomic.Int64 // records of the input and 1; 0 while they are not counted
+	counted atomic.Int64 // records of the input plus 1; 0 before they are counted
 	mu      sync.Mutex
 	shown   int64 // the last estimate
 	last    atomic.Int64
 }
 
-// steady is the share by which an estimate must differ to replace the one before: lines of different lengths make
-// estimates wobble.
+// steady is the relative difference from which on a new estimate replaces the shown one. Lines of different lengths make
+// estimates fluctuate.
 const steady = 0.1
 
-// Set sets the number of records that a second reader has counted.
+// Set sets the counted number of records.
 func (t *Total) Set(records int64) { t.counted.Store(records + 1) }
 
-// Counted returns the number that a second reader has counted; 0 while it is unknown.
+// Counted returns the counted number of records; 0 before Set.
 func (t *Total) Counted() int64 { return max(0, t.counted.Load()-1) }
 
-// Of returns the number of records of the run, and whether it is an estimate, from its counts, the bytes read, all bytes
-// and the limit, 0 for none. The number is 0 if it is unknown.
+// Of returns the number of records of the run, 0 if unknown, and whether it is an estimate. s has the counts of the run, read
+// the bytes read, bytes the size of the input. limit is the largest number of records; 0 for no limit.
 func (t *Total) Of(s *record.Snapshot, read, bytes, limit int64) (records int64, estimated bool) {
 	records, estimated = t.of(estimateTotal(s.Read+s.Others, read, bytes, limit), limit)
 	records = ofShard(s, records)
@@ -145,7 +146,7 @@ func (t *Total) Of(s *record.Snapshot, read, bytes, limit int64) (records int64,
 // Last returns the last result of Of.
 func (t *Total) Last() int64 { return t.last.Load() }
 
-// of is the number of records, and whether it is an estimate; 0 if unknown.
+// of returns the counted number, or else the estimate if it differs enough from the shown one.
 func (t *Total) of(estimate, limit int64) (records int64, estimated bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -173,7 +174,7 @@ func estimateTotal(records, read, total, limit int64) int64 {
 	return estimate
 }
 
-// ofShard is the shard's part of so many records of the input, estimated from the records read so far.
+// ofShard estimates how many of the input's records belong to the shard, from the records read so far.
 func ofShard(s *record.Snapshot, records int64) int64 {
 	if s.Others == 0 {
 		return records

@@ -13,8 +13,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
-// Quota knows what the API key of a hosted service may still ask, as of a minute ago at most while the
-// figure is shown.
+// Quota tells how many requests the API key of a hosted service has left. The figure is at most a minute old while it is shown.
 type Quota struct {
 	askUsage func(context.Context) (client.Usage, error)
 	watched  bool // the quota is checked before the run, and shown during the run
@@ -23,21 +22,21 @@ type Quota struct {
 
 	mu       sync.Mutex
 	usage    client.Usage
-	usageAt  time.Time // when the service told usage
-	answers  int64     // that the run had by then
+	usageAt  time.Time // when the service reported usage
+	answers  int64     // of the run at usageAt
 	asked    time.Time
-	sampling bool // for the bar
-	unclear  bool // the log has a warning that usage is not understood
+	sampling bool // a goroutine asks for usage
+	unclear  bool // the log has the warning of warnUnclear
 }
 
 const (
 	quotaInterval = time.Minute
-	quotaTimeout  = 10 * time.Second // the figure is only shown
+	quotaTimeout  = 10 * time.Second // the run does not wait for the figure
 	lastTimeout   = 3 * time.Second  // the summary waits for the answer
 )
 
-// NewQuota returns the quota of a service: usage asks for it, and is nil for a service without quotas. If it is watched,
-// it is checked before the run, and shown during the run.
+// NewQuota returns the quota of a service. usage asks the service; it is nil for a service without quotas. A watched quota is
+// checked before the run and shown during the run.
 func NewQuota(usage func(context.Context) (client.Usage, error), watched bool, counters *Counters, log *slog.Logger) *Quota {
 	q := &Quota{askUsage: usage, watched: watched && usage != nil, counters: counters, log: log}
 	if usage == nil {
@@ -46,9 +45,9 @@ func NewQuota(usage func(context.Context) (client.Usage, error), watched bool, c
 	return q
 }
 
-// Check asks for the quota before the first record: a wrong key shows here, and costs nothing. A 403 is the block of a
-// limiter if proven reports that the service has answered before: an earlier run may have caused the block. Other failures
-// of the usage operation decide nothing.
+// Check asks for the quota before the first record, so that a wrong key fails before it costs anything. If proven reports that
+// the service has answered before, a 403 is no error: an earlier run may have caused a temporary block. Failures other than
+// client.Auth are logged and ignored.
 func (q *Quota) Check(ctx context.Context, proven func() (bool, error)) error {
 	if !q.watched {
 		return nil
@@ -69,7 +68,7 @@ func (q *Quota) Check(ctx context.Context, proven func() (bool, error)) error {
 	return nil
 }
 
-// sample asks how much quota is left.
+// sample asks the service for the usage, and stores it.
 func (q *Quota) sample(ctx context.Context) error {
 	answers := answersOf(q.counters.Snapshot())
 	usage, err := q.askUsage(ctx)
@@ -83,7 +82,7 @@ func (q *Quota) sample(ctx context.Context) error {
 	return err
 }
 
-// warnUnclear warns once of a quota that is no number.
+// warnUnclear logs once that the quota is no number.
 func (q *Quota) warnUnclear() {
 	if q.unclear || q.usage.Understood() {
 		return
@@ -92,13 +91,13 @@ func (q *Quota) warnUnclear() {
 	q.log.Warn("the service does not say how much quota is left as a number of requests: the run does not stop before the service refuses", "remaining", q.usage.Remaining)
 }
 
-// answersOf is the number of requests that got an answer.
+// answersOf returns the number of requests that got an answer.
 func answersOf(s record.Snapshot) int64 {
 	return s.Requests - s.InFlight - s.Rejections - s.Transient
 }
 
-// Left is the quota that the service told last, less one request for each answer since, which is the
-// usual charge. If asking, the service is asked anew in the background when the figure is old.
+// Left returns the quota that the service last reported, minus one request for each answer since. isNumber is false if the
+// quota is unknown or unlimited. With asking, a figure older than a minute is refreshed in the background.
 func (q *Quota) Left(asking bool) (left int64, isNumber bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -117,7 +116,7 @@ func (q *Quota) sampleForShow() {
 	q.mu.Unlock()
 }
 
-// refresh asks for a figure that is only shown.
+// refresh asks for the usage; a failure is logged only.
 func (q *Quota) refresh(timeout time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
@@ -126,7 +125,7 @@ func (q *Quota) refresh(timeout time.Duration) {
 	}
 }
 
-// Final asks for the quota after a run, if asking, and gives what the service told last, with the time since.
+// Final returns the usage that the service last reported, and its age. With asking, it asks the service first.
 func (q *Quota) Final(asking bool) (usage client.Usage, since time.Duration) {
 	if q.Usage() == (client.Usage{}) {
 		return client.Usage{}, 0
@@ -142,7 +141,7 @@ func (q *Quota) Final(asking bool) (usage client.Usage, since time.Duration) {
 	return q.usage, since
 }
 
-// Ask asks how much quota is left, for the limits of the run.
+// Ask asks the service for the usage.
 func (q *Quota) Ask(ctx context.Context) (client.Usage, error) {
 	if err := q.sample(ctx); err != nil {
 		return client.Usage{}, err
@@ -150,7 +149,7 @@ func (q *Quota) Ask(ctx context.Context) (client.Usage, error) {
 	return q.Usage(), nil
 }
 
-// Usage is what the service told last.
+// Usage returns the usage that the service last reported.
 func (q *Quota) Usage() client.Usage {
 	q.mu.Lock()
 	defer q.mu.Unlock()

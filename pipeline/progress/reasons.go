@@ -17,16 +17,16 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// mostReasons bounds the memory. Records of further classes count as "other reasons".
+// mostReasons bounds the memory. Further reasons count as "other reasons".
 const mostReasons = 64
 
-// reasons counts. Only records without an answer take the lock.
+// reasons counts records without an answer by reason.
 type reasons struct {
 	mu      sync.Mutex
-	byClass map[record.Reason]*firstReason // by status, class and text without numbers
+	byClass map[record.Reason]*firstReason // keyed by status, class and text; numbers in the text are 0
 }
 
-// firstReason is a reason with the number of its first record.
+// firstReason is a reason and the number of the first record that has it.
 type firstReason struct {
 	record.Reason
 	first int64
@@ -65,7 +65,7 @@ func (s *reasons) clear() {
 	clear(s.byClass)
 }
 
-// list gives the reasons by status, the most frequent first.
+// list returns the reasons sorted by status, and within a status the most frequent first.
 func (s *reasons) list() []record.Reason {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,10 +79,10 @@ func (s *reasons) list() []record.Reason {
 	return list
 }
 
-// numbers of fields and lines differ between reasons of the same class.
+// numbers matches numbers of fields and lines, which differ between records with the same reason.
 var numbers = regexp.MustCompile(`[0-9]+`)
 
-// reasonOf gives the reason of an error, without the record.
+// reasonOf returns the reason of an error, without status and record.
 func reasonOf(err error) record.Reason {
 	var (
 		row   *reader.RowError

@@ -5,22 +5,22 @@ import (
 	"sync"
 )
 
-// share estimates the share of records that need a request. The beginning of a list may have all its answers in
-// the store and the rest none, so the estimate begins anew when a block of records differs from those before.
+// share estimates the share of records that need a request. The store may have all answers to the beginning of a list and none
+// to the rest. So a block of records that differs from the records before it restarts the estimate.
 type share struct {
 	mu              sync.Mutex
-	records, needed float64 // since the last change
+	records, needed float64 // since the last restart
 	blockRecords    float64
 	blockNeeded     float64
 }
 
 const (
 	shareBlock  = 200  // records
-	shareChange = 4    // standard deviations: chance alone hardly ever makes a block differ by so much
-	shareSpread = 0.01 // least variance of a record: lists are sorted, and so no chance samples
+	shareChange = 4    // standard deviations; chance alone hardly ever exceeds them
+	shareSpread = 0.01 // added variance: a list may be sorted, so a block is no random sample
 )
 
-// add adds records that were looked up, in input order.
+// add adds records that were looked up, in input order. needed of them need a request.
 func (s *share) add(records, needed int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,7 +41,7 @@ func (s *share) add(records, needed int) {
 	s.blockRecords, s.blockNeeded = 0, 0
 }
 
-// value is 1 before any record.
+// value returns the estimate; 1 before the first block.
 func (s *share) value() float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

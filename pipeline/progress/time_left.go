@@ -9,21 +9,20 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
-// Estimator estimates when a run ends. The time left is that of the requests to come, at the rate at which requests
-// have ended lately with an outcome: a record with a stored answer takes no time. That rate shows what the caller,
-// the learned limit and the latency allow. Only the time in which the run asks counts, so that an outage does
-// not lower the rate. The first requests after an outage, which are slow, do not count either.
+// Estimator estimates when a run ends. The time left is the number of requests to come, divided by the recent rate of requests
+// with an outcome. Records with a stored answer take no time. Outages and pauses do not count as time, so they do not lower the
+// rate. The slow first seconds after an outage do not count either.
 type Estimator struct {
 	mu      sync.Mutex
 	state   record.State
 	since   time.Time
-	slow    time.Time     // until then the pace recovers from an outage
-	asking  time.Duration // time in which the run has asked
+	slow    time.Time     // when the recovery from an outage ends
+	asking  time.Duration // total time without outages and pauses
 	at      time.Time     // of the last estimate
 	samples []sample
 }
 
-// sample is what a run had done after some time of asking.
+// sample is the state of a run at a time.
 type sample struct {
 	at      time.Time
 	asking  time.Duration
@@ -34,27 +33,27 @@ type sample struct {
 const (
 	sampleEvery = 500 * time.Millisecond
 
-	// The rate is that of the last minute: a new rate of the service shows within that time. A slow
-	// service gets more time, until enoughEnded requests have ended.
+	// The rate is measured over etaWindow. For a slow service the window grows until it has enoughEnded requests, up to
+	// mostWindow.
 	etaWindow   = time.Minute
 	mostWindow  = 10 * time.Minute
 	enoughEnded = 60
 
-	// recovery is the time after an outage in which the pace rises again.
+	// recovery is how long the rate rises after an outage.
 	recovery = 20 * time.Second
 
-	// leastAsking and leastEnded are necessary for an estimate.
+	// An estimate needs leastAsking of time and leastEnded requests.
 	leastAsking = 5 * time.Second
 	leastEnded  = 3
 )
 
-// Bounds are what may end the requests of a run before the last.
+// Bounds may stop a run before its last request.
 type Bounds struct {
-	Limits   limits.Options // of which KeepReserve, Reserve, MaxRequests and Made count
+	Limits   limits.Options // only KeepReserve, Reserve, MaxRequests and Made are used
 	FinishBy time.Time      // zero for no deadline
 }
 
-// Estimate completes the state, the rates and the time left.
+// Estimate sets Since, Rate, Requests, Left and Stop of p. It is called again and again during the run.
 func (e *Estimator) Estimate(p *Progress, now time.Time, status limits.Status, b Bounds) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -79,8 +78,7 @@ func (e *Estimator) Estimate(p *Progress, now time.Time, status limits.Status, b
 	p.bound(rate, now, b)
 }
 
-// enter begins a state. Out is when the service last answered before an outage: the time since then lowers no
-// rate.
+// enter notes the state of the run. In an outage, out is when the service last answered; enter drops the samples after it.
 func (e *Estimator) enter(state record.State, now, out time.Time) {
 	if waits(state) {
 		e.at = now
@@ -103,18 +101,18 @@ func (e *Estimator) enter(state record.State, now, out time.Time) {
 	}
 }
 
-// add adds a sample. The samples begin before the first request of this process has ended.
+// add adds a sample. The first sample precedes the first outcome of this process.
 func (e *Estimator) add(now time.Time, settled, ended int64) {
 	if !e.at.IsZero() {
 		e.asking += now.Sub(e.at)
 	}
 	e.at = now
 	n := len(e.samples)
-	if ended == 0 && settled == 0 || n > 0 && settled < e.samples[n-1].settled { // the run begins, or begins anew
+	if ended == 0 && settled == 0 || n > 0 && settled < e.samples[n-1].settled { // the run starts or rewinds
 		e.samples = e.samples[:0]
 	}
 	if n = len(e.samples); n > 0 && e.samples[n-1].asking >= leastAsking && now.Before(e.slow) {
-		e.leaveOut(settled, ended)
+		e.discard(settled, ended)
 		return
 	}
 	s := sample{now, e.asking, settled, ended}
@@ -133,9 +131,9 @@ func (e *Estimator) add(now time.Time, settled, ended int64) {
 	}
 }
 
-// leaveOut leaves out what the run has done since the last sample, and the time: the samples become those of a
-// run that has done so before them.
-func (e *Estimator) leaveOut(settled, ended int64) {
+// discard leaves the work and the time since the last sample out of the rate. It adds the work to all samples, so that their
+// differences stay.
+func (e *Estimator) discard(settled, ended int64) {
 	last := e.samples[len(e.samples)-1]
 	e.asking = last.asking
 	for i := range e.samples {
@@ -144,14 +142,14 @@ func (e *Estimator) leaveOut(settled, ended int64) {
 	}
 }
 
-// requestsToCome is the number of requests without an outcome, estimated for records that are not looked up yet.
+// requestsToCome returns the number of requests that have no outcome yet. For records that are not looked up yet it is an
+// estimate.
 func requestsToCome(c *record.Snapshot, total int64) float64 {
 	records := max(0, total*max(1, c.Classifications)-c.LookedUp)
 	return float64(c.Needed-c.Ended) + float64(records)*c.New
 }
 
-// bound shortens the time left if the quota, another limit of the requests, or the deadline ends the requests
-// before the last.
+// bound shortens the time left if the quota, the request limit or the deadline will stop the run earlier.
 func (p *Progress) bound(rate float64, now time.Time, b Bounds) {
 	end := func(left time.Duration, cause record.Cause) {
 		if left = max(left, 1); left < p.Left {

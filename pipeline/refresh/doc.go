@@ -1,10 +1,10 @@
-// Package refresh asks again for the stored answers that are oldest, within a budget.
+// Package refresh chooses the oldest stored answers of a run, for the run to ask again, within a budget.
 //
-// An answer is as old as the time at which the service gave or confirmed it last. While the answers of a run pass by, the
-// oldest are kept in a heap, so that memory depends on the budget only. An answer has changed if the service gives other
-// categories, in another order, or a rejection. A change of confidence only is no change.
+// The age of an answer is the time since the service last gave or confirmed it. A heap keeps the oldest answers that are
+// offered, so memory depends on the budget only. An answer has changed if the service gives other categories, another order, or
+// a rejection. Another confidence alone is no change.
 //
-// The store notes when the refresh of a run began and how many answers it has asked for, with each commit of answers. A run
-// that was stopped or killed and is started again asks for the rest of the budget, and for no answer that is newer than the
-// beginning: all starts together make the choice that one would have made. The refresh ends with the run.
+// Each batch of answers also stores when the refresh began and how many answers it has asked for. A run that is resumed uses
+// the rest of the budget, and asks for no answer that is newer than the beginning of the refresh. So an interrupted run asks
+// for the same answers as an uninterrupted one. The refresh ends with the run.
 package refresh

@@ -13,43 +13,43 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 )
 
-// progressNote is the name of the note of a progress, before the run.
+// progressNote is the prefix of the name of the note; the run follows.
 const progressNote = "refresh progress"
 
-// progress is how far a refresh is. A refresh that has ended has a Begun of zero.
+// progress is the progress of a refresh. It is the zero value after the refresh has ended.
 type progress struct {
 	Begun time.Time
-	Asked int64 // answers asked again
+	Asked int64 // answers that were asked again
 }
 
-// Refresh is one refresh of the answers of a run, through all starts of the run. After the answers have
-// been offered, several goroutines may use a Refresh.
+// Refresh is the refresh of the answers of a run, across its starts. The caller first offers all answers. Afterwards a Refresh
+// is safe for concurrent use.
 type Refresh struct {
 	run    string
-	budget int64 // what is left of it for this start
+	budget int64 // answers left to ask again
 	oldest oldest
 
 	mu       sync.Mutex
-	chosen   map[id]bool // true until it is taken
+	chosen   map[id]bool // not taken yet
 	progress progress
 }
 
-// Begin begins the refresh of a run, or goes on with the refresh that the run has begun and not ended.
-// Budget is the number of answers to ask again over all starts of the run.
+// Begin begins the refresh of a run, or resumes one that has not ended. budget is the number of answers to ask again, over all
+// starts of the run.
 func Begin(store *answers.Store, run string, budget int64, now time.Time) (*Refresh, error) {
 	text, err := store.Note(progressNote + run)
 	if err != nil {
 		return nil, err
 	}
 	r := &Refresh{run: run, chosen: make(map[id]bool)}
-	if json.Unmarshal(text, &r.progress) != nil || r.progress.Begun.IsZero() { // none, or a damaged one
-		r.progress = progress{Begun: now.UTC().Truncate(time.Microsecond)} // as answers have their time
+	if json.Unmarshal(text, &r.progress) != nil || r.progress.Begun.IsZero() { // no note, or a damaged one
+		r.progress = progress{Begun: now.UTC().Truncate(time.Microsecond)} // the resolution of the times of answers
 	}
 	r.budget = max(0, budget-r.progress.Asked)
 	return r, nil
 }
 
-// Offer offers the stored answers to requests of the run. The same answer may be offered several times.
+// Offer adds requests of the run, with their stored answers. A request may be offered several times.
 func (r *Refresh) Offer(requests []answers.Query) error {
 	for _, q := range requests {
 		at := q.Outcome.AskedAt()
@@ -73,7 +73,7 @@ func (r *Refresh) Offer(requests []answers.Query) error {
 	return nil
 }
 
-// Left is the number of answers that were chosen and not taken; 0 for nil.
+// Left returns the number of chosen answers that were not taken yet; 0 for nil.
 func (r *Refresh) Left() int64 {
 	if r == nil {
 		return 0
@@ -83,14 +83,14 @@ func (r *Refresh) Left() int64 {
 	return int64(len(r.chosen))
 }
 
-// Start notes in the store that the refresh has begun. It precedes the first request.
+// Start writes to the store that the refresh has begun. Call it before the first request.
 func (r *Refresh) Start(store *answers.Store) error {
 	batch := store.NewBatch()
 	r.save(batch)
 	return batch.Commit()
 }
 
-// Take reports whether a stored answer is to be asked again, once for each answer.
+// Take reports whether the caller must ask again for a stored answer. It is true at most once for each answer.
 func (r *Refresh) Take(request client.Request, stored answers.Outcome) bool {
 	if r == nil || !stored.AskedAt().Before(r.progress.Begun) {
 		return false
@@ -103,7 +103,7 @@ func (r *Refresh) Take(request client.Request, stored answers.Outcome) bool {
 	return chosen
 }
 
-// Count counts answers that were asked again in the batch that stores them.
+// Count adds to the count of answers that were asked again, in the batch that stores them.
 func (r *Refresh) Count(batch *answers.Batch, asked int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,18 +113,18 @@ func (r *Refresh) Count(batch *answers.Batch, asked int64) {
 
 func (r *Refresh) save(batch *answers.Batch) {
 	text, err := json.Marshal(r.progress)
-	if err == nil { // a time and a number
+	if err == nil { // never fails for a time and a number
 		batch.AddNote(progressNote+r.run, text)
 	}
 }
 
-// End ends the refresh, once the run is complete.
+// End ends the refresh. Call it when the run is complete.
 func (r *Refresh) End(store *answers.Store) error {
 	r.progress = progress{}
 	return r.Start(store)
 }
 
-// Same reports whether two answers have the same categories, and whether they have the same rows.
+// Same reports whether two answers have the same categories in the same order, and whether they give the same rows.
 func Same(a, b client.Answer) (categories, rows bool) {
 	sameCategory := func(a, b client.Entry) bool { return a.Value == b.Value }
 	sameRow := func(a, b client.Entry) bool {
@@ -144,7 +144,7 @@ func idOf(r client.Request) (of id) {
 
 // candidate is an answer that may be asked again.
 type candidate struct {
-	at time.Time // when the service gave it last
+	at time.Time // when the service last gave or confirmed it
 	id id
 }
 
@@ -153,7 +153,7 @@ func (c candidate) before(d candidate) bool {
 	return c.at.Before(d.at) || c.at.Equal(d.at) && bytes.Compare(c.id[:], d.id[:]) < 0
 }
 
-// oldest is a heap with the newest candidate first.
+// oldest is a heap of the oldest candidates. Its root is the newest of them.
 type oldest []candidate
 
 func (o oldest) Len() int           { return len(o) }

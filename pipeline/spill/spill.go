@@ -1,4 +1,4 @@
-// Package spill sorts many entries, in temporary files if they are many, so that memory does not grow with their number.
+// Package spill sorts entries in bounded memory. It keeps many entries in temporary files.
 package spill
 
 import (
@@ -16,30 +16,31 @@ import (
 )
 
 const (
-	// fan is the number of files, into which a byte of an entry divides the entries.
+	// fan is the number of files. One byte of an entry selects its file.
 	fan = 256
-	// held is the bytes of entries in memory, for each file. Fewer entries need no files.
-	held = 8 << 10
-	// mostSorted is the bytes of entries that are sorted in memory. A file with more is divided by the next byte.
+	// bufferSize is the size of the buffer of each file in bytes. A few entries stay in the buffers.
+	bufferSize = 8 << 10
+	// mostSorted is the size of a file that is sorted in memory, in bytes. The next byte of the entries splits a larger file.
 	mostSorted = 32 << 20
-	// mostBytes bounds the bytes that divide the entries: equal entries are not divided by any.
+	// mostBytes is the number of bytes that are tried for a split: no byte splits equal entries.
 	mostBytes = 16
 )
 
-// Spill has entries of any size. Entries whose first bytes are of a hash, or alike in another way, need the least memory.
+// Spill sorts entries of any size. It needs the least memory if the first bytes of the entries are evenly distributed, such as
+// those of a hash.
 type Spill struct {
 	temp  string // the folder for temporary files; "" for the system's
-	at    int    // the byte that divides the entries
-	dir   string // of the files; "" before the first
+	at    int    // index of the byte that selects the file
+	dir   string // of the files; "" before the first file
 	files [fan]*os.File
-	bufs  [fan][]byte // entries that are not in the files
-	sizes [fan]int    // of all entries, in bytes
+	bufs  [fan][]byte // entries that are not in the files yet
+	sizes [fan]int    // of the files and buffers, in bytes
 }
 
-// New makes a spill with temporary files in a folder; "" for the system's. The caller closes it.
+// New returns a Spill with temporary files in the folder temp; "" for the system's. The caller closes it.
 func New(temp string) *Spill { return &Spill{temp: temp} }
 
-// Close removes the temporary files, and all entries.
+// Close removes all entries and the temporary files.
 func (s *Spill) Close() error {
 	var errs []error
 	for _, f := range s.files {
@@ -56,13 +57,13 @@ func (s *Spill) Close() error {
 
 // Add adds a copy of an entry.
 func (s *Spill) Add(entry []byte) error {
-	k := 0 // also of an entry that has no such byte
+	k := 0 // for an entry that is too short
 	if s.at < len(entry) {
 		k = int(entry[s.at])
 	}
 	before := len(s.bufs[k])
 	s.bufs[k] = append(binary.AppendUvarint(s.bufs[k], uint64(len(entry))), entry...)
-	if s.sizes[k] += len(s.bufs[k]) - before; len(s.bufs[k]) < held {
+	if s.sizes[k] += len(s.bufs[k]) - before; len(s.bufs[k]) < bufferSize {
 		return nil
 	}
 	if err := s.write(k); err != nil {
@@ -71,7 +72,7 @@ func (s *Spill) Add(entry []byte) error {
 	return nil
 }
 
-// write moves entries from memory to their file.
+// write moves the entries of a buffer to its file.
 func (s *Spill) write(k int) (err error) {
 	if s.dir == "" {
 		if s.dir, err = os.MkdirTemp(s.temp, "bulkcat-spill-"); err != nil {
@@ -88,8 +89,8 @@ func (s *Spill) write(k int) (err error) {
 	return err
 }
 
-// Sorted gives the entries in the order of their bytes, equal ones each. An entry is valid until the next one. Entries may be
-// read several times, and others added after that.
+// Sorted returns the entries in the order of their bytes, including duplicates. An entry is valid until the next iteration.
+// Sorted may be called several times, and Add after it.
 func (s *Spill) Sorted() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for k := range fan {
@@ -100,13 +101,13 @@ func (s *Spill) Sorted() iter.Seq2[[]byte, error] {
 	}
 }
 
-// yield yields the sorted entries of a file. It reports whether the caller wants more.
+// yield yields the sorted entries of a file and its buffer. It reports whether the iteration goes on.
 func (s *Spill) yield(k int, yield func([]byte, error) bool) bool {
 	var list [][]byte
 	add := func(entry []byte) error { list = append(list, entry); return nil }
 	if s.sizes[k] > mostSorted && s.at < mostBytes {
 		below := &Spill{temp: s.temp, at: s.at + 1}
-		defer below.Close() // of temporary files
+		defer below.Close() // an error leaves only temporary files
 		if err := s.read(k, below.Add); err != nil {
 			yield(nil, err)
 			return false
@@ -131,7 +132,7 @@ func (s *Spill) yield(k int, yield func([]byte, error) bool) bool {
 	return true
 }
 
-// read calls visit for each entry of a file and of its buffer. visit may keep the entry until the next Add.
+// read calls visit for each entry of a file and its buffer. The entry is valid until the next Add.
 func (s *Spill) read(k int, visit func(entry []byte) error) error {
 	if f := s.files[k]; f != nil {
 		if err := readFile(f, visit); err != nil {
@@ -149,13 +150,13 @@ func (s *Spill) read(k int, visit func(entry []byte) error) error {
 	return nil
 }
 
-// readFile reads a file to its end, where the next entries are written.
+// readFile calls visit for each entry of a file. It leaves the offset at the end, for the next write.
 func readFile(f *os.File, visit func(entry []byte) error) error {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
 	in := bufio.NewReader(f)
-	var memory []byte // of many entries
+	var memory []byte // shared by many entries
 	for {
 		size, err := binary.ReadUvarint(in)
 		if err == io.EOF {

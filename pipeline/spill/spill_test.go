@@ -92,7 +92,7 @@ func TestFewEntriesNeedNoFiles(t *testing.T) {
 	if got := read(t, s); len(got) != 1000 {
 		t.Errorf("%d entries", len(got))
 	}
-	if err := s.Add(make([]byte, held)); err == nil {
+	if err := s.Add(make([]byte, bufferSize)); err == nil {
 		t.Error("there is no place for files, and no error")
 	}
 	if err := s.Close(); err != nil {
