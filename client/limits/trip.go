@@ -233,6 +233,9 @@ func (c *Controller) endTrip(now time.Time, p Permit) {
 		seen = t.at
 	}
 	hold := c.hold(seen, silence.Seconds()+float64(t.lost)/max(t.rate, leastRate), tripShare)
+	if t.prior.number == 0 && silence > 2*shortestBlock { // the first block: a higher rate would soon cost a second one
+		hold = max(hold, silence)
+	}
 	differ := max(t.rate, t.phase.prior) > otherRate*min(t.rate, t.phase.prior)
 	t.phase.rate = t.rate
 	switch {
