@@ -74,7 +74,7 @@ func TestLineEndsAtBufferBoundaries(t *testing.T) {
 	}
 }
 
-// The number of a line is that of the universal newlines of editors and of Python, however lines are consumed.
+// Line numbers follow the universal newlines of editors and of Python, however lines are consumed.
 func TestLineNumbers(t *testing.T) {
 	pieces := []string{"a", "\r", "\n", "\r\n", "bc"}
 	for n := range 5 * 5 * 5 * 5 * 5 {

@@ -40,7 +40,7 @@ func (p *txtParser) next() (row, error) {
 	return r, nil
 }
 
-// trim returns a line without surrounding white space; nil for a comment, which it counts.
+// trim returns a line without surrounding white space. It counts comments and returns nil for them.
 func (p *txtParser) trim(line []byte) []byte {
 	line = bytes.TrimSpace(line)
 	if p.comment != "" && bytes.HasPrefix(line, []byte(p.comment)) {

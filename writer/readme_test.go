@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The table of the columns in the guide is that of the definitions.
+// The table of columns in the guide equals the definitions.
 func TestReadmeColumns(t *testing.T) {
 	const page = "../cmd/bulkcat/guide/tables.md"
 	read, err := os.ReadFile(page)

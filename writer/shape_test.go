@@ -358,8 +358,8 @@ func TestNestedNeedsLists(t *testing.T) {
 	}
 }
 
-// A carried column gets another name if its name is that of the list, or of a member of its structs, which would be a
-// column of the shape long.
+// A carried column is renamed if the list, or a member of its structs, has the same name. Such a member is a column in shape
+// long.
 func TestNestedNamesOfCarriedColumns(t *testing.T) {
 	schema := Schema{Form: Form{Shape: ShapeNested}, Carry: []string{"categories", "rank"}}
 	var names []string

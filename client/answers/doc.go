@@ -16,7 +16,8 @@
 // Commit makes a batch durable with one fsync, and waits for other processes that commit. A lookup finds the outcomes that any
 // process has committed. A process claims a request before it sends it ([Store.Claim]). Other processes then wait for the
 // outcome. They take over if the process gives the claim back, or is gone. The operating system releases its lock when the
-// process ends. A process that is stopped keeps its lock, but no longer updates its row, as others do every few seconds.
+// process ends. A running process also updates its row every few seconds. A suspended process keeps its lock, but its row gets
+// old.
 //
 // Notes of the store itself are changed by one process at a time ([Store.LockNotes], [OpenNotes]). A gateway counts the usage
 // of API keys in them.

@@ -398,7 +398,7 @@ func TestKilledOwner(t *testing.T) {
 	p.put(s, 1, 2)
 }
 
-// The store is that of the user: in the folder of the environment.
+// The store of the user is in the folder that the environment names.
 func TestUserFile(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", dir)

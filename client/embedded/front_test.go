@@ -305,7 +305,7 @@ type transportOf func(*http.Request) (*http.Response, error)
 
 func (f transportOf) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-// A request in flight of a key that is not accepted any more is answered and charged.
+// A request in flight is answered and charged even if its key has been revoked.
 func TestSetGrants(t *testing.T) {
 	g := gate{make(chan struct{}), make(chan struct{})}
 	ledger := openLedger(t, new(memory))

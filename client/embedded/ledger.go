@@ -51,7 +51,7 @@ func (e *LedgerError) Error() string {
 }
 
 // OpenLedger reads the notes of used quota in a store. In a store without such notes, it writes a new salt. The error is a
-// *LedgerError or that of the store.
+// *LedgerError or an error of the store.
 func OpenLedger(store NoteStore) (*Ledger, error) {
 	notes, err := store.Notes(notePrefix)
 	if err != nil {

@@ -149,7 +149,7 @@ func TestTenThousandMalformedRequests(t *testing.T) {
 	}
 }
 
-// checkStanding wants a sound request answered.
+// checkStanding fails the test unless a valid request is answered.
 func checkStanding(t *testing.T, address string) {
 	t.Helper()
 	req, err := http.NewRequest(http.MethodGet, "http://"+address+ProductPath+"?query=sofa", nil)

@@ -12,7 +12,7 @@ import (
 )
 
 // Serve answers on a listener until ctx ends. Then requests in flight have the grace period to end. Serve saves the used quota
-// as KeepUsage does, for the last time after the last answer. The error is that of the listener or of saving.
+// as KeepUsage does, for the last time after the last answer. The error is one of the listener or of saving.
 func (s *Service) Serve(ctx context.Context, listener net.Listener, options ServerOptions, grace time.Duration) error {
 	saving, served := context.WithCancel(context.WithoutCancel(ctx))
 	var g errgroup.Group

@@ -9,8 +9,7 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// TestReasonsAreBounded wants numbers to make no class, and the memory of endless classes to
-// stay bounded, with no record lost.
+// Reasons that differ only in numbers are one reason. The number of reasons is bounded, and every record counts.
 func TestReasonsAreBounded(t *testing.T) {
 	const records = 1000
 	for name, tt := range map[string]struct {

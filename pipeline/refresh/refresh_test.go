@@ -23,7 +23,7 @@ func outcome(at time.Time) answers.Outcome {
 	}}
 }
 
-// newStore makes a store with n answers, each an hour older than the one before.
+// newStore makes a store with n answers, each an hour older than the previous one.
 func newStore(t *testing.T, n int) *answers.Store {
 	t.Helper()
 	store, err := answers.Open(answers.Options{Path: filepath.Join(t.TempDir(), "answers.db"), Source: "s"})

@@ -15,9 +15,9 @@ import (
 	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
-// Lock is the exclusive right of a process to write an output and the files beside it. It is a lock of the operating
-// system on the file lock in RunFolder, which it makes, and ends with the process. After a crash the file stays, with the
-// claim of the killed run.
+// Lock is the exclusive right of a process to write an output and the files beside it. It is an operating-system lock on the
+// file "lock" in RunFolder. TryLock creates the file; the operating system releases the lock when the process ends. After a
+// crash the file stays, with the claim of the killed run.
 type Lock struct {
 	file  *os.File
 	claim string
@@ -152,7 +152,7 @@ func (l *Lock) Release() {
 	if l == nil {
 		return
 	}
-	if runtime.GOOS == "windows" { // no open file can be removed there, nor that of the next owner
+	if runtime.GOOS == "windows" { // Windows removes no open file; neither the own one nor the next owner's
 		_ = l.file.Close()
 	}
 	if l.claim == "" {

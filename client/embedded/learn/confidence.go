@@ -12,13 +12,13 @@ const (
 	trustBase   = iota // 1
 	trustChance        // the log odds of the candidate's chance, by the utilities
 	trustKin           // the log odds of the summed chances of the candidate and its kin: ancestors and descendants
-	trustMargin        // the utility less that of the best candidate that is no kin, -5 to 5
+	trustMargin        // the utility minus the utility of the best candidate that is no kin, -5 to 5
 	trustEngine        // the confidence of the engine in the candidate, an ancestor or a descendant
 	trustKnown         // the share of the input's words that examples have
 	trustClass         // the log odds of the summed chances of the candidate, its kin and the candidates of its class
-	trustRival         // the utility less that of the best candidate outside trustClass, -5 to 5
+	trustRival         // the utility minus the utility of the best candidate outside trustClass, -5 to 5
 	trustShare         // the log odds of the share of the candidate's class
-	trustLead          // trustShare less that of the best class outside trustClass
+	trustLead          // trustShare minus the same log odds of the best other class
 	trusts
 )
 

@@ -144,7 +144,7 @@ func (l *Learner) Add(row Row, f Features, label string) {
 	l.examples = append(l.examples, example{counted: f.counted, Row: row, class: class, matches: f.matches})
 }
 
-// class returns the index of the class of allowed categories, which it adds if it is new.
+// class returns the index of the class of allowed categories. It adds a new class.
 func (l *Learner) class(allowed []int32) int32 {
 	key := fmt.Sprint(allowed)
 	class, ok := l.byClass[key]

@@ -17,8 +17,8 @@ type Finding struct {
 
 func (f Finding) String() string { return fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Problem) }
 
-// maxPhrase is the most characters of a name or an alias. Titles contain no longer ones. The longest in the product taxonomy
-// has 66.
+// maxPhrase is the maximum length of a name or an alias in characters. Titles contain no longer phrases. The longest in the
+// product taxonomy has 66.
 const maxPhrase = 80
 
 // Check returns findings on repeated paths, missing parents, repeated ids, long names and unknown columns, in the order of

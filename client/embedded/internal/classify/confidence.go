@@ -103,8 +103,8 @@ func (e *Engine) evidence(s *scratch, leaders []ranked, i int) evidence {
 	return v
 }
 
-// addNameEvidence adds the evidence of a host name. Words in names rarely have their usual meaning, above all short ones and
-// those before another word: Applebee's is no apple farm.
+// addNameEvidence adds the evidence of a host name. Words in names rarely have their usual meaning, in particular short words
+// and words before another word: Applebee's is no apple farm.
 func (e *Engine) addNameEvidence(v *evidence, s *scratch, category int32) {
 	speaking, letters := 0, 0
 	for _, w := range s.name {
