@@ -20,6 +20,18 @@ type Entry struct {
 	Confidence float64 // as the service gave it, usually 0 to 1; NaN if it gave none
 }
 
+// Basis is what an answer rests on.
+type Basis string
+
+// What answers rest on. A hosted service does not say more than that it has answered.
+const (
+	BasisService Basis = "service" // a hosted service
+	BasisPage    Basis = "page"    // the page of the website or the product
+	BasisName    Basis = "name"    // the name of the website, or the words of the URL: no page was read
+	BasisTitle   Basis = "title"   // the title of the product
+	BasisModel   Basis = "model"   // a model that answers in place of a hosted service
+)
+
 // Answer is the service's categories for one request.
 type Answer struct {
 	Entries    []Entry   // in the service's order; empty if no category fits
@@ -28,9 +40,11 @@ type Answer struct {
 	AnsweredAt time.Time // UTC, in whole microseconds
 	Status     int       // HTTP status; 0 of an answer from the store or from the embedded service
 	Limit      RateLimit
-	Bare       bool // the body has no list of entries, not even an empty one
-	Free       bool // the answer cost nothing and is not stored
-	Shared     bool // a gateway had the answer or was asking for it: the attempt cost nothing
+	Bare       bool  // the body has no list of entries, not even an empty one
+	Free       bool  // the answer cost nothing and is not stored
+	Shared     bool  // a gateway had the answer or was asking for it: the attempt cost nothing
+	Basis      Basis // "" if unknown: of a hosted service, and of a stored answer
+	Unread     bool  // there was a page to read, and it could not be read
 
 	share *memory.Share // of the memory for bodies; nil if Body was not read by an HTTP
 }

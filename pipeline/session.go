@@ -336,7 +336,10 @@ func (s *Session) claim(ctx context.Context, account *record.Account) error {
 func (s *Session) runOptions(settings record.Settings) flow.Options {
 	o := &s.options
 	options := o.requests()
-	options.SourceName = o.Service.Name
+	options.SourceName, options.Basis = o.Service.Name, client.BasisService
+	if !o.Service.Hosted {
+		options.Basis = client.BasisPage // only answers of pages are stored
+	}
 	options.WaitForQuota = o.Limits.WaitForQuota
 	options.KeepGoing = o.KeepGoing || !o.Service.Hosted
 	options.Offline = o.Offline && !o.Service.Free

@@ -24,6 +24,7 @@ const (
 	ColumnLevel // level_1, level_2, ...
 	ColumnError
 	ColumnSource
+	ColumnBasis
 	ColumnAnsweredAt
 	NumColumns // number of the columns above
 
@@ -121,6 +122,10 @@ var definitions = [NumColumns]definition{
 		id: ColumnSource, name: "source", repetitive: true, text: func(r *Row) *string { return &r.Source },
 		option: withSources, withoutOption: func(s *Schema) bool { return s.Sources },
 		about: "the service that has answered, or the model (only with `--free`, and with `--source-columns`, for it differs from run to run)",
+	}, {
+		id: ColumnBasis, name: "basis", repetitive: true, text: func(r *Row) *string { return &r.Basis },
+		option: withSources,
+		about:  "what the answer rests on: `service` (a hosted one), `page` (that of the website or the product), `name` (that of the website, or the words of the URL: no page was read), `title` (of the product), `model` (that of `--free`) (only with `--source-columns`)",
 	}, {
 		id: ColumnAnsweredAt, name: "answered_at", time: func(r *Row) *time.Time { return &r.AnsweredAt },
 		option: withSources,

@@ -33,7 +33,7 @@ func TestEscapedFormulas(t *testing.T) {
 				schema.CarryTypes = nil
 			}
 			row := schema.Flatten(nil, Result{
-				Record: 1, Input: text, Status: StatusOK, Classification: text, Error: text, Source: text,
+				Record: 1, Input: text, Status: StatusOK, Classification: text, Error: text, Source: text, Basis: text,
 				Entries: []Entry{{Value: text, ID: text, Confidence: -0.5}}, Fields: []string{text, text},
 			})
 			for format, comma := range map[Format]rune{CSV: ',', TSV: '\t'} {

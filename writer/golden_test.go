@@ -63,7 +63,7 @@ var samples = []struct {
 					{Value: "541511", ID: "541511", Title: "Custom Computer Programming Services", Confidence: 0.8},
 					{Value: "31-33", Title: "Manufacturing", Confidence: 0.1},
 				},
-				Source: "embedded", AnsweredAt: time.Date(2026, 3, 1, 10, 0, 0, 500_000_999, time.UTC),
+				Source: "embedded", Basis: "page", AnsweredAt: time.Date(2026, 3, 1, 10, 0, 0, 500_000_999, time.UTC),
 			},
 			{Record: 2, Input: "https://down.example", Status: StatusFailed, Classification: "naics", Error: "no answer after 5 attempts"},
 		},

@@ -49,6 +49,7 @@ type Result struct {
 	Entries        []Entry // in the order of the answer
 	Error          string  // why there are no entries
 	Source         string  // service that has answered
+	Basis          string  // what the answer rests on
 	AnsweredAt     time.Time
 	Fields         []string // carried columns of the record, parallel to Schema.Carry; missing fields are null
 	Nulls          []bool   // which of Fields are null; nil for those that are empty
@@ -69,6 +70,7 @@ type Row struct {
 	Levels         []string // at most Schema.Levels; missing levels are null
 	Error          string
 	Source         string
+	Basis          string
 	AnsweredAt     time.Time // UTC, whole microseconds
 	Fields         []string  // parallel to Schema.Carry; missing fields are null
 	Nulls          []bool    // which of Fields are null; nil for those that are empty
@@ -81,7 +83,7 @@ type Row struct {
 type Form struct {
 	Levels         int     `json:"levels"`                    // number of level_N columns; below 0 counts as 0, above MaxLevels as MaxLevels
 	Language       string  `json:"language,omitempty"`        // add the column value_local, the paths of categories in this language; "" for no such column
-	SourceColumns  bool    `json:"source_columns,omitempty"`  // add the columns source and answered_at, which differ from run to run
+	SourceColumns  bool    `json:"source_columns,omitempty"`  // add the columns source, basis and answered_at, which differ from run to run
 	Shape          Shape   `json:"shape,omitempty"`           // "" is ShapeLong
 	Top            int     `json:"top,omitempty"`             // most entries of a record: those with the highest confidences, in the order of the answer; 0 for all
 	MinConfidence  float64 `json:"min_confidence,omitempty"`  // leave out entries with a lower confidence or none; 0 for no bound
@@ -112,6 +114,7 @@ func (s Schema) Flatten(dst []Row, r Result) []Row {
 		Confidence:     math.NaN(),
 		Error:          validUTF8(r.Error),
 		Source:         validUTF8(r.Source),
+		Basis:          validUTF8(r.Basis),
 		AnsweredAt:     timestamp(r.AnsweredAt),
 		Fields:         validFields(r.Fields),
 		Nulls:          r.Nulls,

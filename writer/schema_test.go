@@ -20,7 +20,7 @@ func TestColumns(t *testing.T) {
 		{"levels out of bounds", Schema{Form: Form{Levels: -1}}, front + "error"},
 		{"naics has titles", Schema{Form: Form{Levels: 1}, Titles: true, Codes: client.Codes()}, "record input status classification rank value category_id title confidence level_1 error"},
 		{"a title of the input's where there is no other", Schema{Carry: []string{"title"}}, front + "error title"},
-		{"source", Schema{Form: Form{SourceColumns: true}}, front + "error source answered_at"},
+		{"source", Schema{Form: Form{SourceColumns: true}}, front + "error source basis answered_at"},
 		{"carried", Schema{Carry: []string{"id", "a.b"}}, front + "error id a.b"},
 		{"a clash with ours", Schema{Carry: []string{"value"}}, front + "error input_value"},
 		{"no clash with a column that is off", Schema{Carry: []string{"source", "level_1"}}, front + "error source level_1"},

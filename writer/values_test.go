@@ -19,7 +19,7 @@ func TestValues(t *testing.T) {
 		Fields:     []string{"x", "", "", "1.50", "2026-01-02T03:04:05Z", "none"}, Nulls: []bool{false, false, true, false, false, false},
 	}
 	none := &Row{Record: 8, Confidence: math.NaN()}
-	own := []string{"7", Null, "ok", "c", "1", "A", Null, "0.25", "A", Null, Null, Null, "2026-01-02T03:04:05.600000Z"}
+	own := []string{"7", Null, "ok", "c", "1", "A", Null, "0.25", "A", Null, Null, Null, Null, "2026-01-02T03:04:05.600000Z"}
 	for format, want := range map[Format][]string{
 		CSV:      {"x", Null, Null, "1.50", "2026-01-02T03:04:05Z", "none"},
 		"tsv.gz": {"x", Null, Null, "1.50", "2026-01-02T03:04:05Z", "none"},

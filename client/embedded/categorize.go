@@ -31,6 +31,8 @@ func (s *Service) Categorize(ctx context.Context, r client.Request) (client.Answ
 	answer := client.Answer{
 		Entries:    c.entries(j),
 		Free:       j.cost == CostNone,
+		Basis:      j.basis,
+		Unread:     j.unread,
 		AnsweredAt: time.Now().UTC().Truncate(time.Microsecond),
 	}
 	if !answer.Free {

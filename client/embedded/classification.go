@@ -93,7 +93,9 @@ func untilConfidence(c taxonomy.Category) []byte {
 type prediction struct {
 	matches []classify.Match
 	cost    string // the value of CostHeader
-	local   bool   // the page is at an address of the local network, which is never read, so the answer is not charged
+	basis   client.Basis
+	unread  bool // the page could not be read
+	local   bool // the page is at an address of the local network, which is never read, so the answer is not charged
 
 	host   string               // a website's host name
 	path   []string             // the words of a website's path

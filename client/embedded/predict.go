@@ -2,10 +2,12 @@ package embedded
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/internal/classify"
 	"github.com/bulkcat/bulkcat/client/embedded/page"
 	"github.com/bulkcat/bulkcat/client/internal/weburl"
@@ -17,13 +19,11 @@ func (s *Service) predictWebsite(ctx context.Context, c *classification, input s
 	if problem != nil {
 		return prediction{}, problem
 	}
-	j := prediction{cost: CostNone, host: u.Hostname(), path: pathWords(u.Path)}
+	j := prediction{host: u.Hostname(), path: pathWords(u.Path)}
 	p, err := s.fetchSite(ctx, input, u)
-	if err == nil {
-		j.cost = CostPage
+	if j.fetched(err) {
 		j.fields = websiteFields(p)
 	}
-	j.local = reasonOf(err) == page.Blocked
 	j.matches = c.matches(j)
 	return j, nil
 }
@@ -32,7 +32,7 @@ func (s *Service) predictWebsite(ctx context.Context, c *classification, input s
 // its path.
 func (s *Service) predictProduct(ctx context.Context, c *classification, input string) (prediction, *apiError) {
 	if !isURL(input) {
-		j := prediction{cost: CostNone, title: input}
+		j := prediction{cost: CostNone, basis: client.BasisTitle, title: input}
 		j.matches = c.matches(j)
 		return j, nil
 	}
@@ -40,17 +40,25 @@ func (s *Service) predictProduct(ctx context.Context, c *classification, input s
 	if problem != nil {
 		return prediction{}, problem
 	}
-	j := prediction{cost: CostNone}
+	j := prediction{}
 	p, err := s.fetch(ctx, input)
-	if err == nil {
-		j.cost = CostPage
+	if j.fetched(err) {
 		j.titles = productTitles(p)
 	}
-	j.local = reasonOf(err) == page.Blocked
 	j.titles = append(j.titles, classify.TitlePart{Name: "path", Text: slugTitle(u.Path)})
 	j.title = classify.Join(j.titles)
 	j.matches = c.matches(j)
 	return j, nil
+}
+
+// fetched says what a prediction rests on and costs after a fetch. It reports whether there is a page.
+func (j *prediction) fetched(err error) bool {
+	j.cost, j.basis = CostPage, client.BasisPage
+	if err != nil {
+		j.cost, j.basis, j.unread = CostNone, client.BasisName, !errors.Is(err, page.ErrNever)
+	}
+	j.local = reasonOf(err) == page.Blocked
+	return err == nil
 }
 
 func (s *Service) fetch(ctx context.Context, input string) (page.Page, error) {

@@ -18,7 +18,7 @@ func bindOutput(flags *pflag.FlagSet, kind client.Kind, o *pipeline.OutputOption
 	if kind == client.Product {
 		flags.StringVar(&o.Language, "language", "", "add the column value_local, the path of the category in a `LANGUAGE` such as de")
 	}
-	flags.BoolVar(&o.SourceColumns, "source-columns", false, "add the columns source and answered_at, which differ from run to run")
+	flags.BoolVar(&o.SourceColumns, "source-columns", false, "add the columns source, basis (what the answer rests on: service, page, name, title or model) and answered_at, which differ from run to run")
 	flags.StringVar((*string)(&o.Shape), "shape", string(writer.ShapeLong), "`SHAPE` of the rows: long (a row per category), top (one row per record, with its category of the highest confidence) or nested (one row per record, with a list of its categories; Parquet and JSONL)")
 	flags.IntVar(&o.Top, "top", 0, "the `N` categories of each record with the highest confidence; 0 for all")
 	flags.Var((*confidenceValue)(&o.MinConfidence), "min-confidence", "only categories with a confidence of `X` or more, such as 0.5 or 50%; a record without such a category has the status empty")

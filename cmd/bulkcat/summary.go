@@ -74,6 +74,9 @@ func (s *summary) print(out io.Writer) {
 	if a.Free != nil {
 		line("free", "%d records answered by the model: %s", c.Free, a.Free)
 	}
+	if c.Unread > 0 {
+		line("pages", "%s could not be read: the names decided", counted(c.Unread, "page"))
+	}
 	if c.AskedAgain > 0 {
 		line("refresh", "%s asked again: %d have changed", counted(c.AskedAgain, "stored answer"), c.Changed)
 	}

@@ -129,6 +129,7 @@ func (r *run) finish(t *task) {
 	if t.freeSource != "" {
 		r.Counters.Free.Add(1)
 	}
+	r.Counters.CountBasis(t.basis(&r.options), t.answer.Unread)
 	status := t.status(&r.options.Schema)
 	r.Counters.CountSettled(status, progress.Settled{Record: &t.record, Input: t.Request.Input, Err: t.err, Recalled: t.recalled})
 	r.completion.finish(t)

@@ -31,7 +31,8 @@ type Options struct {
 	Classifications  []Classification // what each record is asked for; its rows come in this order
 	record.Requested                  // its Sample must fit in memory
 	Conduct
-	SourceName string // of the service, for the column `source`
+	SourceName string       // of the service, for the column `source`
+	Basis      client.Basis // of the answers that do not say what they rest on
 
 	Unstored     bool         // outcomes are not stored: the store is only read from
 	Shard        record.Shard // the records to ask for; zero for all

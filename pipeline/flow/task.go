@@ -85,12 +85,23 @@ func (t *task) release() {
 func (t *task) result(o *Options) writer.Result {
 	r := writer.Result{
 		Record: t.record.Number, Input: t.record.Input, Classification: o.Classifications[t.class].Name,
-		Status: t.status(&o.Schema), Source: cmp.Or(t.freeSource, o.SourceName), AnsweredAt: t.answer.AnsweredAt,
+		Status: t.status(&o.Schema), Source: cmp.Or(t.freeSource, o.SourceName), Basis: string(t.basis(o)), AnsweredAt: t.answer.AnsweredAt,
 	}
 	if t.err != nil {
 		r.Error = t.err.Error()
 	}
 	return r
+}
+
+// basis is what the answer rests on; "" without an answer.
+func (t *task) basis(o *Options) client.Basis {
+	switch {
+	case t.err != nil || t.pending:
+		return ""
+	case t.freeSource != "":
+		return client.BasisModel
+	}
+	return cmp.Or(t.answer.Basis, o.Basis)
 }
 
 // place is the file and line of the task's record.

@@ -147,6 +147,16 @@ func (c *Counters) CountError(e *client.Error) {
 // CountCanceled counts an attempt that was canceled.
 func (c *Counters) CountCanceled() { c.attempts.add("canceled") }
 
+// CountBasis counts a record by what its answer rests on, which is "" without an answer.
+func (c *Counters) CountBasis(basis client.Basis, unread bool) {
+	if n := c.Basis.Of(basis); n != nil {
+		n.Add(1)
+	}
+	if unread {
+		c.Unread.Add(1)
+	}
+}
+
 // CountSettled counts a record with its status.
 func (c *Counters) CountSettled(status writer.Status, s Settled) {
 	c.of(status).Add(1)

@@ -22,7 +22,7 @@ func results(records int) (list []writer.Result) {
 	for n := range records {
 		r := writer.Result{
 			Record: int64(n + 1), Input: fmt.Sprintf("site, \"%d\"\r\nnext", n%7000), Status: writer.StatusOK, Classification: "taxonomy_v3",
-			Source: "https://a.example", AnsweredAt: time.Unix(int64(n), 5000), Fields: []string{"carried", "", strconv.Itoa(n)}, Nulls: []bool{false, n%2 == 0, false},
+			Source: "https://a.example", Basis: "service", AnsweredAt: time.Unix(int64(n), 5000), Fields: []string{"carried", "", strconv.Itoa(n)}, Nulls: []bool{false, n%2 == 0, false},
 		}
 		for k := range n % 4 {
 			r.Entries = append(r.Entries, writer.Entry{Value: fmt.Sprintf("A%d > B%d", n%5, k), ID: strconv.Itoa(k), Confidence: float64(n%10) / 10})
@@ -74,7 +74,7 @@ func text(r *writer.Row, schema writer.Schema, nulls bool) string {
 	levels := append(slices.Clone(r.Levels), make([]string, schema.Levels)...)[:schema.Levels]
 	at := ""
 	if schema.SourceColumns {
-		at = r.Source + r.AnsweredAt.UTC().Format(time.RFC3339Nano)
+		at = r.Source + r.Basis + r.AnsweredAt.UTC().Format(time.RFC3339Nano)
 	}
 	s := fmt.Sprintf("%d|%s|%s|%s|%d|%s|%s|%s|%v|%q|%s|%s|%q", r.Record, r.Input, r.Status, r.Classification, r.Rank, r.Value, r.CategoryID, r.Title, r.Confidence, levels, r.Error, at, r.Fields)
 	if nulls {

@@ -3,6 +3,7 @@ package record
 import (
 	"reflect"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -45,6 +46,8 @@ type Counts[N any] struct {
 	Misfits     N        `json:"misfits,omitempty" of:"records"`                // carried values that are null in Parquet, because they do not fit the type of their column
 	Bytes       N        `json:"answer_bytes" of:"requests"`                    // of the bodies of answers
 	Drift       Drift[N] `json:"drift" of:"records"`
+	Basis       Basis[N] `json:"basis,omitzero" of:"records"`
+	Unread      N        `json:"unread_pages,omitempty" of:"records"` // records whose page could not be read
 
 	// Of a run that goes on.
 	Recalled        N `json:"-" of:"records"`  // records whose outcome an earlier run has stored
@@ -64,6 +67,32 @@ type Drift[N any] struct {
 	Confidence N `json:"confidence"` // entries without a confidence, or with a confidence outside 0 to 1
 	Category   N `json:"category"`   // entries whose category is not in the taxonomy
 	Order      N `json:"order"`      // answers in which an entry has a higher confidence than one before it
+}
+
+// Basis counts records by what their answers rest on: see client.Basis.
+type Basis[N any] struct {
+	Service N `json:"service,omitempty"`
+	Page    N `json:"page,omitempty"`
+	Name    N `json:"name,omitempty"`
+	Title   N `json:"title,omitempty"`
+	Model   N `json:"model,omitempty"`
+}
+
+// Of returns the count of a basis; nil for an unknown one.
+func (b *Basis[N]) Of(basis client.Basis) *N {
+	switch basis {
+	case client.BasisService:
+		return &b.Service
+	case client.BasisPage:
+		return &b.Page
+	case client.BasisName:
+		return &b.Name
+	case client.BasisTitle:
+		return &b.Title
+	case client.BasisModel:
+		return &b.Model
+	}
+	return nil
 }
 
 // Snapshot is the state of a run's numbers at one moment, as it goes into the account.

@@ -36,6 +36,7 @@ var policy = func() string {
 var page = template.Must(figures.Templates().New("report").Funcs(template.FuncMap{
 	"at":             func(i int, c Classification) placed { return placed{c, i} },
 	"bars":           bars,
+	"basis":          basis,
 	"brief":          brief,
 	"clock":          clock,
 	"complete":       func(e record.Ending) bool { return e == record.Complete },

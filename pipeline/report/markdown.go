@@ -85,6 +85,9 @@ func (m *markdown) run(r *Run) {
 	}
 	m.row("requests", fmt.Sprintf("%s made, of these %s retries; %s saved",
 		figures.Count(r.Cost.Made), figures.Count(r.Cost.Retries), figures.Count(r.Cost.Saved)))
+	if rest := basis(r.Counts); rest != "" {
+		m.row("answers", "rest on: "+rest)
+	}
 	if c := r.Cost.Money; c != nil {
 		m.row("cost", escape(fmt.Sprintf("%s; saved %s", c.Price.Text(c.Total), c.Price.Text(c.Saved))))
 	}

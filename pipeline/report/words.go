@@ -3,8 +3,10 @@ package report
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline/figures"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
@@ -13,6 +15,25 @@ func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC"
 
 // brief is a time in tables that say that their times are in UTC.
 func brief(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
+
+// basis is what the answers rest on, in words; "" if that is not known.
+func basis(c record.Snapshot) string {
+	var shares []string
+	b := c.Basis
+	sum := b.Service + b.Page + b.Name + b.Title + b.Model
+	for _, name := range []client.Basis{client.BasisService, client.BasisPage, client.BasisName, client.BasisTitle, client.BasisModel} {
+		if n := *b.Of(name); n > 0 {
+			shares = append(shares, fmt.Sprintf("%s %s (%s)", name, figures.Count(n), figures.Percent(figures.Share(n, sum))))
+		}
+	}
+	if c.Unread > 0 {
+		shares = append(shares, figures.Count(c.Unread)+" pages could not be read")
+	}
+	if len(shares) > 0 && c.FromStore > 0 {
+		shares = append(shares, figures.Count(c.FromStore)+" were stored")
+	}
+	return strings.Join(shares, ", ")
+}
 
 // took is the time of all starts, without the time between them.
 func took(r *Run) string {

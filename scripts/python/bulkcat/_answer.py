@@ -51,6 +51,7 @@ class Answer(_Levels):
     value_local: str | None
     categories: tuple[Category, ...]
     source: str | None = None  # with the option source_columns
+    basis: str | None = None  # what the answer rests on: "service", "page", "name", "title" or "model"
     answered_at: str | None = None
 
     @classmethod
@@ -60,7 +61,7 @@ class Answer(_Levels):
         first = entries[0] if entries else Category("", None, None, ())
         return cls(
             first.value if entries else None, first.category_id, first.confidence, row["status"], row["error"], first.levels,
-            first.title, first.value_local, entries, row.get("source"), row.get("answered_at"),
+            first.title, first.value_local, entries, row.get("source"), row.get("basis"), row.get("answered_at"),
         )  # fmt: skip
 
 

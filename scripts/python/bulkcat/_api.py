@@ -407,7 +407,7 @@ def _classifications(call: _Call) -> list[str]:
 
 
 # The names of new columns. A column title is that of industries alone.
-_NEW = "value|category_id|value_local|confidence|status|error|categories|source|answered_at|level_[0-9]+"
+_NEW = "value|category_id|value_local|confidence|status|error|categories|source|basis|answered_at|level_[0-9]+"
 
 
 def _check_names(frame: _frames.Frame, call: _Call, new: str) -> None:
@@ -468,7 +468,7 @@ def _renamed(rows: _frames.Columns, prefix: str, kept: set[str]) -> _frames.Colu
     """The columns for a frame, with their names there. No column stays in rows, so that each can be freed once it is used."""
     from bulkcat._frames import typed
 
-    last = ("status", "error", "source", "answered_at")
+    last = ("status", "error", "source", "basis", "answered_at")
     dropped = {"record", "input", "rank", "classification"} - kept
     order = [n for n in rows if n not in dropped and n not in last] + [n for n in last if n in rows]
     first = [n for n in ("record", "classification", "rank") if n in order]
