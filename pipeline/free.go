@@ -81,12 +81,12 @@ func (s *Session) newFree(store *answers.Store) (*cascade.Cascade, error) {
 }
 
 // unreached says that the model does not reach the precision.
-func (s *Session) unreached() *cascade.Audit {
-	return &cascade.Audit{Source: s.options.Free.source(), Precision: s.options.Free.Precision, Cause: cascade.Unreached}
+func (s *Session) unreached() *record.Audit {
+	return &record.Audit{Source: s.options.Free.source(), Precision: s.options.Free.Precision, Cause: record.Unreached}
 }
 
 // warnUnfree says why nothing is free.
-func (s *Session) warnUnfree(a *cascade.Audit) {
+func (s *Session) warnUnfree(a *record.Audit) {
 	s.options.Log.Warn("no answer is free", "reason", a.String())
 }
 
@@ -184,7 +184,7 @@ func (s *Session) passes(ctx, out context.Context, account *record.Account, part
 }
 
 // warnRaised warns of an audit that has failed.
-func (s *Session) warnRaised(failed, next cascade.Audit) {
+func (s *Session) warnRaised(failed, next record.Audit) {
 	log := s.options.Log.With("differ", failed.Disagreed, "audited", failed.Sample, "threshold", failed.Threshold)
 	if next.Step == 0 {
 		log.Warn("the service agrees with too few of the free answers, however sure the model is: everything is asked")

@@ -23,7 +23,6 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/learn"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/cascade"
 	"github.com/bulkcat/bulkcat/pipeline/output"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/verify"
@@ -273,14 +272,14 @@ func TestFreeNights(t *testing.T) {
 		same    bool // rows, and nothing is asked
 		asked   int  // in the second night, at least; with a new plan
 		twice   bool // answers count no more
-		cause   cascade.Cause
+		cause   record.AuditCause
 	}{
 		"the same list":                    {same: true},
 		"the same list, a changed service": {service: changed, same: true},
 		"a longer list":                    {change: more, asked: 300},
-		"a longer list, a changed service": {service: changed, change: more, asked: 920, cause: cascade.AuditFailed},
+		"a longer list, a changed service": {service: changed, change: more, asked: 920, cause: record.AuditFailed},
 		"answers that are too old": {service: changed, change: func(o *pipeline.SessionOptions) { o.Store.MaxAge = time.Millisecond }, asked: 1320, twice: true,
-			cause: cascade.AuditFailed},
+			cause: record.AuditFailed},
 		"a finer precision": {change: func(o *pipeline.SessionOptions) { o.Free.Precision, o.Output.Overwrite = 0.91, true }, asked: 300},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -680,7 +679,7 @@ func TestNotSure(t *testing.T) {
 	o := freely(t, v)
 	o.Free.Precision = 0.999
 	account, err := runSession(t, o)
-	if err != nil || account.Free.Cause != cascade.Unreached || v.answers() != 1320 || account.Counts.Free != 0 || checkFree(t, o, account) != 0 {
+	if err != nil || account.Free.Cause != record.Unreached || v.answers() != 1320 || account.Counts.Free != 0 || checkFree(t, o, account) != 0 {
 		t.Errorf("%+v, %d asked, %v", account.Free, v.answers(), err)
 	}
 }

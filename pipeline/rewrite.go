@@ -12,7 +12,6 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
-	"github.com/bulkcat/bulkcat/pipeline/cascade"
 	"github.com/bulkcat/bulkcat/pipeline/flow"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
@@ -34,8 +33,8 @@ type Rewriting struct {
 type Rewritten struct {
 	Counts   record.Snapshot
 	Inputs   []record.Input
-	Embedded bool           // the embedded service has computed the answers that are not stored
-	Free     *cascade.Audit // of the free answers; nil for none
+	Embedded bool          // the embedded service has computed the answers that are not stored
+	Free     *record.Audit // of the free answers; nil for none
 }
 
 // Rewrite gives the rows of a run to a sink again: the rows of the same records and answers are the same. Options have what

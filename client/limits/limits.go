@@ -245,16 +245,6 @@ func (c *Controller) grow(now time.Time) {
 	}
 }
 
-// Try returns a permit for a first attempt, and false if no first attempt may be sent now.
-func (c *Controller) Try(now time.Time) (Permit, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if d, _ := c.decide(now, Queue{First: true}); d.Action != SendFirst {
-		return Permit{}, false
-	}
-	return c.begin(now, true), true
-}
-
 // begin returns the permit of an attempt that is sent now.
 func (c *Controller) begin(now time.Time, first bool) Permit {
 	if first {
@@ -309,9 +299,6 @@ func (c *Controller) unit() time.Duration {
 	}
 	return max(time.Second, 3*c.pressure.took, least)
 }
-
-// MostInFlight is the upper bound of the number of attempts in flight.
-func (c *Controller) MostInFlight() int { return c.options.InFlight }
 
 // Rate is the allowed rate in requests a second; +Inf without a limit.
 func (c *Controller) Rate() float64 {

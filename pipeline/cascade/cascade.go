@@ -17,6 +17,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/spill"
 )
 
@@ -308,7 +309,7 @@ func (c *Cascade) Count(r client.Request, o answers.Outcome) error {
 }
 
 // Raise moves to the next step whose audit has not failed. It returns the failed audit.
-func (c *Cascade) Raise() (failed Audit) {
+func (c *Cascade) Raise() (failed record.Audit) {
 	failed = c.Audit()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -340,13 +341,13 @@ func (c *Cascade) AtRisk() int64 {
 }
 
 // Audit returns the current audit.
-func (c *Cascade) Audit() Audit {
-	a := Audit{Source: c.options.Source, Begun: c.plan.Begun, Precision: c.options.Precision}
+func (c *Cascade) Audit() record.Audit {
+	a := record.Audit{Source: c.options.Source, Begun: c.plan.Begun, Precision: c.options.Precision}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	at := c.at
 	if at == len(c.plan.Steps) {
-		if a.Cause = c.cause(); a.Cause != AuditFailed {
+		if a.Cause = c.cause(); a.Cause != record.AuditFailed {
 			a.Requests = c.sure
 			return a
 		}
@@ -356,21 +357,21 @@ func (c *Cascade) Audit() Audit {
 	}
 	s := &c.plan.Steps[at]
 	a.Threshold, a.Requests, a.Sample, a.Disagreed, a.Missing = s.Threshold, s.requests, s.sample, s.disagreed, s.missing()
-	a.setBound()
+	a = Restated(a)
 	return a
 }
 
 // cause returns why no answer is free.
-func (c *Cascade) cause() Cause {
+func (c *Cascade) cause() record.AuditCause {
 	switch {
 	case c.unplanned():
-		return Unplanned
+		return record.Unplanned
 	case len(c.plan.Steps) > 0:
-		return AuditFailed
+		return record.AuditFailed
 	case c.sure > 0:
-		return TooFew
+		return record.TooFew
 	}
-	return NoneSure
+	return record.NoneSure
 }
 
 // leastSample returns the minimum size of a sample: 300 for a precision up to 95%, and more above. The bound then reaches the

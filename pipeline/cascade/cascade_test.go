@@ -14,6 +14,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 var begun = time.Date(2026, 11, 25, 8, 0, 0, 0, time.UTC)
@@ -182,18 +183,18 @@ func TestSample(t *testing.T) {
 		before      int // of the requests, those that were answered before the plan
 		steps       int
 		least, most int // requests of the sample
-		cause       Cause
+		cause       record.AuditCause
 	}{
 		"few":                  {n: 1000, steps: 2, least: 300, most: 300},
-		"too few":              {n: 500, cause: TooFew},
+		"too few":              {n: 500, cause: record.TooFew},
 		"many":                 {n: 60_000, change: func(o *Options) { o.Audit = 0.05 }, steps: 5, least: 1400, most: 1600},
 		"a finer precision":    {n: 20_000, change: func(o *Options) { o.Precision = 0.99 }, steps: 4, least: 1500, most: 1500},
 		"no audit":             {n: 1000, change: func(o *Options) { o.Audit = 0 }, steps: 1},
-		"all are audited":      {n: 1000, change: func(o *Options) { o.Audit = 1 }, cause: TooFew},
-		"never sure":           {n: 1000, change: func(o *Options) { o.Threshold = 1 }, cause: NoneSure},
-		"other classification": {n: 1000, change: func(o *Options) { o.Classification = "another" }, cause: NoneSure},
+		"all are audited":      {n: 1000, change: func(o *Options) { o.Audit = 1 }, cause: record.TooFew},
+		"never sure":           {n: 1000, change: func(o *Options) { o.Threshold = 1 }, cause: record.NoneSure},
+		"other classification": {n: 1000, change: func(o *Options) { o.Classification = "another" }, cause: record.NoneSure},
 		"answered before":      {n: 2000, before: 1000, steps: 2, least: 300, most: 300},
-		"offline":              {n: 1000, change: func(o *Options) { o.Offline = true }, cause: Unplanned},
+		"offline":              {n: 1000, change: func(o *Options) { o.Offline = true }, cause: record.Unplanned},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, queries := options(), unanswered(tt.n)
@@ -260,7 +261,7 @@ func TestAudit(t *testing.T) {
 	if err := c.Count(last, outcomeOf(true)); err != nil {
 		t.Error(err)
 	}
-	if a := c.Audit(); a.Missing != 0 || a.Bound < 0.95 || a.Level != 0.975 || a != a.Restated() {
+	if a := c.Audit(); a.Missing != 0 || a.Bound < 0.95 || a.Level != 0.975 || a != Restated(a) {
 		t.Errorf("at the most: %+v", a)
 	}
 	if err := other.Count(last, outcomeOf(false)); err != ErrRaised {
@@ -288,7 +289,7 @@ func TestNothingIsFreeAtLast(t *testing.T) {
 	for {
 		sample, free := asked(t, c, queries)
 		if free == 0 {
-			if a := c.Audit(); a.Step != 0 || c.Free() != 0 || a.Cause != AuditFailed {
+			if a := c.Audit(); a.Step != 0 || c.Free() != 0 || a.Cause != record.AuditFailed {
 				t.Errorf("at last: %s, %d free", a, c.Free())
 			}
 			return
@@ -406,7 +407,7 @@ func TestNights(t *testing.T) {
 		queries  []answers.Query
 		change   func(*Options)
 		number   int // of the plan of the next night
-		cause    Cause
+		cause    record.AuditCause
 		saved    int // the number of the plan in the store after it
 	}{
 		"killed":               {answered: 0.5, queries: queries, number: 1, saved: 1},
@@ -420,8 +421,8 @@ func TestNights(t *testing.T) {
 		"too old":              {answered: 1, queries: queries, change: func(o *Options) { o.MaxAge = 23 * time.Hour }, number: 2, saved: 2},
 		"not too old":          {answered: 1, queries: queries, change: func(o *Options) { o.MaxAge = 25 * time.Hour }, number: 1, saved: 1},
 		"offline":              {answered: 1, queries: queries, change: func(o *Options) { o.Offline, o.MaxAge = true, time.Hour }, number: 1, saved: 1},
-		"offline, more":        {answered: 1, queries: unanswered(n + 100), change: func(o *Options) { o.Offline = true }, number: 2, cause: Unplanned, saved: 1},
-		"offline, of settings": {answered: 1, queries: queries, change: func(o *Options) { o.Offline, o.Run = true, "other" }, number: 1, cause: Unplanned},
+		"offline, more":        {answered: 1, queries: unanswered(n + 100), change: func(o *Options) { o.Offline = true }, number: 2, cause: record.Unplanned, saved: 1},
+		"offline, of settings": {answered: 1, queries: queries, change: func(o *Options) { o.Offline, o.Run = true, "other" }, number: 1, cause: record.Unplanned},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := newStore(t)

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/money"
-	"github.com/bulkcat/bulkcat/pipeline/cascade"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
 	"github.com/bulkcat/bulkcat/writer/regular"
@@ -43,8 +42,8 @@ type Account struct {
 
 	Expectations []Expected `json:"expectations,omitempty"` // of the output; empty if none were checked
 
-	Models []Model        `json:"models,omitempty"` // that answer, those of the free answers too
-	Free   *cascade.Audit `json:"free,omitempty"`   // of the answers that a model gives in place of a hosted service; nil for none
+	Models []Model `json:"models,omitempty"` // that answer, those of the free answers too
+	Free   *Audit  `json:"free,omitempty"`   // of the answers that a model gives in place of a hosted service; nil for none
 
 	FinishBy *FinishBy `json:"finish_by,omitempty"` // nil without a deadline
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/money"
-	"github.com/bulkcat/bulkcat/pipeline/cascade"
 	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
@@ -33,7 +32,7 @@ type Run struct {
 	Starts   []Start         `json:"starts"` // the first one first
 	Cost     Cost            `json:"cost"`
 	Counts   record.Snapshot `json:"counts"`         // of the last start
-	Free     *cascade.Audit  `json:"free,omitempty"` // of the answers of a model, of which Counts has the number
+	Free     *record.Audit   `json:"free,omitempty"` // of the answers of a model, of which Counts has the number
 	Files    []record.Output `json:"files"`
 	Inputs   []record.Input  `json:"inputs"`
 	Models   []record.Model  `json:"models,omitempty"`

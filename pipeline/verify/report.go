@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/bulkcat/bulkcat/pipeline/cascade"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -34,8 +33,8 @@ type Figures struct {
 	Answers     int64 `json:"answers_compared"` // records with the answer of the run, in each classification
 	NotCompared int64 `json:"answers_not_compared"`
 
-	Free  int64          `json:"free,omitempty"`  // records that a model has answered for nothing, by the account
-	Audit *cascade.Audit `json:"audit,omitempty"` // of these; nil if no model has answered
+	Free  int64         `json:"free,omitempty"`  // records that a model has answered for nothing, by the account
+	Audit *record.Audit `json:"audit,omitempty"` // of these; nil if no model has answered
 
 	Classifications []string `json:"classifications"` // of every record
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/cascade"
 	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
@@ -298,7 +299,7 @@ func (v *verification) checkCounts() {
 		expect(v.report, "", "choice of the free records", again.Choice(), audit.Choice())
 	}
 	if audit != nil {
-		restated := audit.Restated()
+		restated := cascade.Restated(*audit)
 		expect(v.report, "", "level of the audit", restated.Level, audit.Level)
 		expect(v.report, "", "bound of the audit", restated.Bound, audit.Bound)
 		if again != nil {
