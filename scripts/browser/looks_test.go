@@ -133,10 +133,10 @@ func multiply(list []report.Category, times int64) {
 }
 
 // spans are a time line with a span for some seconds of a recording.
-func spans(list []record.Status, seconds int) (spans []report.Span) {
+func spans(list []record.Status, seconds int) (spans []record.Span) {
 	for i := seconds; i < len(list); i += seconds {
 		from, to := list[i-seconds], list[i]
-		spans = append(spans, report.Span{
+		spans = append(spans, record.Span{
 			Start: 1, From: from.Updated, To: to.Updated, State: to.State, Records: to.Records - from.Records, Requests: to.Requests - from.Requests,
 			Outcomes: difference(to.Outcomes, from.Outcomes),
 		})

@@ -27,6 +27,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"github.com/bulkcat/bulkcat/pipeline/record"
+
 	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/scripts/process"
 )
@@ -203,23 +205,20 @@ func TestPageOfARun(t *testing.T) {
 		t.Errorf("exit status %d, want 3", got)
 	}
 
-	// The figures at the end are those of the file and of verify.
-	text, err := os.ReadFile(filepath.Join(folder, "out.csv.status.json"))
+	// The figures at the end are those of the account and of verify.
+	account, err := record.ReadAccount(t.Context(), record.AccountPath(filepath.Join(folder, "out.csv")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var status struct{ Records, Requests, Unanswered int64 }
-	if err := json.Unmarshal(text, &status); err != nil {
-		t.Fatal(err)
-	}
+	counts := account.Counts
 	var done int64
 	b.do(t, chromedp.Evaluate(`document.querySelector("progress").value`, &done))
-	if done != status.Records {
-		t.Errorf("the page has %d records, the status file %d", done, status.Records)
+	if done != counts.Read {
+		t.Errorf("the page has %d records, the account %d", done, counts.Read)
 	}
-	for name, want := range map[string]int64{"Requests": status.Requests, "Without an answer": status.Unanswered} {
+	for name, want := range map[string]int64{"Requests": counts.Requests, "Without an answer": counts.Unanswered()} {
 		if got := b.figure(t, name); got != fmt.Sprint(want) {
-			t.Errorf("%s: the page has %s, the status file %d", name, got, want)
+			t.Errorf("%s: the page has %s, the account %d", name, got, want)
 		}
 	}
 	verify := exec.CommandContext(t.Context(), *bulkcat, "verify", "out.csv", "--json")
@@ -232,8 +231,8 @@ func TestPageOfARun(t *testing.T) {
 	if err := json.Unmarshal(report, &checked); err != nil {
 		t.Fatalf("verify --json: %v: %s", err, report)
 	}
-	if checked.Records != status.Records {
-		t.Errorf("verify counts %d records, the page %d", checked.Records, status.Records)
+	if checked.Records != counts.Read {
+		t.Errorf("verify counts %d records, the page %d", checked.Records, counts.Read)
 	}
 
 	errors, all := b.noted()
