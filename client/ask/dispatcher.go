@@ -10,8 +10,8 @@ import (
 // A Front has the requests that a [Dispatcher] sends, and does what runs and gateways do in different ways. The Dispatcher
 // calls it from one goroutine, except for Report.
 type Front[T Asked] interface {
-	// Waiting returns which requests wait, beside those that are parked.
-	Waiting(now time.Time) limits.Queue
+	// Waiting returns which requests wait, beside those that are parked. It may take a while.
+	Waiting() limits.Queue
 	// Next takes the request of limits.SendFirst, SendRetry or SendKnown; false if it waits no more.
 	Next(limits.Action) (T, bool)
 	// Send begins an attempt, and does not wait for its end, which [Dispatcher.End] reports.
@@ -70,8 +70,9 @@ func (d *Dispatcher[T]) Run(ctx context.Context) error {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for ctx.Err() == nil {
-		now := time.Now()
-		failed, queue, due := d.Decide(now, d.limits, d.front.Waiting(now))
+		queue := d.front.Waiting()
+		now := time.Now() // not before: the limits would take the request for one that was sent earlier
+		failed, queue, due := d.Decide(now, d.limits, queue)
 		for _, t := range failed {
 			d.front.GiveUp(t)
 		}

@@ -28,7 +28,7 @@ func (f *queueFront) note(event string, x *item) {
 	f.events = append(f.events, event+" "+x.Request.Input)
 }
 
-func (f *queueFront) Waiting(time.Time) limits.Queue {
+func (f *queueFront) Waiting() limits.Queue {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return limits.Queue{First: len(f.queue) > 0}
@@ -140,4 +140,50 @@ func TestSooner(t *testing.T) {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 	}
+}
+
+// lateFront says after a while which requests wait, and notes when it sends them. An attempt ends at once.
+type lateFront struct {
+	*Dispatcher[*item]
+	waits []time.Duration // of each call of Waiting
+	sent  []time.Time
+	stop  context.CancelFunc
+}
+
+func (f *lateFront) Waiting() limits.Queue {
+	if len(f.waits) == 0 {
+		f.stop()
+		return limits.Queue{}
+	}
+	time.Sleep(f.waits[0])
+	f.waits = f.waits[1:]
+	return limits.Queue{First: true}
+}
+
+func (f *lateFront) Next(limits.Action) (*item, bool) { return named("a"), true }
+
+func (f *lateFront) Send(_ *item, permit limits.Permit) {
+	f.sent = append(f.sent, time.Now())
+	f.End(permit, limits.Result{Signal: limits.Answered})
+}
+
+func (f *lateFront) GiveUp(*item)                          {}
+func (f *lateFront) AskQuota(context.Context) limits.Quota { return limits.Quota{} }
+func (f *lateFront) Report(limits.Effect)                  {}
+
+// A front may wait before it says which requests wait, as for a commit. The next request keeps its distance all the same.
+func TestAFrontThatWaitsKeepsThePace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithTimeout(t.Context(), time.Hour)
+		f := &lateFront{waits: []time.Duration{0, 0, 5 * time.Second, 0, 0, 0}, stop: stop}
+		f.Dispatcher = NewDispatcher(f, limits.New(limits.Options{Rate: 1}, time.Now()))
+		if err := f.Run(ctx); err != nil || len(f.sent) < 3 {
+			t.Fatalf("%d requests, %v", len(f.sent), err)
+		}
+		for i, sent := range f.sent[1:] {
+			if apart := sent.Sub(f.sent[i]); apart < time.Second {
+				t.Errorf("requests %d and %d are %v apart", i+1, i+2, apart)
+			}
+		}
+	})
 }

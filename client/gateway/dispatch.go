@@ -14,10 +14,10 @@ import (
 type front struct{ *Gateway }
 
 // Waiting returns whether calls wait for their first attempt.
-func (g front) Waiting(now time.Time) limits.Queue {
+func (g front) Waiting() limits.Queue {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.look(now)
+	g.look(time.Now())
 	return limits.Queue{First: g.queue.Len() > 0}
 }
 

@@ -2,7 +2,6 @@ package flow
 
 import (
 	"context"
-	"time"
 
 	"github.com/bulkcat/bulkcat/client/ask"
 	"github.com/bulkcat/bulkcat/client/limits"
@@ -20,7 +19,7 @@ func (r *run) ask() error {
 }
 
 // Waiting takes the task that is asked for the first time next.
-func (r *run) Waiting(time.Time) limits.Queue {
+func (r *run) Waiting() limits.Queue {
 	r.awaitCommit()
 	r.endSeries()
 	if r.first == nil {
