@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/pipeline/record"
@@ -134,6 +135,7 @@ func (c *comparison) end() {
 	var found []row
 	if g := f.next; g != nil && g.Rows[0].Record == r.Record && g.Rows[0].Classification == r.Classification {
 		found = f.take(c)
+		c.takeTime(f, rows, found)
 	}
 	if slices.EqualFunc(rows, found, slices.Equal[row]) {
 		return
@@ -150,6 +152,24 @@ func (c *comparison) end() {
 	if f.excused = true; r.Status != writer.StatusPending {
 		c.Answers--
 		c.NotCompared++
+	}
+}
+
+// takeTime gives the rows of a record the time of those that are there, if that is in the run: the embedded service stores
+// only its answers from pages, and gives the others again at another time.
+func (c *comparison) takeTime(f *file, rows, found []row) {
+	a, at := c.account, f.takenAt
+	began := a.Started
+	if len(a.Earlier) > 0 {
+		began = a.Earlier[0].Started
+	}
+	i := slices.IndexFunc(c.columns, func(column writer.Column) bool { return column.ID == writer.ColumnAnsweredAt })
+	if i < 0 || !c.embedded || !c.first.AnsweredAt.After(a.Ended) || at.Before(began) || at.After(a.Ended) {
+		return
+	}
+	f.excused = true
+	for _, r := range rows {
+		r[i] = found[0][i]
 	}
 }
 
@@ -230,6 +250,7 @@ type file struct {
 	err  error           // of opening and reading
 
 	taken   writer.Status // of the last group
+	takenAt time.Time     // when it was answered
 	last    int64         // the last record that is compared
 	found   bool          // there is a finding
 	excused bool          // a record may differ
@@ -293,7 +314,7 @@ func (f *file) head(c *comparison) row {
 
 // take takes the rows of the next group.
 func (f *file) take(c *comparison) (rows []row) {
-	f.taken = f.next.Rows[0].Status
+	f.taken, f.takenAt = f.next.Rows[0].Status, f.next.Rows[0].AnsweredAt
 	for i := range f.next.Rows {
 		rows = c.appendRead(rows, f.next.Rows[i])
 	}

@@ -316,7 +316,7 @@ func TestEmbeddedService(t *testing.T) {
 	f := newFixture(t, "out.parquet", func(o *pipeline.SessionOptions) {
 		o.Kind, o.Classifications, o.Taxonomies = client.Product, []string{custom.Name, client.ProductTaxonomy}, []*taxonomy.Custom{custom}
 		o.Service = pipeline.Service{Name: "embedded", Free: true, Categorizer: embedded.New(embedded.Options{Custom: []*taxonomy.Taxonomy{&custom.Taxonomy}})}
-		o.Input.Columns, o.Output.SourceColumns = []string{"note"}, false
+		o.Input.Columns = []string{"note"}
 		if err := os.WriteFile(o.Input.Paths[0], []byte("note\nred sofa\ndesk lamp\n\noak chair\n"+strings.Repeat("x", 5000)+"\n"), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -329,7 +329,13 @@ func TestEmbeddedService(t *testing.T) {
 		t.Errorf("with the taxonomy: %+v, %v", r, err)
 	}
 	rows, schema := f.rows()
-	rows[0].CategoryID = "9"
+	now := rows[0].AnsweredAt
+	rows[0].AnsweredAt = now.Add(time.Hour)
+	f.rewrite(rows, schema, true)
+	if r, err := Run(t.Context(), own); err != nil || len(r.Findings) != 1 || r.Findings[0].Record != 1 || r.Findings[0].What != "answered_at" {
+		t.Errorf("a time after the run: %+v, %v", r.Findings, err)
+	}
+	rows[0].AnsweredAt, rows[0].CategoryID = now, "9"
 	f.rewrite(rows, schema, true)
 	if r, err := Run(t.Context(), own); err != nil || len(r.Findings) != 1 || r.Findings[0].Record != 1 || r.Findings[0].What != "category_id" {
 		t.Errorf("a changed id: %+v, %v", r.Findings, err)
