@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
@@ -45,12 +44,12 @@ spellings. The answers in outputs, and in copies of the store, stay.`,
 			return f.run(cmd.Context(), s)
 		},
 	}
-	addGroup(cmd, "Store", f.bind)
-	addGroup(cmd, "Answers", func(flags *pflag.FlagSet) {
-		flags.StringVar(&f.inputFile, "input-file", "", "delete for the inputs in `FILE`, one on a line")
-		flags.StringArrayVar(&f.domains, "domain", nil, "delete for all websites of this `DOMAIN` and of those below it; may be given several times")
-		flags.StringVar(&f.kind, "kind", "", "only answers of this kind: website or product")
-		flags.StringVar(&f.classification, "classification", "", "only answers in the classification of this `name`")
+	addGroup(cmd, "Store", f.options())
+	addGroup(cmd, "Answers", []option{
+		{name: "input-file", to: &f.inputFile, help: "delete for the inputs in `FILE`, one on a line"},
+		{name: "domain", to: &f.domains, help: "delete for all websites of this `DOMAIN` and of those below it; may be given several times"},
+		{name: "kind", to: &f.kind, help: "only answers of this kind: website or product"},
+		{name: "classification", to: &f.classification, help: "only answers in the classification of this `name`"},
 	})
 	return cmd
 }

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/pipeline/diff"
 	"github.com/bulkcat/bulkcat/writer"
@@ -42,13 +41,13 @@ confidence (with the same category).`,
 		Args: operands(2, 2, "name the old and the new output"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args[0], args[1]) },
 	}
-	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
-		flags.StringVarP(&f.path, "output", "o", "", "write the changes as rows to `FILE`, or - for standard output")
-		flags.StringVar(&f.format, "output-format", "", "parquet, csv or jsonl (default: by the extension of the file; csv on standard output)")
-		f.replace.bind(flags)
-		flags.IntVar(&f.level, "level", 1, "the level `N` of the categories of the moves")
-		flags.BoolVar(&f.asJSON, "json", false, "the counts and the moves as one line of JSON")
-		flags.BoolVar(&f.exitCode, "exit-code", false, "end with the status 1 if anything changed, and with 0 if nothing did")
+	addGroup(cmd, "Output", []option{
+		{name: "output", short: "o", to: &f.path, help: "write the changes as rows to `FILE`, or - for standard output"},
+		{name: "output-format", to: &f.format, help: "parquet, csv or jsonl (default: by the extension of the file; csv on standard output)"},
+	}, f.replace.options(), []option{
+		{name: "level", to: &f.level, or: 1, check: atLeast(&f.level, 1), help: "the level `N` of the categories of the moves"},
+		{name: "json", to: &f.asJSON, help: "the counts and the moves as one line of JSON"},
+		{name: "exit-code", to: &f.exitCode, help: "end with the status 1 if anything changed, and with 0 if nothing did"},
 	})
 	return cmd
 }
@@ -107,9 +106,7 @@ func (f *diffFlags) run(ctx context.Context, old, fresh string) error {
 
 // check gives the format of the rows.
 func (f *diffFlags) check() (writer.Format, error) {
-	switch err := atLeast("--level", f.level, 1); {
-	case err != nil:
-		return "", err
+	switch {
 	case f.path == "" && f.format != "":
 		return "", errors.New("--output-format: name a file with -o")
 	case f.format != "":

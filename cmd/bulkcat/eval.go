@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline"
@@ -45,21 +44,17 @@ asked, so nothing is charged; with --fetch never no network is needed.`,
 			return f.run(cmd.Context())
 		},
 	}
-	addGroup(cmd, "Input", func(flags *pflag.FlagSet) {
-		f.input.bindLabelled(flags, &f.labelColumn)
-		flags.Int64Var(&f.limit, "limit", 0, "read only the first `N` records")
+	addGroup(cmd, "Input", f.input.labelledOptions(&f.labelColumn), []option{
+		{name: "limit", to: &f.limit, check: atLeast(&f.limit, 0), help: "read only the first `N` records"},
 	})
-	addGroup(cmd, "Service", func(flags *pflag.FlagSet) {
-		flags.StringVar(&f.kind, "kind", "", "website or product (default: by the classification; product without one)")
-		flags.StringVar(&f.classification, "classification", "", "the `name` of the classification (default "+client.TaxonomyV3+" or "+client.ProductTaxonomy+")")
-		f.service.fetch.bind(flags)
-		f.service.taxonomies.bind(flags)
-		f.service.taxonomies.bindEdition(flags)
+	addGroup(cmd, "Service", []option{
+		{name: "kind", to: &f.kind, help: "website or product (default: by the classification; product without one)"},
+		{name: "classification", to: &f.classification, help: "the `name` of the classification (default " + client.TaxonomyV3 + " or " + client.ProductTaxonomy + ")"},
+	}, f.service.fetch.options(), f.service.taxonomies.options(), f.service.taxonomies.editionOptions())
+	addGroup(cmd, "Output", []option{
+		{name: "json", to: &f.asJSON, help: "one line of JSON"},
 	})
-	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
-		flags.BoolVar(&f.asJSON, "json", false, "one line of JSON")
-	})
-	addGroup(cmd, "Run", f.log.bind)
+	addGroup(cmd, "Run", f.log.options())
 	return cmd
 }
 
@@ -115,9 +110,7 @@ func (f *evalFlags) check() (client.Kind, error) {
 // checkKind finds the kind, and sets the default classification.
 func (f *evalFlags) checkKind() (client.Kind, error) {
 	kind := client.Kind(f.kind)
-	switch err := atLeast("--limit", f.limit, 0); {
-	case err != nil:
-		return "", err
+	switch {
 	case kind == "" && client.CheckClassification(client.Website, f.classification) == nil:
 		kind = client.Website
 	case kind == "" && len(f.service.taxonomies.models.loaded) > 0:
@@ -133,5 +126,5 @@ func (f *evalFlags) checkKind() (client.Kind, error) {
 	if err := client.CheckClassification(kind, f.classification); err != nil {
 		return "", fmt.Errorf("--classification: %w", err)
 	}
-	return kind, f.log.check()
+	return kind, nil
 }

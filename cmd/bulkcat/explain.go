@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded"
@@ -39,16 +38,13 @@ the service is below the table. The answers of hosted services cannot be explain
 			return f.run(cmd.Context(), client.Kind(args[0]), args[1])
 		},
 	}
-	addGroup(cmd, "Service", func(flags *pflag.FlagSet) {
-		flags.StringVar(&f.classification, "classification", "", "the `name` of the classification (default "+client.TaxonomyV3+" or "+client.ProductTaxonomy+")")
-		f.fetch.bind(flags)
-		f.taxonomies.bind(flags)
-		f.taxonomies.bindEdition(flags)
+	addGroup(cmd, "Service", []option{
+		{name: "classification", to: &f.classification, help: "the `name` of the classification (default " + client.TaxonomyV3 + " or " + client.ProductTaxonomy + ")"},
+	}, f.fetch.options(), f.taxonomies.options(), f.taxonomies.editionOptions())
+	addGroup(cmd, "Output", []option{
+		{name: "json", to: &f.asJSON, help: "one line of JSON, with all contributions"},
 	})
-	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
-		flags.BoolVar(&f.asJSON, "json", false, "one line of JSON, with all contributions")
-	})
-	addGroup(cmd, "Run", f.log.bind)
+	addGroup(cmd, "Run", f.log.options())
 	return cmd
 }
 
@@ -88,9 +84,6 @@ func (f *explainFlags) request(kind client.Kind, input string) (client.Request, 
 	}
 	if err := client.CheckClassification(kind, f.classification); err != nil {
 		return client.Request{}, fmt.Errorf("--classification: %w", err)
-	}
-	if err := f.log.check(); err != nil {
-		return client.Request{}, err
 	}
 	normalizer := normalize.Normalizer{AskPlaceholders: true} // the input was typed
 	request, err := normalizer.Request(kind, input, f.classification)

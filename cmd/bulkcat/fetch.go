@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"math"
 
-	"github.com/spf13/pflag"
 	"golang.org/x/time/rate"
 
 	"github.com/bulkcat/bulkcat/client/embedded/page"
@@ -16,13 +15,6 @@ type fetchFlags struct {
 	mode         page.Mode
 	rate         fetchRate
 	allowPrivate bool
-}
-
-func (f *fetchFlags) bind(flags *pflag.FlagSet) {
-	f.mode, f.rate = page.Auto, fetchRate{rateValue(math.Inf(1))}
-	flags.Var(&f.mode, "fetch", "whether the embedded service reads the pages of websites: auto, always or never")
-	flags.Var(&f.rate, "fetch-rate", "pages at most over all hosts, such as 20/s or 600/m; 0 for no limit; each host gets one request at a time in any case")
-	flags.BoolVar(&f.allowPrivate, "allow-private", false, "also read pages at addresses of the local network")
 }
 
 func (f *fetchFlags) fetcher(log *slog.Logger) *page.Fetcher {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/pipeline/finish"
 	"github.com/bulkcat/bulkcat/writer"
@@ -43,11 +42,11 @@ missing or incomplete, or if the folder is not balanced.`,
 			return s.printBalance(report, writer.Clean(options.Folder), asJSON)
 		},
 	}
-	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
-		flags.StringVarP(&options.Output, "output", "o", "", "a `FILE` for the rows of all shards, in input order")
-		flags.StringVar((*string)(&options.Format), "output-format", "", "parquet, csv or jsonl (default: by the output's extension)")
-		flags.BoolVar(&options.Overwrite, "overwrite", false, "replace a file that exists")
-		flags.BoolVar(&asJSON, "json", false, "the report as one line of JSON")
+	addGroup(cmd, "Output", []option{
+		{name: "output", short: "o", to: &options.Output, help: "a `FILE` for the rows of all shards, in input order"},
+		{name: "output-format", to: (*string)(&options.Format), help: "parquet, csv or jsonl (default: by the output's extension)"},
+		{name: "overwrite", to: &options.Overwrite, help: "replace a file that exists"},
+		{name: "json", to: &asJSON, help: "the report as one line of JSON"},
 	})
 	return cmd
 }

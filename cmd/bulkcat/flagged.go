@@ -3,8 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/places"
@@ -13,45 +15,38 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// flagOf has the flag of each option that cannot be used as it is.
-var flagOf = map[string]string{
-	"pipeline.Classifications":       "--classification",
-	"pipeline.Scheme":                "--scheme",
-	"pipeline.Dedupe":                "--dedupe",
-	"pipeline.Limit":                 "--limit",
-	"pipeline.Sample":                "--sample",
-	"pipeline.Shard":                 "--shard",
-	"pipeline.Limits.MaxRequests":    "--max-requests",
-	"pipeline.MaxCost":               "--max-cost",
-	"pipeline.Store.Path":            "--store",
-	"pipeline.Grace":                 "--grace",
-	"pipeline.Requests":              "--requests",
-	"pipeline.Free.Model":            "--free",
-	"pipeline.Free.Precision":        "--precision",
-	"pipeline.Free.Audit":            "--audit",
-	"pipeline.Output.Format":         "--output-format",
-	"pipeline.Output.PartRows":       "--part-rows",
-	"pipeline.Output.Levels":         "--levels",
-	"pipeline.Output.Language":       "--language",
-	"pipeline.Output.Carry":          "--carry",
-	"pipeline.Output.Shape":          "--shape",
-	"pipeline.Output.Top":            "--top",
-	"pipeline.Output.MinConfidence":  "--min-confidence",
-	"pipeline.Output.EscapeFormulas": "--escape-formulas",
-	"pipeline.Store.RefreshBudget":   "--refresh-budget",
-	"pipeline.Expect":                "--expect",
-	"pipeline.Expect.Against":        "--expect-against",
-	"pipeline.LabelColumn":           "--label-column",
-	"pipeline.Stored":                "--store",
-	"pipeline.Stored.Source":         "--source",
-	"reader.Columns":                 "--column",
-	"reader.Dialect":                 "--dialect",
-	"reader.Encoding":                "--encoding",
-	"reader.Format":                  "--input-format",
-	"reader.Sheet":                   "--sheet",
-	"page.Mode":                      "--fetch",
-	"pipeline.Input.Paths":           "the input",
-	"pipeline.Output.Path":           "--output",
+// flagOf is the flag of an option of a library, such as "pipeline.Output.Levels"; "" if there is none. The flag of most
+// options has their name.
+func flagOf(option string) string {
+	if flag, ok := otherNames[option]; ok {
+		return flag
+	}
+	name := strings.ToLower(capital.ReplaceAllString(option[strings.LastIndex(option, ".")+1:], "$1-$2"))
+	for _, kind := range []client.Kind{client.Website, client.Product} {
+		if cmd, _ := newRunCommand(streams{}, kind); cmd.Flags().Lookup(name) != nil {
+			return "--" + name
+		}
+	}
+	return ""
+}
+
+var capital = regexp.MustCompile(`([a-z])([A-Z])`)
+
+// otherNames has the flags with other names than the option, and those of other commands than runs.
+var otherNames = map[string]string{
+	"pipeline.Classifications": "--classification",
+	"pipeline.Store.Path":      "--store",
+	"pipeline.Free.Model":      "--free",
+	"pipeline.Output.Format":   "--output-format",
+	"pipeline.Expect.Against":  "--expect-against",
+	"pipeline.LabelColumn":     "--label-column",
+	"pipeline.Stored":          "--store",
+	"pipeline.Stored.Source":   "--source",
+	"reader.Columns":           "--column",
+	"reader.Format":            "--input-format",
+	"page.Mode":                "--fetch",
+	"pipeline.Input.Paths":     "the input",
+	"pipeline.Output.Path":     "--output",
 }
 
 // adviceOf ends the message of an error that another value of an option may prevent.
@@ -111,9 +106,9 @@ func flagged(err error) error {
 	}
 	switch e := err.(type) {
 	case *pipeline.OptionError:
-		return &usageError{fmt.Errorf("%s: %w", firstOf(flagOf[e.OptionName()], e.Option), e.Err)}
+		return &usageError{fmt.Errorf("%s: %w", firstOf(flagOf(e.OptionName()), e.Option), e.Err)}
 	case *reader.OptionError:
-		return &usageError{fmt.Errorf("%s: %s", firstOf(flagOf[e.OptionName()], "option "+e.Option), e.Reason)}
+		return &usageError{fmt.Errorf("%s: %s", firstOf(flagOf(e.OptionName()), "option "+e.Option), e.Reason)}
 	case *reader.FormatError:
 		if option := e.OptionName(); option == "reader.Dialect" || option == "reader.Columns" {
 			return &usageError{advised(err)}

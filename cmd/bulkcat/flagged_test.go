@@ -35,6 +35,9 @@ func TestFlaggedNamesFlags(t *testing.T) {
 		{"no candidate", &reader.ColumnError{Candidates: []string{"url"}, Option: "Columns"}, "; name one with --column NAME, or add --dialect header=N if line N has the names of the columns, or header=none if the first line is data"},
 		{"sheet", &reader.OptionError{Option: "Sheet", Reason: "there is none"}, "--sheet: there is none"},
 		{"levels", errors.Join(&pipeline.OptionError{Option: "Output.Levels", Err: errors.New("too many")}), "--levels: too many"},
+		{"two words", &pipeline.OptionError{Option: "Store.RefreshBudget", Err: errors.New("too many")}, "--refresh-budget: too many"},
+		{"another name", &pipeline.OptionError{Option: "Output.Format", Err: errors.New("unknown")}, "--output-format: unknown"},
+		{"no flag", &pipeline.OptionError{Option: "Each", Err: errors.New("missing")}, "Each: missing"},
 		{"no option", &client.Error{Class: client.Quota, Status: 402}, "the quota of the API key is used up"},
 	} {
 		once := flagged(tt.err)
@@ -63,7 +66,7 @@ func TestAdviceNamesFlags(t *testing.T) {
 	for option, text := range adviceOf {
 		checkFlags(t, known, option, text)
 	}
-	for option, text := range flagOf {
+	for option, text := range otherNames {
 		checkFlags(t, known, option, text)
 	}
 }

@@ -7,18 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
-
-// bindFree binds the flags that say what a model answers instead of the hosted service.
-func (f *runFlags) bindFree(flags *pflag.FlagSet) {
-	f.Free.Precision, f.Free.Audit = 0.95, 0.01 // one in a hundred finds a model that has become worse, and costs little
-	flags.StringVar(&f.freeModel, "free", "", "answer with the model in `FILE` (made by bulkcat learn) where the model is sure, and ask the hosted service for the other records; the column source names the model or the service of each row")
-	flags.Var((*shareValue)(&f.Free.Precision), "precision", "the share of the answers of --free with which the service has to agree")
-	flags.Var((*shareValue)(&f.Free.Audit), "audit", "the share of the requests of --free that the service is asked as well, at random: at least 300 requests; 0 for no audit")
-}
 
 // loadFree reads the model of --free.
 func (f *runFlags) loadFree(hosted bool) (err error) {

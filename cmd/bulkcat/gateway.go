@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"time"
-
-	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
@@ -31,15 +30,15 @@ type gatewayFlags struct {
 // gatewayInFlight is the number of requests that a gateway answers at once: most wait for the upstream.
 const gatewayInFlight = 16384
 
-func (f *gatewayFlags) bind(flags *pflag.FlagSet) {
-	flags.StringVar(&f.upstream, "upstream", "", "be a gateway to the hosted service at `URL`, with the API key in BULKCAT_API_KEY")
-	flags.StringVar(&f.keyFile, "upstream-key-file", "", "read the API key of the hosted service from `FILE` instead of BULKCAT_API_KEY")
-	flags.StringVar(&f.store, "store", "", "keep the answers of the hosted service in `FILE`, which runs and other gateways share (default $XDG_STATE_HOME/bulkcat/answers.db)")
-	flags.Var(&f.maxAge, "max-age", "ask again for answers older than this, such as 30d or 12h; 0 for any age. A request can ask for younger answers with Cache-Control: max-age")
-	flags.Var((*rateValue)(&f.limits.Rate), "rate", "requests to the hosted service at most, such as 10/s or 600/m; auto learns what the service allows")
-	flags.Int64Var(&f.limits.Reserve, "reserve", -1, "leave `N` requests of the hosted service's quota; -1 for no bound")
-	f.price.bind(flags)
-	f.requests.bindRequests(flags)
+func (f *gatewayFlags) options() []option {
+	return slices.Concat([]option{
+		{name: "upstream", to: &f.upstream, help: "be a gateway to the hosted service at `URL`, with the API key in BULKCAT_API_KEY"},
+		{name: "upstream-key-file", to: &f.keyFile, help: "read the API key of the hosted service from `FILE` instead of BULKCAT_API_KEY"},
+		{name: "store", to: &f.store, help: "keep the answers of the hosted service in `FILE`, which runs and other gateways share (default $XDG_STATE_HOME/bulkcat/answers.db)"},
+		{name: "max-age", to: &f.maxAge, help: "ask again for answers older than this, such as 30d or 12h; 0 for any age. A request can ask for younger answers with Cache-Control: max-age"},
+		{name: "rate", to: (*rateValue)(&f.limits.Rate), help: "requests to the hosted service at most, such as 10/s or 600/m; auto learns what the service allows"},
+		{name: "reserve", to: &f.limits.Reserve, or: -1, help: "leave `N` requests of the hosted service's quota; -1 for no bound"},
+	}, f.price.options(), f.requests.requestOptions())
 }
 
 func (f *gatewayFlags) check(taxonomies customFlags, state string) error {

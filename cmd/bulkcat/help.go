@@ -36,9 +36,6 @@ const statusLine = "Exit status: 0 complete, 1 failed, 2 usage, 3 unanswered, 4 
 // helpAll is the flag for the whole help. It is no flag of a command: see takeHelpAll.
 const helpAll = "--help-all"
 
-const everydayOfRuns = "column classification output output-format shape carry language dedupe top min-confidence overwrite api-key-file " +
-	"rate max-requests price max-cost finish-by max-age expect dry-run sample limit offline report listen"
-
 // everyday are the flags that most users of a command with many flags need, and that --help shows: 24 at most.
 var everyday = map[string]string{
 	"website": everydayOfRuns,

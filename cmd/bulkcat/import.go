@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
@@ -42,19 +41,16 @@ answers are as old as the file. Runs that ask the service at --source find them.
 		Args: operands(1, 0, "name the stores or the tables whose answers are added"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args) },
 	}
-	addGroup(cmd, "Store", func(flags *pflag.FlagSet) {
-		f.bind(flags)
-		flags.StringVar(&f.source, "source", "", "the `URL` of the service that has given the answers; of stores, only its answers are added")
-		flags.StringVar(&f.as, "as", "", "add the answers of stores as those of the service at `URL`, to which it has moved")
+	addGroup(cmd, "Store", f.options(), []option{
+		{name: "source", to: &f.source, help: "the `URL` of the service that has given the answers; of stores, only its answers are added"},
+		{name: "as", to: &f.as, help: "add the answers of stores as those of the service at `URL`, to which it has moved"},
 	})
-	addGroup(cmd, "Table", func(flags *pflag.FlagSet) {
-		f.input.bindColumns(flags, "input-column", "the `column` of the inputs; may be given several times")
-		flags.StringVar(&f.category, "category-column", "", "the `column` of the categories, as the service gives them")
-		flags.StringVar(&f.confidence, "confidence-column", "", "the `column` of their confidences (default: none)")
-		flags.StringVar(&f.kind, "kind", "", "website or product (default: by the name of the input column)")
-		flags.StringVar(&f.classification, "classification", "", "the `name` of the classification (default "+client.TaxonomyV3+" or "+client.ProductTaxonomy+")")
-		f.input.bindFormat(flags)
-	})
+	addGroup(cmd, "Table", f.input.columnOptions("input-column", "the `column` of the inputs; may be given several times"), []option{
+		{name: "category-column", to: &f.category, help: "the `column` of the categories, as the service gives them"},
+		{name: "confidence-column", to: &f.confidence, help: "the `column` of their confidences (default: none)"},
+		{name: "kind", to: &f.kind, help: "website or product (default: by the name of the input column)"},
+		{name: "classification", to: &f.classification, help: "the `name` of the classification (default " + client.TaxonomyV3 + " or " + client.ProductTaxonomy + ")"},
+	}, f.input.formatOptions())
 	return cmd
 }
 

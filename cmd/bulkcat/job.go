@@ -70,10 +70,9 @@ first job. The exit status is the worst of all jobs: from the best, 0, 3, 4, 5, 
 			return runJobs(cmd.Context(), s, opened)
 		},
 	}
-	addGroup(cmd, "Run", func(flags *pflag.FlagSet) {
-		flags.BoolVar(&dryRun, "dry-run", false, "read the inputs and say what all jobs would ask, without asking")
-		log.bind(flags)
-	})
+	addGroup(cmd, "Run", []option{
+		{name: "dry-run", to: &dryRun, help: "read the inputs and say what all jobs would ask, without asking"},
+	}, log.options())
 	return cmd
 }
 
@@ -144,7 +143,7 @@ func openJob(ctx context.Context, s streams, file *jobs.File, settings jobs.Job,
 	}
 	j.flags.input.Paths = settings.Inputs
 	_, err = j.flags.openNotices(ctx)
-	if err := errors.Join(err, j.flags.complete()); err != nil {
+	if err := errors.Join(err, j.cmd.PreRunE(j.cmd, nil), j.flags.complete()); err != nil {
 		return nil, file.ErrorAt(settings.Line, "%w", err)
 	}
 	return j, nil

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded"
@@ -73,26 +72,23 @@ listed with their lines; --suspects also lists the labels that are probably wron
 			return f.run(cmd.Context())
 		},
 	}
-	addGroup(cmd, "Input", func(flags *pflag.FlagSet) {
-		f.input.bindLabelled(flags, &f.labelColumn)
-		flags.StringVar(&f.store, "store", "", "learn from the answers of a hosted service in the store `FILE` in place of files")
-		flags.StringVar(&f.source, "source", "", "the `URL` of that service, if the store has answers of several")
-		flags.Int64Var(&f.limit, "limit", 0, "read only the first `N` records; of a store N answers, chosen by a hash of their inputs (default 100000)")
+	addGroup(cmd, "Input", f.input.labelledOptions(&f.labelColumn), []option{
+		{name: "store", to: &f.store, help: "learn from the answers of a hosted service in the store `FILE` in place of files"},
+		{name: "source", to: &f.source, help: "the `URL` of that service, if the store has answers of several"},
+		{name: "limit", to: &f.limit, check: atLeast(&f.limit, 0), help: "read only the first `N` records; of a store N answers, chosen by a hash of their inputs (default 100000)"},
 	})
-	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
-		flags.StringVarP(&f.output, "output", "o", "", "write the model to `FILE`")
-		flags.StringVar(&f.suspects, "suspects", "", "write the labels that are wrong or probably wrong to `FILE`, as CSV, and the repeated inputs")
-		f.replace.bind(flags)
-		flags.BoolVar(&f.asJSON, "json", false, "one line of JSON")
+	addGroup(cmd, "Output", []option{
+		{name: "output", short: "o", to: &f.output, help: "write the model to `FILE`"},
+		{name: "suspects", to: &f.suspects, help: "write the labels that are wrong or probably wrong to `FILE`, as CSV, and the repeated inputs"},
+	}, f.replace.options(), []option{
+		{name: "json", to: &f.asJSON, help: "one line of JSON"},
 	})
-	addGroup(cmd, "Service", func(flags *pflag.FlagSet) {
-		flags.StringVar(&f.kind, "kind", "", "website or product (default: by the classification; product without one)")
-		flags.StringVar(&f.classification, "classification", "", "the `name` of the classification (default "+client.TaxonomyV3+" or "+client.ProductTaxonomy+")")
-		flags.StringArrayVar(&f.taxonomies.given, "taxonomy", nil, "the labels are categories of the custom product taxonomy in `FILE`, which the model keeps, and whose classification is "+client.CustomPrefix+" and the name of the file; NAME=FILE gives the classification a name")
-		f.taxonomies.bindEdition(flags)
-		f.fetch.bind(flags)
-	})
-	addGroup(cmd, "Run", f.log.bind)
+	addGroup(cmd, "Service", []option{
+		{name: "kind", to: &f.kind, help: "website or product (default: by the classification; product without one)"},
+		{name: "classification", to: &f.classification, help: "the `name` of the classification (default " + client.TaxonomyV3 + " or " + client.ProductTaxonomy + ")"},
+		{name: "taxonomy", to: &f.taxonomies.given, help: "the labels are categories of the custom product taxonomy in `FILE`, which the model keeps, and whose classification is " + client.CustomPrefix + " and the name of the file; NAME=FILE gives the classification a name"},
+	}, f.taxonomies.editionOptions(), f.fetch.options())
+	addGroup(cmd, "Run", f.log.options())
 	return cmd
 }
 

@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
@@ -18,10 +17,6 @@ import (
 type listenFlags struct {
 	addr   string
 	server *live.Server // nil without a page
-}
-
-func (f *listenFlags) bind(flags *pflag.FlagSet) {
-	flags.StringVar(&f.addr, "listen", "", "serve a page about the run or the service, /metrics (Prometheus), /status.json and /healthz on `HOST:PORT`, such as 127.0.0.1:9464; port 0 takes a free one. Other names than HOST and localhost are refused, because a foreign page could read this one under a name of its own. The page needs no key, and that of a run has inputs of the list: do not expose it to the internet")
 }
 
 // open begins to listen. What is shown, a run or a service, is named in a message.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"log/slog"
 	"os"
 
@@ -17,19 +16,6 @@ type logFlags struct {
 	debug  bool
 }
 
-func (f *logFlags) bind(flags *pflag.FlagSet) {
-	flags.StringVar(&f.format, "log-format", "", "of all lines on standard error: text or json (default: sentences on a terminal, or else text)")
-	flags.BoolVar(&f.quiet, "quiet", false, "print only warnings and errors")
-	flags.BoolVar(&f.debug, "debug", false, "also log every failed attempt")
-}
-
-func (f *logFlags) check() error {
-	if f.format != "" && f.format != "text" && f.format != "json" {
-		return fmt.Errorf("--log-format: %q must be text or json", f.format)
-	}
-	return nil
-}
-
 // logger makes the log.
 func (f *logFlags) logger(c *terminal.Console) *slog.Logger {
 	level := slog.LevelInfo
@@ -41,7 +27,7 @@ func (f *logFlags) logger(c *terminal.Console) *slog.Logger {
 	}
 	return c.Logger(level, f.format == "text", func(a slog.Attr) slog.Attr {
 		if a.Key == "option" { // libraries name options
-			a = slog.String("flag", firstOf(flagOf[a.Value.String()], a.Value.String()))
+			a = slog.String("flag", firstOf(flagOf(a.Value.String()), a.Value.String()))
 		}
 		return a
 	})

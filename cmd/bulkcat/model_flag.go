@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/learn"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
@@ -17,10 +15,6 @@ type modelFlags struct {
 	given    []string // files
 	loaded   []*learn.Model
 	editions taxonomy.Choice // of the models
-}
-
-func (f *modelFlags) bind(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.given, "model", nil, "let the embedded service answer with the model in `FILE`, which bulkcat learn has made, and ask for its classification unless --classification is given; may be given several times")
 }
 
 // loadModels reads the models, and the taxonomies in them.

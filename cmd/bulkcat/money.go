@@ -16,12 +16,6 @@ type priceFlags struct {
 	flags *pflag.FlagSet // the flags themselves, which know whether they were set
 }
 
-func (f *priceFlags) bind(flags *pflag.FlagSet) {
-	f.flags = flags
-	flags.Var((*amountValue)(&f.Request), "price", "what a request of the hosted service costs, such as 0.002, for the costs in dry runs, progress, reports and accounts")
-	flags.StringVar(&f.Currency, "price-currency", "USD", "the `CURRENCY` of --price")
-}
-
 // get returns the price, which is that of a profile if the flags give none; zero if there is none.
 func (f *priceFlags) get(profile client.Profile) (money.Price, error) {
 	if profile.Price != "" && !f.flags.Changed("price") {
@@ -58,12 +52,6 @@ type moneyFlags struct {
 	price       priceFlags
 	maxCost     money.Amount
 	refreshCost money.Amount
-}
-
-func (f *moneyFlags) bind(flags *pflag.FlagSet) {
-	f.price.bind(flags)
-	flags.Var((*amountValue)(&f.maxCost), "max-cost", "stop before the requests of all starts of the run cost more, by --price; each attempt counts; 0 for no bound")
-	flags.Var((*amountValue)(&f.refreshCost), "refresh-cost", "ask again for stored answers, as --refresh-budget does, for so much money")
 }
 
 // applyMoney sets the price, and the bounds of requests by those of money. The embedded service costs nothing.

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/notify"
 	"github.com/bulkcat/bulkcat/pipeline/record"
@@ -21,13 +19,6 @@ type notifyFlags struct {
 	on     string
 	format notify.Format
 	onEnd  string
-}
-
-func (f *notifyFlags) bind(flags *pflag.FlagSet) {
-	flags.StringVar(&f.url, "notify", "", "post a message to this `URL` when the run ends; set BULKCAT_NOTIFY instead if the URL is a secret")
-	bindList(flags, &f.on, "notify-on", "end,stop", "when to post: end, stop (ended early, resumable), outage, quota=80% (of the quota at the start is used), or several with a comma between")
-	flags.StringVar((*string)(&f.format), "notify-format", string(notify.JSON), "of messages: json or slack")
-	flags.StringVar(&f.onEnd, "on-end", "", "run `CMD` in the shell when the run ends, with BULKCAT_RUN_STATUS, BULKCAT_RUN_OUTPUT, BULKCAT_RUN_RECORDS and more in its environment, but without the variables of flags and keys; it is killed after an hour")
 }
 
 // notifySecret is the variable with the secret that signs messages.

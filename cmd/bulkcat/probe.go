@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline/places"
@@ -40,13 +39,13 @@ func newProbe(s streams) *cobra.Command {
 			return f.run(cmd.Context(), s.text())
 		},
 	}
-	addGroup(cmd, "Service", f.service.bindService)
-	addGroup(cmd, "Probe", func(flags *pflag.FlagSet) {
-		flags.StringVar(&f.classification, "classification", "", "find the member of this custom classification, too: `"+client.CustomPrefix+"NAME`")
-		flags.StringVar(&f.profile, "profile", "", "write the profile to `FILE`, for --profile of the other commands; an earlier profile is replaced")
-		f.replace.bind(flags)
-		f.price.bind(flags)
-		flags.BoolVar(&f.dryRun, "dry-run", false, "list the requests, but make none")
+	f.service.flags, f.price.flags = cmd.Flags(), cmd.Flags()
+	addGroup(cmd, "Service", f.service.optionsOfProbe())
+	addGroup(cmd, "Probe", []option{
+		{name: "classification", to: &f.classification, help: "find the member of this custom classification, too: `" + client.CustomPrefix + "NAME`"},
+		{name: "profile", to: &f.profile, help: "write the profile to `FILE`, for --profile of the other commands; an earlier profile is replaced"},
+	}, f.replace.options(), f.price.options(), []option{
+		{name: "dry-run", to: &f.dryRun, help: "list the requests, but make none"},
 	})
 	return cmd
 }
@@ -96,7 +95,7 @@ func (f *probeFlags) options(ctx context.Context) (client.ProbeOptions, error) {
 	if f.classification != "" && !client.IsCustom(f.classification) {
 		return client.ProbeOptions{}, fmt.Errorf("--classification: %q must be a custom one, %sNAME", f.classification, client.CustomPrefix)
 	}
-	options, err := f.service.options(ctx, 1)
+	options, err := f.service.clientOptions(ctx, 1)
 	if err != nil {
 		return client.ProbeOptions{}, err
 	}

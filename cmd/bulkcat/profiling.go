@@ -7,8 +7,6 @@ import (
 	"runtime"
 	"runtime/pprof"
 	"runtime/trace"
-
-	"github.com/spf13/pflag"
 )
 
 // profilingFlags are hidden flags for work on the speed of bulkcat.
@@ -16,20 +14,6 @@ type profilingFlags struct {
 	cpu    string
 	memory string
 	trace  string
-}
-
-func (f *profilingFlags) bind(flags *pflag.FlagSet) {
-	for _, flag := range []struct {
-		to         *string
-		name, text string
-	}{
-		{&f.cpu, "cpuprofile", "write a CPU profile to `FILE`"},
-		{&f.memory, "memprofile", "write a profile of all allocations to `FILE`"},
-		{&f.trace, "trace", "write an execution trace to `FILE`"},
-	} {
-		flags.StringVar(flag.to, flag.name, "", flag.text)
-		flags.Lookup(flag.name).Hidden = true
-	}
 }
 
 // start starts the profiles; stop ends them and writes the files.

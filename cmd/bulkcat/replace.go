@@ -7,8 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/spf13/pflag"
-
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/writer/regular"
 )
@@ -16,8 +14,10 @@ import (
 // replaceFlag reports whether a command may replace a file that it has not written.
 type replaceFlag struct{ overwrite bool }
 
-func (f *replaceFlag) bind(flags *pflag.FlagSet) {
-	flags.BoolVar(&f.overwrite, "overwrite", false, "replace a file that exists")
+func (f *replaceFlag) options() []option {
+	return []option{
+		{name: "overwrite", to: &f.overwrite, help: "replace a file that exists"},
+	}
 }
 
 // check returns a usage error if path cannot have a new file: its folder is missing or cannot be written, or

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/pipeline/record"
@@ -40,11 +39,10 @@ report says what is unknown.`,
 		Args: operands(1, 1, "no output: name a file or folder that a run has written"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args[0]) },
 	}
-	addGroup(cmd, "Report", func(flags *pflag.FlagSet) {
-		flags.StringVarP(&f.path, "output", "o", "-", "the `FILE` of the report, or - for standard output")
-		flags.StringVar(&f.format, "format", "", "html, md or json (default: by the extension of the file; md on standard output)")
-		f.replace.bind(flags)
-	})
+	addGroup(cmd, "Report", []option{
+		{name: "output", short: "o", to: &f.path, or: "-", help: "the `FILE` of the report, or - for standard output"},
+		{name: "format", to: &f.format, help: "html, md or json (default: by the extension of the file; md on standard output)"},
+	}, f.replace.options())
 	return cmd
 }
 

@@ -118,21 +118,6 @@ func operands(least, most int, missing string) cobra.PositionalArgs {
 	}
 }
 
-// groupAnnotation is the annotation of a flag with the title of its group.
-const groupAnnotation = "bulkcat_flag_group"
-
-// addGroup adds flags under a title.
-func addGroup(cmd *cobra.Command, title string, bind func(*pflag.FlagSet)) {
-	flags := pflag.NewFlagSet(title, pflag.ContinueOnError)
-	flags.SortFlags = false
-	bind(flags)
-	flags.VisitAll(func(f *pflag.Flag) {
-		f.Annotations = map[string][]string{groupAnnotation: {title}}
-	})
-	cmd.Flags().SortFlags = false
-	cmd.Flags().AddFlagSet(flags)
-}
-
 // print prints a result as text, or as one line of JSON.
 func (s streams) print(result interface{ WriteText(io.Writer) error }, asJSON bool) error {
 	if asJSON {

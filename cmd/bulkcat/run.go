@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
@@ -59,7 +58,8 @@ const untilStdinEnds = "until-stdin-ends"
 
 // newRunCommand makes the command of a kind.
 func newRunCommand(s streams, kind client.Kind) (*cobra.Command, *runFlags) {
-	f := &runFlags{SessionOptions: pipeline.SessionOptions{Kind: kind}, streams: s, started: time.Now()}
+	f := &runFlags{streams: s, started: time.Now()}
+	f.Kind, f.Retry = kind, client.DefaultRetryPolicy()
 	cmd := &cobra.Command{
 		Use:  string(kind) + " INPUT... -o OUTPUT",
 		Args: operands(1, 0, "no input: name a file, a pattern such as 'feeds/*.csv', or - for standard input"),
@@ -81,59 +81,11 @@ func newRunCommand(s streams, kind client.Kind) (*cobra.Command, *runFlags) {
 			})
 		},
 	}
-	addGroup(cmd, "Input", f.bindInput)
-	addGroup(cmd, "Output", func(flags *pflag.FlagSet) { bindOutput(flags, kind, &f.Output) })
-	addGroup(cmd, "Service", func(flags *pflag.FlagSet) {
-		f.service.bind(flags)
-		f.service.fetch.bind(flags)
-		f.service.taxonomies.bindEdition(flags)
-		if kind == client.Product {
-			f.service.taxonomies.bind(flags)
-		} else {
-			f.service.taxonomies.models.bind(flags)
-		}
-	})
-	addGroup(cmd, "Free answers", f.bindFree)
-	addGroup(cmd, "Pace", f.bindPace)
-	addGroup(cmd, "Quota and clock", f.bindLimits)
-	addGroup(cmd, "Store", f.bindStore)
-	addGroup(cmd, "Expectation", f.expect.bindElse)
-	addGroup(cmd, "Run", f.bindRun)
-	addGroup(cmd, "Notification", f.notify.bind)
-	addGroup(cmd, "Page", f.listen.bind)
+	f.service.flags, f.money.price.flags = cmd.Flags(), cmd.Flags()
+	for _, g := range f.options() {
+		addGroup(cmd, g.title, g.options)
+	}
 	return cmd, f
-}
-
-func (f *runFlags) bindInput(flags *pflag.FlagSet) {
-	f.input.bind(flags)
-	names := client.Classifications(f.Kind)
-	if f.Kind == client.Product {
-		names = append(names, client.CustomPrefix+"NAME")
-	}
-	bindList(flags, &f.classification, "classification", names[0], "the classification: `"+strings.Join(names, "` or ")+", or several with a comma between, each with its own requests and rows")
-	flags.BoolVar(&f.AskPlaceholders, "ask-placeholders", false, "also ask for texts that stand for a missing value, such as NULL, N/A and #REF!, which are invalid otherwise")
-	if f.Kind == client.Website {
-		flags.StringVar(&f.Scheme, "scheme", "https", "of bare domains, and unless --dedupe exact is given of all websites: https or http")
-		flags.StringVar(&f.Dedupe, "dedupe", record.DedupeSite, "one request for each spelling of a website (exact), for all spellings of a page (site), for all pages of a host (host), or for all hosts of a registrable domain (domain), with rows for each record")
-	}
-}
-
-func (f *runFlags) bindRun(flags *pflag.FlagSet) {
-	flags.Int64Var(&f.Limit, "limit", 0, "read only the first `N` records")
-	flags.Int64Var(&f.Sample, "sample", 0, "only `N` random records of the whole input, in its order: always the same of the same list; the output is one of its own, and the run of the whole list has their answers from the store")
-	flags.StringVar(&f.shard, "shard", "", "ask only for the `K/N`th part of the input, such as 3/16, into a folder of its own in the output folder; auto takes the place of a task in its array (Slurm, Kubernetes, AWS Batch, Cloud Run) from the environment; see bulkcat finish")
-	flags.BoolVar(&f.Strict, "strict", false, "stop at the first invalid record")
-	flags.BoolVar(&f.KeepGoing, "keep-going", false, "go on even if the service rejects every input, because the inputs are wrong and not the settings, or has never answered")
-	flags.BoolVar(&f.partial, "partial", false, "ask nothing: write the answers so far, and the other records as pending")
-	flags.BoolVar(&f.Offline, "offline", false, "ask nothing: write the answers of a finished run again, in another format or with other columns")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "read the input and say what a run would ask and save, without asking")
-	flags.DurationVar(&f.Grace, "grace", 20*time.Second, "time for requests in flight after the run is interrupted")
-	flags.StringVar(&f.report, "report", "", "write a report on the run to `FILE`: .html, .md or .json")
-	flags.StringVar(&f.Requests, "requests", "", "write a row for each attempt to `FILE` (.csv, .jsonl or .parquet): time, input, classification, status, milliseconds, attempt and cost; FILE.log has the rows of all starts of the run, also of those that were killed")
-	f.log.bind(flags)
-	flags.BoolVar(&f.untilStdinEnds, untilStdinEnds, false, "stop, resumable, when standard input ends, for the program that has started this one")
-	flags.Lookup(untilStdinEnds).Hidden = true
-	f.profiling.bind(flags)
 }
 
 // complete makes the options from the flags, except for the service.
@@ -163,7 +115,7 @@ func (f *runFlags) complete() error {
 	if f.Shard, err = parseShard(f.shard); err != nil {
 		return fmt.Errorf("--shard: %w", err)
 	}
-	err = errors.Join(flagged(f.Check()), atLeast("--part-rows", f.Output.PartRows, 1), f.checkReport(), f.checkPace(), f.log.check())
+	err = errors.Join(flagged(f.Check()), f.checkReport())
 	f.Grace = max(f.Grace, 1) // 0 stands for the default
 	return err
 }
@@ -328,32 +280,6 @@ type inputFlags struct {
 	dialect string
 }
 
-func (f *inputFlags) bind(flags *pflag.FlagSet) {
-	f.bindColumns(flags, "column", "the input's `column`, in any case and with other spaces and underscores; for JSONL and Parquet it may be a dotted path, and in a JSON file products[].title; given several times, the input is the values that are not blank, in this order")
-	f.bindFormat(flags)
-}
-
-// bindColumns binds the flags of the input columns.
-func (f *inputFlags) bindColumns(flags *pflag.FlagSet, name, usage string) {
-	flags.StringArrayVar(&f.Columns, name, nil, usage)
-	flags.StringVar(&f.Join, "join", reader.DefaultJoin, "the `TEXT` between the values of several input columns")
-}
-
-// bindLabelled binds the flags of an input with labels.
-func (f *inputFlags) bindLabelled(flags *pflag.FlagSet, labelColumn *string) {
-	f.bindColumns(flags, "input-column", "the `column` of the inputs; may be given several times")
-	flags.StringVar(labelColumn, "label-column", "", "the `column` of the labels")
-	f.bindFormat(flags)
-}
-
-// bindFormat binds all input flags except those of the columns.
-func (f *inputFlags) bindFormat(flags *pflag.FlagSet) {
-	flags.StringVar(&f.Format, "input-format", "", reader.FormatNames()+" (default: by name and content)")
-	flags.StringVar(&f.Sheet, "sheet", "", "the `SHEET` of an Excel file (default: the first)")
-	flags.StringVar(&f.dialect, "dialect", "", "of CSV and text, with a comma between: delimiter=C, quote=C, escape=C, comment=TEXT (none: there is none), header=LINE or header=none (the columns are 1, 2, ...), strict (RFC 4180 and no guesses), as in delimiter=tab,quote=none,header=3 (default: by the content)")
-	flags.StringVar(&f.Encoding, "encoding", "", "utf-8, utf-16, windows-1252, windows-1251, iso-8859-2, shift_jis, gbk or another label of the WHATWG Encoding Standard (default: by the byte order mark, or else by the content)")
-}
-
 // options gives the reader's options.
 func (f *inputFlags) options(stdin io.Reader) (o reader.Options, err error) {
 	o = f.Options
@@ -366,12 +292,4 @@ func (f *inputFlags) options(stdin io.Reader) (o reader.Options, err error) {
 		return o, fmt.Errorf("--dialect: %w", err)
 	}
 	return o, nil
-}
-
-// bindStore binds the flags that say where answers are stored, and which stored answers count.
-func (f *runFlags) bindStore(flags *pflag.FlagSet) {
-	flags.StringVar(&f.Store.Path, "store", "", "keep answers in `FILE`, which any number of runs share (default $XDG_STATE_HOME/bulkcat/answers.db, for all runs of the user)")
-	flags.Var((*ageValue)(&f.Store.MaxAge), "max-age", "ask again for answers older than this, such as 30d or 12h; 0 for any age")
-	flags.Int64Var(&f.Store.RefreshBudget, "refresh-budget", 0, "ask again for the `N` oldest stored answers of the input")
-	flags.BoolVar(&f.Store.RetryRejected, "retry-rejected", false, "ask again for inputs that the service rejected")
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"golang.org/x/net/netutil"
 
 	"github.com/bulkcat/bulkcat/client"
@@ -74,37 +73,23 @@ of others.
 			return f.serve(cmd.Context(), s)
 		},
 	}
-	addGroup(cmd, "Service", f.bindService)
-	addGroup(cmd, "Limits", f.bindLimits)
-	addGroup(cmd, "Gateway", f.gateway.bind)
-	addGroup(cmd, "Run", f.bindRun)
-	addGroup(cmd, "Page", f.listen.bind)
+	addGroup(cmd, "Service", []option{
+		{name: "addr", to: &f.addr, or: "127.0.0.1:8080", help: "listen on `HOST:PORT`; port 0 takes a free one"},
+		{name: "api-key-file", to: &f.apiKeyFile, help: "`FILE` of accepted API keys, one a line, with quota= or cost= (both also of a /day, /week or /month), zone=, rate=, burst=, in-flight=, priority=, plan= and name= after it"},
+		{name: "state", to: &f.state, help: "keep the used quota of the keys in `FILE`; a crash loses at most one second of usage. Without FILE a restart loses all. A gateway keeps it in its store, and loses none"},
+	}, f.tls.options(), f.fetch.options(), f.taxonomies.options(), f.taxonomies.editionOptions())
+	addGroup(cmd, "Limits", []option{
+		{name: "max-in-flight", to: &f.maxInFlight, or: 1024, check: atLeast(&f.maxInFlight, 1), help: "answer `N` categorizations at once, of a key four fifths at most; further requests wait for 10 s, the keys in turn, and then get 503. A gateway, whose requests mostly wait, answers 16384"},
+		{name: "max-connections", to: &f.maxConns, or: 8192, check: atLeast(&f.maxConns, 1), help: "keep `N` connections open; further connections wait"},
+		{name: "grace", to: &f.grace, or: 20 * time.Second, help: "time for requests in flight after the service is stopped"},
+	})
+	f.gateway.price.flags = cmd.Flags()
+	addGroup(cmd, "Gateway", f.gateway.options())
+	addGroup(cmd, "Run", []option{
+		{name: "access-log", to: &f.accessLog, help: "log every request"},
+	}, f.log.options())
+	addGroup(cmd, "Page", f.listen.options())
 	return cmd
-}
-
-func (f *serveFlags) bindService(flags *pflag.FlagSet) {
-	flags.StringVar(&f.addr, "addr", "127.0.0.1:8080", "listen on `HOST:PORT`; port 0 takes a free one")
-	flags.StringVar(&f.apiKeyFile, "api-key-file", "", "`FILE` of accepted API keys, one a line, with quota= or cost= (both also of a /day, /week or /month), zone=, rate=, burst=, in-flight=, priority=, plan= and name= after it")
-	flags.StringVar(&f.state, "state", "", "keep the used quota of the keys in `FILE`; a crash loses at most one second of usage. Without FILE a restart loses all. A gateway keeps it in its store, and loses none")
-	f.tls.bind(flags)
-	f.fetch.bind(flags)
-	f.taxonomies.bind(flags)
-	f.taxonomies.bindEdition(flags)
-}
-
-func (f *serveFlags) bindLimits(flags *pflag.FlagSet) {
-	flags.IntVar(&f.maxInFlight, "max-in-flight", 1024, "answer `N` categorizations at once, of a key four fifths at most; further requests wait for 10 s, the keys in turn, and then get 503. A gateway, whose requests mostly wait, answers 16384")
-	flags.IntVar(&f.maxConns, "max-connections", 8192, "keep `N` connections open; further connections wait")
-	flags.DurationVar(&f.grace, "grace", 20*time.Second, "time for requests in flight after the service is stopped")
-}
-
-func (f *serveFlags) bindRun(flags *pflag.FlagSet) {
-	flags.BoolVar(&f.accessLog, "access-log", false, "log every request")
-	f.log.bind(flags)
-}
-
-func (f *serveFlags) check() error {
-	return errors.Join(atLeast("--max-in-flight", f.maxInFlight, 1), atLeast("--max-connections", f.maxConns, 1), f.gateway.check(f.taxonomies, f.state), f.log.check())
 }
 
 // serve listens until the context ends, then lets requests in flight finish.
@@ -112,7 +97,7 @@ func (f *serveFlags) serve(ctx context.Context, s streams) (err error) {
 	if f.addr, err = addressOf(f.addr); err != nil {
 		return &usageError{fmt.Errorf("--addr: %w", err)}
 	}
-	if err := f.check(); err != nil {
+	if err := f.gateway.check(f.taxonomies, f.state); err != nil {
 		return &usageError{err}
 	}
 	outlivePipes()

@@ -40,30 +40,6 @@ type serviceFlags struct {
 	taxonomies  customFlags
 }
 
-func (f *serviceFlags) bind(flags *pflag.FlagSet) {
-	f.bindService(flags)
-	flags.StringVar(&f.profilePath, "profile", "", "ask the service as the profile in `FILE` says, which bulkcat probe has written; other flags override the profile")
-}
-
-// bindService binds all flags except --profile, which probe uses otherwise.
-func (f *serviceFlags) bindService(flags *pflag.FlagSet) {
-	f.flags = flags
-	flags.StringVar(&f.BaseURL, "base-url", "", "the hosted service's `URL`; without it the embedded service answers")
-	flags.StringVar(&f.apiKeyFile, "api-key-file", "", "read the API key from `FILE` instead of BULKCAT_API_KEY")
-	f.bindRequests(flags)
-}
-
-// bindRequests binds the flags that say how requests are sent.
-func (f *serviceFlags) bindRequests(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.headers, "header", nil, "send another header, `'Name: value'`, with every request; may be given several times")
-	flags.StringVar(&f.headerFile, "header-file", "", "more headers from `FILE`, one on a line: for secrets, which are never printed")
-	flags.StringVar(&f.caFile, "ca-file", "", "trust the certificate authorities in `FILE` (PEM) in addition to the system's")
-	flags.Var(paramValue{&f.WebsiteParam, &f.ProductParam}, "param", "`NAME` of the parameter that has the input (default url for websites, query for products), or website=NAME,product=NAME")
-	flags.StringVar((*string)(&f.ParamIn), "param-in", "query", "`place` of the parameters: query, form or json")
-	flags.StringVar(&f.Member, "member", "", "the `PATH` of the entries in an answer, such as data.{classification}, or . for an answer that is the list (default {classification})")
-	flags.DurationVar(&f.Timeout, "timeout", 30*time.Second, "for one request, with its answer; the default grows to 2m while the service is slower")
-}
-
 // mostTimeout bounds the growth of a timeout that is not given.
 const mostTimeout = 2 * time.Minute
 
@@ -80,7 +56,7 @@ func (f *serviceFlags) open(ctx context.Context, connections int, log *slog.Logg
 	if err := f.readProfile(ctx, log); err != nil {
 		return service{}, &usageError{err}
 	}
-	options, err := f.options(ctx, connections)
+	options, err := f.clientOptions(ctx, connections)
 	if err != nil {
 		return service{}, &usageError{err}
 	}
@@ -103,8 +79,8 @@ func (f *serviceFlags) open(ctx context.Context, connections int, log *slog.Logg
 	return service{hosted, c.Close}, nil
 }
 
-// options are the options of the client, without the key.
-func (f *serviceFlags) options(ctx context.Context, connections int) (client.Options, error) {
+// clientOptions are the options of the client, without the key.
+func (f *serviceFlags) clientOptions(ctx context.Context, connections int) (client.Options, error) {
 	if f.Timeout <= 0 {
 		return client.Options{}, fmt.Errorf("--timeout: %v must be more than 0", f.Timeout)
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/client/answers"
 )
@@ -20,11 +19,10 @@ type storeFlags struct {
 	path string
 }
 
-func (f *storeFlags) bind(flags *pflag.FlagSet) { bindStorePath(flags, &f.path) }
-
-// bindStorePath binds the flag of a store that is there.
-func bindStorePath(flags *pflag.FlagSet, path *string) {
-	flags.StringVar(path, "store", "", "the `FILE` of the answers (default that of the user, $XDG_STATE_HOME/bulkcat/answers.db)")
+func (f *storeFlags) options() []option {
+	return []option{
+		{name: "store", to: &f.path, help: "the `FILE` of the answers (default that of the user, $XDG_STATE_HOME/bulkcat/answers.db)"},
+	}
 }
 
 // newStore makes `store`, whose commands use a store without a run.
@@ -59,9 +57,9 @@ func newStoreStats(s streams) *cobra.Command {
 			})
 		},
 	}
-	addGroup(cmd, "Store", f.bind)
-	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
-		flags.BoolVar(&asJSON, "json", false, "one line of JSON")
+	addGroup(cmd, "Store", f.options())
+	addGroup(cmd, "Output", []option{
+		{name: "json", to: &asJSON, help: "one line of JSON"},
 	})
 	return cmd
 }
@@ -78,7 +76,7 @@ func newStoreCompact(s streams) *cobra.Command {
 			})
 		},
 	}
-	addGroup(cmd, "Store", f.bind)
+	addGroup(cmd, "Store", f.options())
 	return cmd
 }
 
@@ -94,7 +92,7 @@ func newStoreCopy(s streams) *cobra.Command {
 			})
 		},
 	}
-	addGroup(cmd, "Store", f.bind)
+	addGroup(cmd, "Store", f.options())
 	return cmd
 }
 
@@ -128,7 +126,7 @@ func newStoreRecover(s streams) *cobra.Command {
 			return nil
 		},
 	}
-	addGroup(cmd, "Store", f.bind)
+	addGroup(cmd, "Store", f.options())
 	return cmd
 }
 

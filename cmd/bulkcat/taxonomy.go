@@ -10,7 +10,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
@@ -61,9 +60,6 @@ func newTaxonomyShow(s streams) *cobra.Command {
   bulkcat taxonomy show acme.csv`,
 		Args: operands(1, 2, "no taxonomy: name one of bulkcat taxonomy list, or a file"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := atLeast("--depth", levels, 0); err != nil {
-				return &usageError{err}
-			}
 			c, err := openTaxonomy(args[0])
 			if err != nil {
 				return err
@@ -77,8 +73,8 @@ func newTaxonomyShow(s streams) *cobra.Command {
 			return c.WriteTree(s.text(), from, levels)
 		},
 	}
-	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
-		flags.IntVar(&levels, "depth", 0, "show `N` levels; 0 for all")
+	addGroup(cmd, "Output", []option{
+		{name: "depth", to: &levels, check: atLeast(&levels, 0), help: "show `N` levels; 0 for all"},
 	})
 	return cmd
 }
@@ -91,9 +87,6 @@ func newTaxonomySearch(s streams) *cobra.Command {
 		Example: "  bulkcat taxonomy search naics dentist",
 		Args:    operands(2, 0, "nothing to search: name a taxonomy, and words"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := atLeast("--limit", limit, 1); err != nil {
-				return &usageError{err}
-			}
 			c, err := openTaxonomy(args[0])
 			if err != nil {
 				return err
@@ -101,8 +94,8 @@ func newTaxonomySearch(s streams) *cobra.Command {
 			return writeFound(s.text(), c, embedded.SearchTaxonomy(&c.Taxonomy, strings.Join(args[1:], " ")), limit)
 		},
 	}
-	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
-		flags.IntVar(&limit, "limit", 20, "show the best `N`")
+	addGroup(cmd, "Output", []option{
+		{name: "limit", to: &limit, or: 20, check: atLeast(&limit, 1), help: "show the best `N`"},
 	})
 	return cmd
 }
@@ -153,8 +146,8 @@ behind = or none, or write none for no link, and give it to --taxonomy. A catego
 			return s.writeNew(path, ".csv", func(out io.Writer) error { return writeLinks(out, c, embedded.LinkTaxonomy(c)) })
 		},
 	}
-	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
-		flags.StringVarP(&path, "output", "o", "-", "a new `FILE` of CSV, or - for standard output")
+	addGroup(cmd, "Output", []option{
+		{name: "output", short: "o", to: &path, or: "-", help: "a new `FILE` of CSV, or - for standard output"},
 	})
 	return cmd
 }

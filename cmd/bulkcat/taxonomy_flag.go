@@ -9,8 +9,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/spf13/pflag"
-
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/pipeline"
@@ -27,10 +25,6 @@ type customFlags struct {
 	editions taxonomy.Choice
 
 	models modelFlags
-}
-
-func (f *customFlags) bindEdition(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.versions, "edition", nil, "another `EDITION` of a taxonomy than the default: 3.1 of taxonomy_v3, 2021-09-21 of product_taxonomy; may be given several times")
 }
 
 // loadEditions finds the editions of the versions, and those of the models. The errors are usage errors.
@@ -55,11 +49,6 @@ func (f *customFlags) loadEditions() error {
 		}
 	}
 	return nil
-}
-
-func (f *customFlags) bind(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.given, "taxonomy", nil, "let the embedded service answer in the custom product taxonomy in `FILE`, as the classification "+client.CustomPrefix+" and the name of the file, and ask for it unless --classification is given; NAME=FILE gives the classification a name; may be given several times")
-	f.models.bind(flags)
 }
 
 // load reads the files, once, and logs in which form each was read. The errors are usage errors.

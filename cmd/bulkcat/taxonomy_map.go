@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/pipeline/readback"
@@ -51,9 +50,9 @@ a category that the edition lacks is mapped to its nearest ancestor there (match
 			return err
 		},
 	}
-	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
-		flags.StringVar(&to, "to", "", "the `EDITION`: "+strings.Join(taxonomy.Targets(), ", "))
-		flags.StringVarP(&path, "output", "o", "-", "a new `FILE` of CSV, or - for standard output")
+	addGroup(cmd, "Output", []option{
+		{name: "to", to: &to, help: "the `EDITION`: " + strings.Join(taxonomy.Targets(), ", ")},
+		{name: "output", short: "o", to: &path, or: "-", help: "a new `FILE` of CSV, or - for standard output"},
 	})
 	return cmd
 }

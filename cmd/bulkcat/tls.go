@@ -8,8 +8,6 @@ import (
 	"net"
 	"net/netip"
 	"sync/atomic"
-
-	"github.com/spf13/pflag"
 )
 
 // tlsFlags name the certificate of a service, and its key.
@@ -19,9 +17,11 @@ type tlsFlags struct {
 	certificate atomic.Pointer[tls.Certificate]
 }
 
-func (f *tlsFlags) bind(flags *pflag.FlagSet) {
-	flags.StringVar(&f.certFile, "tls-cert", "", "speak TLS, with the certificates in `FILE` (PEM), that of the service first; read again on SIGHUP")
-	flags.StringVar(&f.keyFile, "tls-key", "", "the private key of --tls-cert, in `FILE` (PEM)")
+func (f *tlsFlags) options() []option {
+	return []option{
+		{name: "tls-cert", to: &f.certFile, help: "speak TLS, with the certificates in `FILE` (PEM), that of the service first; read again on SIGHUP"},
+		{name: "tls-key", to: &f.keyFile, help: "the private key of --tls-cert, in `FILE` (PEM)"},
+	}
 }
 
 // load reads the files. After an error the certificate stays as it is.

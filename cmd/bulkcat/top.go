@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 	"github.com/bulkcat/bulkcat/pipeline/readback"
@@ -33,18 +32,15 @@ format and shape that bulkcat writes; a run need not be complete.`,
 		Args: operands(1, 1, "no output: name a file or folder that a run has written"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args[0]) },
 	}
-	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
-		flags.IntVar(&f.Level, "level", 1, "the level `N` of the categories, from 1; a record whose category has fewer levels counts for that category")
-		flags.IntVar(&f.Most, "most", 20, "the `N` largest categories of each classification; 0 for all")
-		flags.BoolVar(&f.asJSON, "json", false, "one line of JSON")
+	addGroup(cmd, "Output", []option{
+		{name: "level", to: &f.Level, or: 1, check: atLeast(&f.Level, 1), help: "the level `N` of the categories, from 1; a record whose category has fewer levels counts for that category"},
+		{name: "most", to: &f.Most, or: 20, check: atLeast(&f.Most, 0), help: "the `N` largest categories of each classification; 0 for all"},
+		{name: "json", to: &f.asJSON, help: "one line of JSON"},
 	})
 	return cmd
 }
 
 func (f *topFlags) run(ctx context.Context, output string) error {
-	if err := errors.Join(atLeast("--level", f.Level, 1), atLeast("--most", f.Most, 0)); err != nil {
-		return &usageError{err}
-	}
 	if err := takeParameters(ctx, &output); err != nil {
 		return err
 	}

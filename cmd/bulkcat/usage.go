@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/client"
 )
@@ -22,9 +21,6 @@ func newUsage(s streams) *cobra.Command {
 		Example: "  BULKCAT_BASE_URL=https://api.example.com BULKCAT_API_KEY=... bulkcat usage",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := log.check(); err != nil {
-				return &usageError{err}
-			}
 			svc, err := service.open(cmd.Context(), 1, log.logger(s.err))
 			if err != nil {
 				return err
@@ -40,11 +36,12 @@ func newUsage(s streams) *cobra.Command {
 			return printUsage(s.text(), usage, asJSON)
 		},
 	}
-	addGroup(cmd, "Service", service.bind)
-	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
-		flags.BoolVar(&asJSON, "json", false, `one line of JSON: {"plan":"...","remaining":"..."}`)
+	service.flags = cmd.Flags()
+	addGroup(cmd, "Service", service.options())
+	addGroup(cmd, "Output", []option{
+		{name: "json", to: &asJSON, help: `one line of JSON: {"plan":"...","remaining":"..."}`},
 	})
-	addGroup(cmd, "Run", log.bind)
+	addGroup(cmd, "Run", log.options())
 	return cmd
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
 	"golang.org/x/time/rate"
 
 	"github.com/bulkcat/bulkcat/client"
@@ -141,23 +140,6 @@ func (v *listValue) Set(text string) error {
 func (v *listValue) String() string { return *v.list }
 
 func (*listValue) Type() string { return "string" }
-
-// bindList binds a flag to a list.
-func bindList(flags *pflag.FlagSet, list *string, name, fallback, usage string) {
-	*list = fallback
-	flags.Var(&listValue{list: list}, name, usage)
-}
-
-// atLeast returns an error if the number of a flag is too small.
-func atLeast[T int | int64 | time.Duration](flag string, n, least T) error {
-	switch {
-	case n >= least:
-		return nil
-	case least == 0:
-		return fmt.Errorf("%s: %v must not be negative", flag, n)
-	}
-	return fmt.Errorf("%s: %v must be at least %v", flag, n, least)
-}
 
 // confidenceValue is a number such as 0.5, or 50%. Some services give more than 1.
 type confidenceValue float64

@@ -10,7 +10,6 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/pipeline/diff"
 	"github.com/bulkcat/bulkcat/pipeline/expect"
@@ -45,17 +44,17 @@ account. What cannot be compared, such as answers that are not stored, is said.`
 			return f.run(cmd.Context())
 		},
 	}
-	addGroup(cmd, "Output", func(flags *pflag.FlagSet) {
-		flags.BoolVar(&f.asJSON, "json", false, "the report as one line of JSON")
+	addGroup(cmd, "Output", []option{
+		{name: "json", to: &f.asJSON, help: "the report as one line of JSON"},
 	})
-	addGroup(cmd, "Expectation", f.expect.bind)
-	addGroup(cmd, "Service", func(flags *pflag.FlagSet) {
-		flags.StringArrayVar(&f.taxonomies.given, "taxonomy", nil, "the custom taxonomy of the run, as the run was given it; may be given several times")
-		flags.StringArrayVar(&f.taxonomies.models.given, "model", nil, "the model of the run, as the run was given it; may be given several times")
-		flags.StringVar(&f.freeModel, "free", "", "the model in `FILE` of the free answers of the run")
+	addGroup(cmd, "Expectation", f.expect.options())
+	addGroup(cmd, "Service", []option{
+		{name: "taxonomy", to: &f.taxonomies.given, help: "the custom taxonomy of the run, as the run was given it; may be given several times"},
+		{name: "model", to: &f.taxonomies.models.given, help: "the model of the run, as the run was given it; may be given several times"},
+		{name: "free", to: &f.freeModel, help: "the model in `FILE` of the free answers of the run"},
 	})
-	addGroup(cmd, "Store", func(flags *pflag.FlagSet) {
-		flags.StringVar(&f.Store, "store", "", "the `FILE` of the stored answers (default that of the run, if it is there)")
+	addGroup(cmd, "Store", []option{
+		{name: "store", to: &f.Store, help: "the `FILE` of the stored answers (default that of the run, if it is there)"},
 	})
 	return cmd
 }
