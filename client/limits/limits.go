@@ -300,6 +300,9 @@ func (c *Controller) unit() time.Duration {
 	return max(time.Second, 3*c.pressure.took, least)
 }
 
+// MostInFlight is the upper bound of the number of attempts in flight.
+func (c *Controller) MostInFlight() int { return c.options.InFlight }
+
 // Rate is the allowed rate in requests a second; +Inf without a limit.
 func (c *Controller) Rate() float64 {
 	c.mu.Lock()

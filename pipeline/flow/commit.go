@@ -15,8 +15,8 @@ import (
 // the delay, of one fsync, and the requests in flight.
 var commitBounds = ask.Bounds{Outcomes: 1024, Bytes: 4 << 20, Delay: 15 * time.Millisecond}
 
-// slowCommit is how long a commit takes before no more requests are sent, as when many processes commit, so that a kill
-// does not lose more.
+// slowCommit is how long a commit takes before the outcomes that wait for the next one hold requests back, as when many
+// processes commit, so that a kill does not lose more.
 const slowCommit = 50 * time.Millisecond
 
 // committing is a commit that has begun.
@@ -84,9 +84,11 @@ func (r *run) save(t *task) {
 	}
 }
 
-// awaitCommit waits for the end of a commit that takes long.
+// awaitCommit waits for the end of a commit that takes long, if as many outcomes wait for the next one as requests may be in
+// flight. Fewer would hold the run below its rate on any slow disk.
 func (r *run) awaitCommit() {
-	if c := r.committing.Load(); c != nil && time.Since(c.began) > slowCommit {
+	most := min(r.Limits.MostInFlight(), cap(r.commits))
+	if c := r.committing.Load(); c != nil && len(r.commits) >= most && time.Since(c.began) > slowCommit {
 		select {
 		case <-c.done:
 		case <-r.asked.Done():
