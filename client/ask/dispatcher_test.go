@@ -3,6 +3,7 @@ package ask
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -184,6 +185,42 @@ func TestAFrontThatWaitsKeepsThePace(t *testing.T) {
 			if apart := sent.Sub(f.sent[i]); apart < time.Second {
 				t.Errorf("requests %d and %d are %v apart", i+1, i+2, apart)
 			}
+		}
+	})
+}
+
+// missedFront has its only attempt end, and another request come, just after it has said that no request waits.
+type missedFront struct {
+	lateFront
+	permit limits.Permit
+	calls  int
+}
+
+func (f *missedFront) Waiting() limits.Queue {
+	switch f.calls++; f.calls {
+	case 1, 3:
+		return limits.Queue{First: true}
+	case 2:
+		f.End(f.permit, limits.Result{Signal: limits.Answered})
+	default:
+		f.stop()
+	}
+	return limits.Queue{}
+}
+
+func (f *missedFront) Send(_ *item, permit limits.Permit) {
+	f.permit = permit
+	f.sent = append(f.sent, time.Now())
+}
+
+// An attempt may end between the look at the queue and the decision to wait. What it has changed is seen all the same.
+func TestTheEndOfAnAttemptIsNotMissed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithTimeout(t.Context(), time.Hour)
+		f := &missedFront{lateFront: lateFront{stop: stop}}
+		f.Dispatcher = NewDispatcher(f, limits.New(limits.Options{Rate: math.Inf(1)}, time.Now()))
+		if err := f.Run(ctx); err != nil || len(f.sent) != 2 {
+			t.Errorf("%d requests, %v", len(f.sent), err)
 		}
 	})
 }

@@ -152,7 +152,7 @@ type Controller struct {
 	snapshot snapshot
 	credit   float64 // retries that may precede the next first attempt
 	inFlight int
-	waiting  bool // the caller waits for an Effect
+	paced    bool // the caller waits for the pace, which an event hardly shortens
 }
 
 // New returns a controller for a run that starts now.
@@ -187,7 +187,7 @@ func (c *Controller) Next(now time.Time, q Queue) Decision {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	d, paced := c.decide(now, q)
-	c.waiting = d.Action == Wait && !paced
+	c.paced = paced
 	switch d.Action {
 	case SendFirst, SendKnown:
 		d.Permit = c.begin(now, true)
@@ -203,7 +203,7 @@ func (c *Controller) Next(now time.Time, q Queue) Decision {
 	return d
 }
 
-// decide also reports whether the decision is to wait for the pace. Events hardly shorten that wait.
+// decide also reports whether the decision is to wait for the pace.
 func (c *Controller) decide(now time.Time, q Queue) (d Decision, paced bool) {
 	if c.budget.empty || !q.isEmpty() || c.health.suspect { // else no request is needed, and the budget may end with the last one
 		if d, decided := c.budget.decide(now, c.inFlight); decided {

@@ -45,9 +45,8 @@ func (c *Controller) End(now time.Time, p Permit, r Result) Effect {
 
 // effect returns the changes since the state before.
 func (c *Controller) effect(now time.Time, before health) Effect {
-	change := Effect{Wake: c.waiting, Lasting: c.hasBecomeLong(now)}
+	change := Effect{Wake: !c.paced, Lasting: c.hasBecomeLong(now)}
 	c.reported = c.health
-	c.waiting = false
 	switch {
 	case c.health.state != before.state && (c.health.state == Out || c.health.state == Limited):
 		change.State = c.health.state
