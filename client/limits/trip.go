@@ -244,6 +244,9 @@ func (c *Controller) endTrip(now time.Time, p Permit) {
 	case silence < shortestBlock:
 		c.slowed(now, p)
 	case t.ended.After(t.at) && c.lowerInFlight(now): // the service limits the number in flight
+	case t.prior.number > 0 && c.pace.refused > 0 && t.rate > 2*c.pace.refused: // so the rate was not the cause of the trip before
+		c.flight.cut(now, t.first.inFlight-2) // a limit of connections refuses everything until some are closed
+		c.flight.hold = hold
 	case t.rate > 0 && isSame(t.phase.number, t.prior.number) && (differ || w.number > 0):
 		w.learn(t.phase.number, t.first.sent.Sub(t.phase.began), p.sent.Sub(t.phase.began))
 		c.pace.restore(now, t.rate, t.rate)

@@ -101,7 +101,8 @@ def _settle_leftovers(folder: str) -> None:
         if not pid.isdigit() or _may_live(int(pid), path):
             continue
         deadline = time.monotonic() + 30
-        while time.monotonic() < deadline and _is_running(glob.glob(os.path.join(glob.escape(folder), "." + name + ".*.run", "status.json"))):
+        statuses = os.path.join(glob.escape(folder), "." + name + ".*.run", "status.json")
+        while time.monotonic() < deadline and _is_running(glob.glob(statuses)):
             time.sleep(0.05)
         _remove(folder, name)
 
