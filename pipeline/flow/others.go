@@ -114,6 +114,7 @@ func (r *run) lookUpOthers() (ended int, err error) {
 	}
 	held, err := r.claimOthers(due)
 	r.others.put(append(waiting, held...)...)
+	r.wakeAtLast(r.open.Load()) // while these were looked up, they seemed to be asked here
 	return len(tasks) - len(waiting) - len(held), err
 }
 
