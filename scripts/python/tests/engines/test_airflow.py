@@ -111,20 +111,33 @@ def test_success(service, folder):
 
 
 def test_stopped_run_is_rescheduled(service, folder, monkeypatch):
-    starts = []
-    execute = bulkcat.airflow.BulkcatOperator.execute
-    monkeypatch.setattr(bulkcat.airflow.BulkcatOperator, "execute", lambda *a, **k: starts.append(len(service.asked)) or execute(*a, **k))
-    want_complete(dag_of(folder, "budget", options={"max_requests": 10, "workers": 1}).test(), service, folder)
+    """Each start has a quota of 10."""
+    starts, execute = [], bulkcat.airflow.BulkcatOperator.execute
+
+    def refill(*arguments, **named):
+        starts.append(len(service.asked))
+        service.quota = 10 * len(starts)
+        return execute(*arguments, **named)
+
+    monkeypatch.setattr(bulkcat.airflow.BulkcatOperator, "execute", refill)
+    want_complete(dag_of(folder, "rescheduled").test(), service, folder)
     assert starts == [0, 10, 20]
 
 
+def test_spent_budget_is_not_retried(service, folder):
+    dag = dag_of(folder, "budget", retries=3, retry_delay=datetime.timedelta(hours=1), options={"max_requests": 10, "workers": 1})
+    assert dag.test().state == "failed"
+    assert len(service.asked) == 10
+    assert not (folder / "account.json").exists()
+
+
 def refill_later(service, monkeypatch):
-    """Give the service new quota once the trigger has asked for it twice."""
+    """Give the service new quota once it has said twice that none is left."""
     told, answer = [], service.RequestHandlerClass.answer
 
     def refill(handler, status, body):
         told.append(body.get("remaining") or status)
-        if told[-2:] == ["0", "0"]:
+        if told.count("0") == 2:
             service.quota = 1000
         answer(handler, status, body)
 
@@ -189,13 +202,13 @@ def airflow(home):
             process.wait()
 
 
-def test_scheduler_and_triggerer(service, folder, monkeypatch):
-    """The first start ends with its budget, the second with the quota, and the third is complete."""
+@pytest.mark.parametrize("deferrable", [True, False], ids=["deferred", "rescheduled"])
+def test_scheduler_and_triggerer(deferrable, service, folder, monkeypatch):
+    """The first start ends with the quota, and the last is complete."""
     service.quota = 18
     refill_later(service, monkeypatch)
     home = folder / "airflow"
-    options = {"max_requests": 10, "workers": 1}
-    write_dag(home, folder, "nightly", schedule="@once", seconds=2, deferrable=True, options=options)
+    write_dag(home, folder, "nightly", schedule="@once", seconds=2, deferrable=deferrable)
     with airflow(home) as process:
         deadline = time.monotonic() + 240
         while not (folder / "account.json").exists():
@@ -205,11 +218,12 @@ def test_scheduler_and_triggerer(service, folder, monkeypatch):
     want_all(service, folder)
     account = json.loads((folder / "account.json").read_text())
     starts = [*account["earlier"], account]
-    assert [start["ending"] for start in starts] == ["budget", "quota", "complete"]
+    endings = [start["ending"] for start in starts]
+    assert endings[-1] == "complete" and set(endings[:-1]) == {"quota"}
     for before, after in itertools.pairwise(starts):
         waited = datetime.datetime.fromisoformat(after["started"]) - datetime.datetime.fromisoformat(before["ended"])
         assert waited >= datetime.timedelta(seconds=2)
-    assert list(home.glob("logs/**/*.trigger.*.log"))
+    assert bool(list(home.glob("logs/**/*.trigger.*.log"))) == deferrable
     want_no_key(home)
 
 
