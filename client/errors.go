@@ -233,9 +233,12 @@ func exchangeError(err error) *Error {
 		verify   *tls.CertificateVerificationError
 		redirect *redirectError
 	)
+	if errors.As(err, &record) {
+		err = errNoTLS
+	}
 	class := Transient
 	if errors.As(err, &unknown) || errors.As(err, &hostname) || errors.As(err, &invalid) ||
-		errors.As(err, &record) || errors.As(err, &verify) || errors.As(err, &redirect) ||
+		errors.Is(err, errNoTLS) || errors.As(err, &verify) || errors.As(err, &redirect) ||
 		errors.Is(err, errRedirectLoop) || errors.Is(err, errProxyAuth) {
 		class = Fatal
 	}
@@ -258,6 +261,7 @@ func isLocal(err error) bool {
 
 var (
 	errTimeout            = errors.New("the service did not answer in time")
+	errNoTLS        error = &OptionError{"BaseURL", errors.New("what answers does not speak TLS: if the service has none, write http:// in place of https://")}
 	errRedirectLoop error = &OptionError{"BaseURL", errors.New("the service redirects in a circle")}
 )
 

@@ -75,7 +75,8 @@ func (s *Session) Resumption(err error) (Resumption, bool) {
 // resumable reports whether the same run gets further after an error: the run was stopped, or this
 // machine failed, as with a full disk.
 func resumable(err error) bool {
-	if _, refused := errors.AsType[*ServiceError](err); refused {
+	_, refused := errors.AsType[*ServiceError](err)
+	if _, unreachable := errors.AsType[*UnreachableError](err); refused || unreachable {
 		return false
 	}
 	_, stopped := errors.AsType[*StopError](err)

@@ -15,6 +15,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/normalize"
+	"github.com/bulkcat/bulkcat/pipeline/figures"
 )
 
 // deleteFlags say which stored answers are deleted.
@@ -75,7 +76,7 @@ func (f *deleteFlags) run(ctx context.Context, s streams) error {
 		for _, line := range slices.Compact(deleted) {
 			fmt.Fprintln(s.text(), "deleted", line)
 		}
-		fmt.Fprintf(s.err, "deleted %d answers\n%s", n, remaining)
+		fmt.Fprintf(s.err, "deleted %s\n%s", figures.Counted(n, "answer"), remaining)
 		return nil
 	})
 }

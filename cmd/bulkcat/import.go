@@ -12,6 +12,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/figures"
 )
 
 // importFlags say what is added to a store.
@@ -169,5 +170,5 @@ func (f *importFlags) addTable(ctx context.Context, to *answers.Store, path stri
 }
 
 func (f *importFlags) tell(imported answers.Imported, more string) {
-	fmt.Fprintf(f.err, "imported %d answers, %d were there%s\n", imported.Added, imported.Kept, more)
+	fmt.Fprintf(f.err, "imported %s, %d were there%s\n", figures.Counted(imported.Added, "answer"), imported.Kept, more)
 }

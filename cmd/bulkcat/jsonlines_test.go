@@ -30,7 +30,7 @@ func TestJSONLines(t *testing.T) {
 		{"hosted", "product in.txt -o b.csv --log-format=json", hosted, []string{"summary"}},
 		{"invalid", "website in.txt -o c.csv --log-format json --fetch never --strict", nil, []string{"summary", "in.txt:1: not a website"}},
 		{"wrong key", "product in.txt -o d.csv --log-format json", append(hosted, "BULKCAT_API_KEY=wrong"), []string{"401"}},
-		{"unknown flag", "product in.txt --no-such-flag --log-format json", nil, []string{"unknown flag: --no-such-flag\nRun 'bulkcat --help' for usage"}},
+		{"unknown flag", "product in.txt --no-such-flag --log-format json", nil, []string{"unknown flag: --no-such-flag\nRun 'bulkcat product --help' for usage"}},
 		{"no input", "product --log-format json", nil, []string{"no input"}},
 		{"in the environment", "product", []string{"BULKCAT_LOG_FORMAT=json"}, []string{"no input"}},
 		{"no output", "product in.txt --log-format json", nil, []string{"no output"}},

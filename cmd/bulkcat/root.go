@@ -44,9 +44,10 @@ func execute(ctx context.Context, args []string, s streams) error {
 		running = true
 		return nil
 	}
-	err := flagged(root.ExecuteContext(storage.With(ctx, storage.New())))
+	cmd, err := root.ExecuteContextC(storage.With(ctx, storage.New()))
+	err = flagged(err)
 	if err != nil && !running { // the command line is wrong
-		return &usageError{fmt.Errorf("%w\nRun 'bulkcat --help' for usage", err)}
+		return &usageError{fmt.Errorf("%w\nRun '%s --help' for usage", err, cmd.CommandPath())}
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/pipeline/figures"
 )
 
 // storeFlags name the store that a command uses without a run.
@@ -119,7 +120,7 @@ func newStoreRecover(s streams) *cobra.Command {
 			if err != nil {
 				return newFile(err)
 			}
-			fmt.Fprintf(f.err, "recovered %d answers; %d cannot be read\n", n.Answers, n.Lost)
+			fmt.Fprintf(f.err, "recovered %s; %d cannot be read\n", figures.Counted(n.Answers, "answer"), n.Lost)
 			if n.NotesLost {
 				fmt.Fprintln(f.err, "some of what API keys have used, and runs have learned, cannot be read: such keys begin with nothing used")
 			}

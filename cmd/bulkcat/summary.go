@@ -62,23 +62,23 @@ func (s *summary) print(out io.Writer) {
 	line("records", "%d%s: %s", c.Settled(), inSeveral(a.Settings.Classifications()), byStatus(c))
 	printReasons(line, c)
 	if n := comments(a.Inputs); n > 0 {
-		line("comments", "%s skipped", counted(n, "line"))
+		line("comments", "%s skipped", figures.Counted(n, "line"))
 	}
 	if c.Kept > 0 {
-		line("kept", "%d records in parts that were published before", c.Kept)
+		line("kept", "%s in parts that were published before", figures.Counted(c.Kept, "record"))
 	}
 	line("requests", "%s", s.requests())
 	if cost := a.Cost; cost != nil {
 		line("cost", "%s", costText(cost))
 	}
 	if a.Free != nil {
-		line("free", "%d records answered by the model: %s", c.Free, a.Free)
+		line("free", "%s answered by the model: %s", figures.Counted(c.Free, "record"), a.Free)
 	}
 	if c.Unread > 0 {
-		line("pages", "%s could not be read: the names decided", counted(c.Unread, "page"))
+		line("pages", "%s could not be read: the names decided", figures.Counted(c.Unread, "page"))
 	}
 	if c.AskedAgain > 0 {
-		line("refresh", "%s asked again: %d have changed", counted(c.AskedAgain, "stored answer"), c.Changed)
+		line("refresh", "%s asked again: %d have changed", figures.Counted(c.AskedAgain, "stored answer"), c.Changed)
 	}
 	for _, text := range drift(c.Drift) {
 		line("drift", "%s", text)
@@ -90,7 +90,7 @@ func (s *summary) print(out io.Writer) {
 		line("quota", "%s", s.left)
 	}
 	if a.Ending == record.Complete {
-		line("output", "%s (%d rows)", place(a.Settings.Output), c.Rows)
+		line("output", "%s (%s)", place(a.Settings.Output), figures.Counted(c.Rows, "row"))
 	}
 	if s.resume != "" {
 		line("resume", "%s", s.resume)
@@ -113,10 +113,10 @@ func (s *summary) requests() string {
 	text := fmt.Sprintf("%d made", c.Requests)
 	var of []string
 	if c.Retries > 0 {
-		of = append(of, counted(c.Retries, "retry"))
+		of = append(of, figures.Counted(c.Retries, "retry"))
 	}
 	if c.Rechecks > 0 {
-		of = append(of, counted(c.Rechecks, "check")+" of the service")
+		of = append(of, figures.Counted(c.Rechecks, "check")+" of the service")
 	}
 	if len(of) > 0 {
 		text += " (" + strings.Join(of, ", ") + ")"
@@ -125,7 +125,7 @@ func (s *summary) requests() string {
 		text += fmt.Sprintf(", %d saved", a.Saved)
 	}
 	if c.FromStore > 0 {
-		text += fmt.Sprintf("; %s from %s", counted(c.FromStore, "stored answer"), a.Store)
+		text += fmt.Sprintf("; %s from %s", figures.Counted(c.FromStore, "stored answer"), a.Store)
 	}
 	return text
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+	"github.com/bulkcat/bulkcat/pipeline/figures"
 )
 
 // newTaxonomy makes `taxonomy`, whose commands show taxonomies without a run.
@@ -118,7 +119,7 @@ category, names that are too long. The exit status is 1 if there is a finding.`,
 				fmt.Fprintln(s.text(), f)
 			}
 			if len(found) > 0 {
-				return fmt.Errorf("%s: %s in %d categories", args[0], counted(len(found), "finding"), len(c.Categories))
+				return fmt.Errorf("%s: %s in %d categories", args[0], figures.Counted(len(found), "finding"), len(c.Categories))
 			}
 			_, err = fmt.Fprintf(s.out, "%s: %s, no findings\n", args[0], describeCustom(c))
 			return err

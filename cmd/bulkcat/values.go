@@ -161,17 +161,6 @@ func (v *confidenceValue) String() string { return strconv.FormatFloat(float64(*
 
 func (*confidenceValue) Type() string { return "X" }
 
-// counted is a number of things, such as "1 finding" or "2 findings".
-func counted[N int | int64](n N, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	if stem, ok := strings.CutSuffix(thing, "y"); ok {
-		return fmt.Sprintf("%d %sies", n, stem)
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
-
 // amountValue is a flag of an amount of money.
 type amountValue money.Amount
 

@@ -23,6 +23,17 @@ func Title(output, service string) string {
 	return output + " from " + service
 }
 
+// Counted is a number of things, such as "1 finding", "2 findings" or "0 retries".
+func Counted[N int | int64](n N, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	if stem, ok := strings.CutSuffix(thing, "y"); ok {
+		return fmt.Sprintf("%d %sies", n, stem)
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
 // longest is the maximum length of a text from the input or the service on a page, in characters.
 const longest = 200
 

@@ -52,6 +52,9 @@ func (e *ServiceError) Error() string {
 	if slow, ok := errors.AsType[*client.TimeoutError](e.Err); ok {
 		return fmt.Sprintf("the service has never answered, %d times in a row within the timeout: %v", slow.InARow, e.Err)
 	}
+	if e.Err.Status == 0 {
+		return fmt.Sprintf("the service cannot be asked for %q: %v", e.Input, e.Err)
+	}
 	return fmt.Sprintf("the service refused %q: %v", e.Input, e.Err)
 }
 

@@ -92,7 +92,7 @@ const (
 	plainBar  = 20 // without a terminal
 	leastBar  = 5
 	mostName  = 60
-	otherCols = 33 // records, share, confidence and spaces
+	otherCols = 34 // records, share, confidence and spaces
 )
 
 func (t Top) write(b *strings.Builder, o TopOptions) {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/bulkcat/bulkcat/pipeline/figures"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -135,7 +136,7 @@ func (r Report) WriteText(out io.Writer) error {
 		fmt.Fprintln(&b, finding)
 	}
 	if r.Omitted > 0 {
-		fmt.Fprintf(&b, "and %d more findings\n", r.Omitted)
+		fmt.Fprintf(&b, "and %s more\n", figures.Counted(r.Omitted, "finding"))
 	}
 	for _, reason := range r.Unchecked {
 		fmt.Fprintf(&b, "not checked: %s\n", reason)
@@ -154,10 +155,10 @@ func (r Report) WriteText(out io.Writer) error {
 			separator = ", "
 		}
 	}
-	fmt.Fprintf(&b, "\nrows     %d\nfiles    %d, %d bytes\ninput    %d records compared\nanswers  %d compared, %d not\n",
-		r.Rows, r.Files, r.Bytes, r.Inputs, r.Answers, r.NotCompared)
+	fmt.Fprintf(&b, "\nrows     %d\nfiles    %d, %d bytes\ninput    %s compared\nanswers  %d compared, %d not\n",
+		r.Rows, r.Files, r.Bytes, figures.Counted(r.Inputs, "record"), r.Answers, r.NotCompared)
 	if r.Audit != nil {
-		fmt.Fprintf(&b, "free     %d records: %s\n", r.Free, r.Audit)
+		fmt.Fprintf(&b, "free     %s: %s\n", figures.Counted(r.Free, "record"), r.Audit)
 	}
 	_, err := io.WriteString(out, b.String())
 	return err

@@ -15,8 +15,12 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	if e.Op == "locking" && errors.Is(e.Err, fs.ErrPermission) {
-		return e.Path + " cannot be written: no permission for its folder"
+	if e.Op == "locking" {
+		cause := e.Err.Error()
+		if errors.Is(e.Err, fs.ErrPermission) {
+			cause = "no permission for its folder"
+		}
+		return e.Path + " cannot be written: " + cause
 	}
 	return e.Op + " " + e.Path + ": " + e.Err.Error()
 }

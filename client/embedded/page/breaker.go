@@ -101,7 +101,7 @@ func (b *breaker) pause(cause *Error) {
 		return
 	}
 	b.paused, b.probe = true, time.Now().Add(probeEvery)
-	b.logger.Warn("no Internet: websites are classified by their names alone, until a page can be read again; always reads pages in any case, never reads none",
+	b.logger.Warn("no Internet: websites are classified by their names alone until a page can be read again",
 		"option", "page.Mode", "cause", cause, "next_try", probeEvery)
 }
 

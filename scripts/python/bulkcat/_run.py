@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import tempfile
 import threading
 from collections.abc import Callable, Mapping
@@ -278,7 +279,7 @@ def ended(status: int, log: IO[bytes]) -> Error:
 
 def _error(status: int, messages: _Messages, account: dict[str, Any]) -> Error:
     errors = [m for m in messages if m.get("level") == "ERROR"]
-    text = _flags.in_words("\n".join(str(m.get("msg", "")) for m in errors).replace("\nRun 'bulkcat --help' for usage", ""))
+    text = _flags.in_words(re.sub(r"\nRun 'bulkcat.* --help' for usage", "", "\n".join(str(m.get("msg", "")) for m in errors)))
     if status == _USAGE:
         return UsageError(text)
     if status == _BROKEN:

@@ -75,7 +75,9 @@ func (h *sentences) Handle(_ context.Context, r slog.Record) error {
 	about = strings.ReplaceAll(strings.TrimPrefix(about, "\x00"), "\x00", ", ")
 	first, size := utf8.DecodeRuneInString(r.Message)
 	line := string(unicode.ToUpper(first)) + r.Message[size:]
-	if about != "" {
+	if strings.Contains(line, ": ") && about != "" {
+		line += " (" + about + ")"
+	} else if about != "" {
 		line += ": " + about
 	}
 	mark := " "
