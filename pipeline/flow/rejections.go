@@ -84,11 +84,12 @@ func (r *run) hold(t *task, e *client.Error) error {
 			least = client.MostUnusable
 		}
 	}
-	series, long := f.add(t, e.Label(), least)
+	place := t.place()
+	series, long := f.add(t, e.Label(), least) // an answer may end the task from here on
 	switch {
 	case r.options.KeepGoing && !isMisfit(e):
 		if long {
-			r.Log.Warn("the service rejects one input after another", "series", series, "last", t.place(), "error", e)
+			r.Log.Warn("the service rejects one input after another", "series", series, "last", place, "error", e)
 		}
 		r.saveAll(f.unconfirmed.TakeAll())
 	case !long:
@@ -96,7 +97,7 @@ func (r *run) hold(t *task, e *client.Error) error {
 	case r.standing.Known() == nil && (series >= mostUnknown || !r.mayBlameInput(e)):
 		return r.misconfigured(series, e)
 	case r.standing.Known() == nil:
-		r.Log.Warn("the service rejects one input after another, and has answered none", "series", series, "last", t.place(), "error", e)
+		r.Log.Warn("the service rejects one input after another, and has answered none", "series", series, "last", place, "error", e)
 	default:
 		r.Counters.LastError.Store(e)
 		r.suspect()

@@ -76,9 +76,10 @@ func (s *tasks) next(record reader.Record, answerSize int64) *task {
 	return t
 }
 
-// release drops the contents of a written task: other tasks of the same slab may live longer.
+// release drops the contents of a written task: other tasks of the same slab may live longer. The parked tasks may still look
+// at the rest of Attempts.
 func (t *task) release() {
-	t.record, t.Attempts, t.answer, t.err = reader.Record{}, ask.Attempts{}, client.Answer{}, nil
+	t.record, t.Request, t.Last, t.answer, t.err = reader.Record{}, client.Request{}, nil, client.Answer{}, nil
 }
 
 // result is the source of the task's rows, without entries and fields.
