@@ -188,11 +188,14 @@ func (v *Values) readPresent(to []parquet.Value) error {
 	return nil
 }
 
+// plainDictionary is RLEDictionary as older writers name it.
+const plainDictionary format.Encoding = 2
+
 // setValues sets the values of a page.
 func (v *Values) setValues(e format.Encoding, data []byte) (err error) {
 	v.lookup, v.plain = nil, nil
 	switch {
-	case e == format.RLEDictionary || e == format.PlainDictionary:
+	case e == format.RLEDictionary || e == plainDictionary:
 		if v.dictionary == nil {
 			return errors.New("a page has indexes of a dictionary, and there is none")
 		}

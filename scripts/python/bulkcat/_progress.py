@@ -78,6 +78,13 @@ class Bar:
             pass  # the run has not begun, or its files are removed
         return self._last
 
+    def end(self, counts: Mapping[str, int]) -> None:
+        """Note the counts of the account: the status file has left with the run."""
+        records, last = counts.get("read", 0), self._last
+        unanswered = sum(counts.get(status, 0) for status in ("rejected", "failed", "invalid", "pending"))
+        total, quota = (last.total, last.quota_left) if last else (None, None)
+        self._last = Progress("ended", records, total or records, counts.get("requests", 0), unanswered, 0, None, quota)
+
     def show(self) -> None:
         """Draw the bar as the status file says."""
         if self._make is None:

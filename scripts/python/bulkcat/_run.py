@@ -160,6 +160,8 @@ def run(
             finally:
                 reader.join()
     account = _json_of(beside(output, "run.json")) or {}
+    if counts := account.get("counts"):
+        bar.end(counts)
     pending = process.returncode in _STOPPED and account.get("ending") == "complete"  # of --partial
     if process.returncode not in (_COMPLETE, _UNANSWERED) and not pending:
         raise _error(process.returncode, errors, account)
