@@ -31,7 +31,7 @@ const exitStatuses = `Exit status:
 `
 
 // statusLine is exitStatuses in one line.
-const statusLine = "Exit status: 0 complete, 1 failed, 2 usage, 3 unanswered, 4 expectation, 5 budget, 75 130 141 143 resumable"
+const statusLine = "Exit status: 0 complete, 1 failed, 2 usage, 3 unanswered, 4 expectation, 5 budget, 75 resumable"
 
 // helpAll is the flag for the whole help. It is no flag of a command: see takeHelpAll.
 const helpAll = "--help-all"

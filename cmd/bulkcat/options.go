@@ -225,7 +225,7 @@ func (f *expectFlags) options() []option {
 		names = append(names, figure[0])
 	}
 	return []option{
-		{name: "expect", to: &f.texts, help: "what must hold of the output, such as 'ok >= 95%' or 'records >= 10000', else the exit status is 4; may be given several times. The figures: " + strings.Join(names, ", ")},
+		{name: "expect", to: &f.texts, help: "an `EXPECTATION`, which must hold of the output, such as 'ok >= 95%' or 'records >= 10000', else the exit status is 4; may be given several times. The figures: " + strings.Join(names, ", ")},
 		{name: "expect-against", to: &f.against, help: "the output of an earlier `RUN`, with which changed and new_categories compare; without one they are not compared"},
 	}
 }

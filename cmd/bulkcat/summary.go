@@ -133,6 +133,9 @@ func (s *summary) requests() string {
 // isShort reports whether the quota has ended the run, or is too low for another run like this.
 func (s *summary) isShort() bool {
 	requests, known := s.usage.Requests()
+	if !known && s.usage.Understood() { // there is no limit
+		return false
+	}
 	return s.account.Ending != record.Complete || known && requests < s.account.Counts.Requests
 }
 
@@ -142,7 +145,10 @@ func costText(c *money.Cost) string {
 	if c.Total > c.Spent {
 		text += ", " + c.Price.Text(c.Total) + " with the starts before"
 	}
-	return text + "; saved " + c.Price.Text(c.Saved)
+	if c.Saved > 0 {
+		text += "; saved " + c.Price.Text(c.Saved)
+	}
+	return text
 }
 
 // drift reports each departure of the answers from the interface.

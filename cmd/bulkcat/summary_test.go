@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/money"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -23,6 +25,44 @@ func TestDriftTold(t *testing.T) {
 	} {
 		got := drift(tt.drift)
 		if !slices.EqualFunc(got, tt.want, strings.HasPrefix) {
+			t.Errorf("%s: got %q", name, got)
+		}
+	}
+}
+
+// TestQuotaTold wants the quota after a run that was stopped, or that could not be repeated.
+func TestQuotaTold(t *testing.T) {
+	for name, tt := range map[string]struct {
+		remaining string
+		ending    record.Ending
+		want      bool
+	}{
+		"enough":             {"500", record.Complete, false},
+		"too low":            {"99", record.Complete, true},
+		"stopped":            {"500", record.Ending(record.Interrupted), true},
+		"stopped, no limit":  {"unlimited", record.Ending(record.Interrupted), false},
+		"words of its own":   {"a few", record.Ending(record.Interrupted), true},
+		"complete, in words": {"a few", record.Complete, false},
+	} {
+		s := summary{account: &record.Account{Ending: tt.ending}, usage: client.Usage{Remaining: tt.remaining}}
+		s.account.Counts.Requests = 100
+		if got := s.isShort(); got != tt.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+// TestCostTold wants what was saved only where something was.
+func TestCostTold(t *testing.T) {
+	price := money.Price{Request: 10_000_000, Currency: "USD"} // a cent
+	for name, tt := range map[string]struct {
+		spent, total, saved int64 // requests
+		want                string
+	}{
+		"first start": {5, 5, 0, "0.05 USD"},
+		"goes on":     {5, 8, 2, "0.05 USD, 0.08 USD with the starts before; saved 0.02 USD"},
+	} {
+		if got := costText(&money.Cost{Price: price, Spent: price.Of(tt.spent), Total: price.Of(tt.total), Saved: price.Of(tt.saved)}); got != tt.want {
 			t.Errorf("%s: got %q", name, got)
 		}
 	}

@@ -49,8 +49,8 @@ account. What cannot be compared, such as answers that are not stored, is said.`
 	})
 	addGroup(cmd, "Expectation", f.expect.options())
 	addGroup(cmd, "Service", []option{
-		{name: "taxonomy", to: &f.taxonomies.given, help: "the custom taxonomy of the run, as the run was given it; may be given several times"},
-		{name: "model", to: &f.taxonomies.models.given, help: "the model of the run, as the run was given it; may be given several times"},
+		{name: "taxonomy", to: &f.taxonomies.given, help: "the custom `TAXONOMY` of the run, as the run was given it; may be given several times"},
+		{name: "model", to: &f.taxonomies.models.given, help: "the `MODEL` of the run, as the run was given it; may be given several times"},
 		{name: "free", to: &f.freeModel, help: "the model in `FILE` of the free answers of the run"},
 	})
 	addGroup(cmd, "Store", []option{
