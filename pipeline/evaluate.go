@@ -27,7 +27,7 @@ type Evaluation struct {
 // Evaluate asks for all records, and compares the answers with the labels. Nothing is stored or written.
 // The errors are an *[OptionError] for a missing LabelColumn, those of reader.Open and those of [flow.Run].
 func Evaluate(ctx context.Context, e Evaluation) (evaluate.Report, error) {
-	input, places, err := openLabelled(ctx, e.Input, e.LabelColumn)
+	input, places, err := openLabelled(ctx, e.Input, optionColumn{"LabelColumn", e.LabelColumn})
 	if err != nil {
 		return evaluate.Report{}, err
 	}

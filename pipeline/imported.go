@@ -54,9 +54,9 @@ func KindOf(column string) client.Kind {
 // Scan reads the table, and passes each answer to visit, once for the spelling of its input, and again for the website if
 // others spell that otherwise. The errors are those of openLabelled and of visit.
 func (t *Table) Scan(ctx context.Context, visit func(answers.Stored) error) error {
-	columns := []string{t.CategoryColumn}
+	columns := []optionColumn{{"CategoryColumn", t.CategoryColumn}}
 	if t.ConfidenceColumn != "" {
-		columns = append(columns, t.ConfidenceColumn)
+		columns = append(columns, optionColumn{"ConfidenceColumn", t.ConfidenceColumn})
 	}
 	input, places, err := openLabelled(ctx, t.Input, columns...)
 	if err != nil {

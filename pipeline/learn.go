@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,7 +47,7 @@ func Learn(ctx context.Context, o Learning) (Learned, error) {
 	var source flow.Source = o.Stored
 	requested, place := record.Requested{AskPlaceholders: o.Stored != nil, Dedupe: record.DedupeExact, Limit: o.Limit}, 0
 	if o.Stored == nil {
-		input, columns, err := openLabelled(ctx, o.Input, o.LabelColumn)
+		input, columns, err := openLabelled(ctx, o.Input, optionColumn{"LabelColumn", o.LabelColumn})
 		if err != nil {
 			return Learned{}, err
 		}
@@ -69,18 +70,30 @@ func Learn(ctx context.Context, o Learning) (Learned, error) {
 	return learned, err
 }
 
-// openLabelled opens an input with columns of labels, and returns the places of these in the fields of a record.
-func openLabelled(ctx context.Context, o reader.Options, columns ...string) (input *reader.Reader, places []int, err error) {
+// optionColumn is a column that an option names.
+type optionColumn struct{ option, name string }
+
+// openLabelled opens an input with columns of labels, and returns the places of these in the fields of a record. The errors are
+// those of reader.Open, and *[OptionError] if a column is missing.
+func openLabelled(ctx context.Context, o reader.Options, columns ...optionColumn) (input *reader.Reader, places []int, err error) {
 	o.Context, o.Missing = ctx, normalize.Normalizer{}.IsMissing
-	o.ExtraColumns = columns
+	for _, c := range columns {
+		o.ExtraColumns = append(o.ExtraColumns, c.name)
+	}
 	if input, err = reader.Open(o); err != nil {
+		missing, ok := errors.AsType[*reader.ColumnError](err)
+		for _, c := range columns {
+			if ok && missing.Option == "ExtraColumns" && missing.Column == c.name {
+				err = &OptionError{Option: c.option, Err: err}
+			}
+		}
 		return nil, nil, err
 	}
-	for _, column := range columns {
-		place := slices.Index(input.Columns(), column)
+	for _, c := range columns {
+		place := slices.Index(input.Columns(), c.name)
 		if place < 0 {
 			input.Close() // only read from
-			return nil, nil, &OptionError{Option: "LabelColumn", Err: fmt.Errorf("the input has no column %q; it has: %s", column, strings.Join(input.Columns(), ", "))}
+			return nil, nil, &OptionError{Option: c.option, Err: fmt.Errorf("the input has no column %q; it has: %s", c.name, strings.Join(input.Columns(), ", "))}
 		}
 		places = append(places, place)
 	}

@@ -34,19 +34,21 @@ var capital = regexp.MustCompile(`([a-z])([A-Z])`)
 
 // otherNames has the flags with other names than the option, and those of other commands than runs.
 var otherNames = map[string]string{
-	"pipeline.Classifications": "--classification",
-	"pipeline.Store.Path":      "--store",
-	"pipeline.Free.Model":      "--free",
-	"pipeline.Output.Format":   "--output-format",
-	"pipeline.Expect.Against":  "--expect-against",
-	"pipeline.LabelColumn":     "--label-column",
-	"pipeline.Stored":          "--store",
-	"pipeline.Stored.Source":   "--source",
-	"reader.Columns":           "--column",
-	"reader.Format":            "--input-format",
-	"page.Mode":                "--fetch",
-	"pipeline.Input.Paths":     "the input",
-	"pipeline.Output.Path":     "--output",
+	"pipeline.Classifications":  "--classification",
+	"pipeline.Store.Path":       "--store",
+	"pipeline.Free.Model":       "--free",
+	"pipeline.Output.Format":    "--output-format",
+	"pipeline.Expect.Against":   "--expect-against",
+	"pipeline.LabelColumn":      "--label-column",
+	"pipeline.CategoryColumn":   "--category-column",
+	"pipeline.ConfidenceColumn": "--confidence-column",
+	"pipeline.Stored":           "--store",
+	"pipeline.Stored.Source":    "--source",
+	"reader.Columns":            "--column",
+	"reader.Format":             "--input-format",
+	"page.Mode":                 "--fetch",
+	"pipeline.Input.Paths":      "the input",
+	"pipeline.Output.Path":      "--output",
 }
 
 // adviceOf ends the message of an error that another value of an option may prevent.

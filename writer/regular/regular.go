@@ -65,6 +65,9 @@ func open(path string, flag int, look func(string) (fs.FileInfo, error)) (*os.Fi
 		err = check(path, info)
 	}
 	if err != nil && !(errors.Is(err, fs.ErrNotExist) && flag&os.O_CREATE != 0) {
+		if e, ok := errors.AsType[*fs.PathError](err); ok {
+			e.Op = "open" // the caller knows no stat
+		}
 		return nil, err
 	}
 	f, err := os.OpenFile(path, flag, 0o666)
