@@ -205,7 +205,7 @@ func (c *Controller) beginTrip(now time.Time) {
 // measure sets the number of requests in the phase that the trip has ended, and their rate.
 func (c *Controller) measure() {
 	t := &c.trip
-	t.phase.number = t.phase.used(t.first.serial) + t.lost
+	t.phase.number = max(0, t.phase.used(t.first.serial)+t.lost) // refused also has late ones, which are not in lost
 	lasted := t.first.sent.Sub(t.phase.began)
 	t.rate = max(c.admitted.perSecond(t.first.sent, time.Second), float64(t.phase.number)/max(1, lasted.Seconds()))
 }
