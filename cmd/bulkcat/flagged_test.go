@@ -61,8 +61,9 @@ func TestAdviceNamesFlags(t *testing.T) {
 			}
 		}
 	}
-	known["--label-column"] = true // of eval and learn
-	known["--source"] = true       // of learn
+	known["--label-column"] = true                                        // of eval and learn
+	known["--source"] = true                                              // of learn
+	known["--category-column"], known["--confidence-column"] = true, true // of store import
 	for option, text := range adviceOf {
 		checkFlags(t, known, option, text)
 	}
