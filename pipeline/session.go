@@ -163,7 +163,7 @@ func (s *Session) Run(ctx context.Context) (*record.Account, error) {
 		return nil, causeOf(ctx, err) // the output has an account of its own
 	}
 	account.Inputs = s.readInputs()
-	err = s.inMoney(givenUp(out, unread(err)))
+	err = s.inMoney(givenUp(out, interruptedByPipe(err)))
 	var broken error
 	if err == nil {
 		broken = s.expected(ctx, account)
@@ -220,9 +220,9 @@ func givenUp(out context.Context, err error) error {
 	return &StopError{Cause: stop.Cause, Err: fmt.Errorf("%w: %w", stop.Err, err)}
 }
 
-// unread returns the error of a stage: a run whose rows nobody reads any longer was interrupted.
-func unread(err error) error {
-	if !writer.IsUnread(err) {
+// interruptedByPipe makes a broken pipe of standard output an interruption of the run. Other errors are returned as they are.
+func interruptedByPipe(err error) error {
+	if !writer.IsBrokenPipe(err) {
 		return err
 	}
 	return &StopError{Cause: record.Interrupted, Err: err}

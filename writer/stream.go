@@ -47,8 +47,8 @@ func (s *stream) Close() (Published, error) {
 	return Published{Rows: s.rows}, disk.Failed("writing", streamName, s.buf.Flush())
 }
 
-// IsUnread reports whether an error of a stream says that its reader has closed it.
-func IsUnread(err error) bool {
+// IsBrokenPipe reports whether the reader of a stream has closed the pipe.
+func IsBrokenPipe(err error) bool {
 	failed, writing := errors.AsType[*disk.Error](err)
 	if !writing || failed.Path != streamName {
 		return false

@@ -62,7 +62,7 @@ func TestStreamErrors(t *testing.T) {
 			sink := mustOpen(t, Options{Path: "-", Format: format, Stdout: brokenPipe{}})
 			writeErr := sink.Write(recordRows(1))
 			_, err := sink.Close()
-			if !IsUnread(err) || !errors.Is(err, syscall.EPIPE) || err.Error() != "writing standard output: broken pipe" {
+			if !IsBrokenPipe(err) || !errors.Is(err, syscall.EPIPE) || err.Error() != "writing standard output: broken pipe" {
 				t.Errorf("Close returns %v", err)
 			}
 			if format != Parquet && !errors.Is(writeErr, syscall.EPIPE) {

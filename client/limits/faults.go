@@ -11,7 +11,7 @@ import (
 type faults struct {
 	usual, recent attempts      // first attempts: about the last recentOver are recent, about usualOver before them are usual
 	took          time.Duration // the mean time until a failure
-	rate          float64       // the most requests in the second before an attempt that failed; less for each failure since
+	rate          float64       // requests a second when failed attempts were sent: the most, which fades with each failure
 	broke         time.Time     // when a connection last failed
 	refuses       bool          // the service has refused a request, so it has no reason to limit by failures
 	limits        bool          // failures are refusals
@@ -128,7 +128,7 @@ func (c *Controller) countFault(now time.Time, p Permit, good, bad float64) {
 	switch {
 	case t.stage == noTest:
 		rate := c.pace.rate
-		if now.Sub(c.pace.waited) > time.Second { // the number in flight holds requests back, and not the rate
+		if now.Sub(c.pace.waited) > time.Second { // the bound in flight holds requests back, so the allowed rate may be far above the sent one
 			rate = min(rate, f.rate)
 		}
 		if f.hasRisen() && rate < mostRate && rate > 0.2 {

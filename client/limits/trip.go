@@ -233,7 +233,7 @@ func (c *Controller) endTrip(now time.Time, p Permit) {
 		seen = t.at
 	}
 	hold := c.hold(seen, silence.Seconds()+float64(t.lost)/max(t.rate, leastRate), tripShare)
-	if t.prior.number == 0 && silence > 2*shortestBlock { // the first block: a higher rate would soon cost a second one
+	if t.prior.number == 0 && silence > 2*shortestBlock { // the first block: a higher rate would soon cause a second one
 		hold = max(hold, silence)
 	}
 	differ := max(t.rate, t.phase.prior) > otherRate*min(t.rate, t.phase.prior)
@@ -244,7 +244,7 @@ func (c *Controller) endTrip(now time.Time, p Permit) {
 	case silence < shortestBlock:
 		c.slowed(now, p)
 	case t.ended.After(t.at) && c.lowerInFlight(now): // the service limits the number in flight
-	case t.prior.number > 0 && c.pace.refused > 0 && t.rate > 2*c.pace.refused: // so the rate was not the cause of the trip before
+	case t.prior.number > 0 && c.pace.refused > 0 && t.rate > 2*c.pace.refused: // a much lower rate was refused before: the rate is not the cause
 		c.flight.cut(now, t.first.inFlight-2) // a limit of connections refuses everything until some are closed
 		c.flight.hold = hold
 	case t.rate > 0 && isSame(t.phase.number, t.prior.number) && (differ || w.number > 0):

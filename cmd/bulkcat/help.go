@@ -25,8 +25,8 @@ const exitStatuses = `Exit status:
   75   stopped early and resumable (quota, deadline or outage), or --partial left records
        pending
   130  interrupted and resumable
-  141  ended quietly because nobody reads the rows of -o - any longer, such as a head after
-       the pipe; resumable
+  141  the reader of -o - has exited, as head does after its rows; nothing is printed, and
+       the run is resumable
   143  terminated, or the terminal was closed, and resumable
 `
 

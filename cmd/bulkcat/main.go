@@ -93,7 +93,7 @@ var errPending = errors.New("some records are pending")
 // isReported reports whether an error is nil or was printed.
 func isReported(err error) bool {
 	_, jobs := errors.AsType[*jobsError](err)
-	return err == nil || jobs || errors.Is(err, errUnread) || errors.Is(err, errUnanswered) || errors.Is(err, errPending) || errors.Is(err, errDifferent)
+	return err == nil || jobs || errors.Is(err, errBrokenPipe) || errors.Is(err, errUnanswered) || errors.Is(err, errPending) || errors.Is(err, errDifferent)
 }
 
 // isMisconfigured reports whether the settings or the address of the service have to change before a run can succeed.

@@ -172,8 +172,8 @@ func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error
 	defer func() { err = errors.Join(err, profiled()) }()
 	f.rememberStore()
 	account, err := session.Run(ctx)
-	f.account, err = account, orUnread(signalled, ctx, err)
-	if account != nil && !f.log.quiet && !f.direct && err != errUnread {
+	f.account, err = account, orBrokenPipe(signalled, ctx, err)
+	if account != nil && !f.log.quiet && !f.direct && err != errBrokenPipe {
 		newSummary(session, account, err).tell(f.streams.err, f.Log)
 	}
 	if reportErr := f.writeRunReport(ctx, account); reportErr != nil {

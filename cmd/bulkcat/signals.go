@@ -76,30 +76,30 @@ func untilEnd(parent context.Context, in io.Reader) context.Context {
 	return ctx
 }
 
-// errUnread ends a run whose rows nobody reads any longer, as after `| head`. Only the exit status tells it.
-var errUnread = &signalError{syscall.SIGPIPE}
+// errBrokenPipe ends a run when the reader of its rows has exited, as `head` does. Nothing is printed; the exit status is 141.
+var errBrokenPipe = &signalError{syscall.SIGPIPE}
 
-// whileRead ends the context once nobody reads standard output, if it is a pipe, and not only at the next row: until
-// then, a run over a slow service would ask for rows in vain.
+// whileRead returns a context that ends as soon as the reader of standard output closes the pipe. Without it, a run would notice
+// the broken pipe at the next row, and ask for that row in vain.
 func (s streams) whileRead(parent context.Context) context.Context {
 	ctx, cancel := context.WithCancelCause(parent)
 	go func() {
-		if terminal.AwaitUnread(s.out) {
-			cancel(errUnread)
+		if terminal.AwaitBrokenPipe(s.out) {
+			cancel(errBrokenPipe)
 		}
 	}()
 	return ctx
 }
 
-// orUnread returns errUnread in place of the error of a run that ended because nobody reads its rows. A signal counts
-// more: Ctrl-C reaches both ends of a pipe.
-func orUnread(signalled, read context.Context, err error) error {
+// orBrokenPipe returns errBrokenPipe in place of the error of a run that a broken pipe has ended. After a signal the error stays,
+// because Ctrl-C ends both ends of a pipe.
+func orBrokenPipe(signalled, read context.Context, err error) error {
 	stop, stopped := errors.AsType[*pipeline.StopError](err)
 	if !stopped || stop.Cause != record.Interrupted || signalOf(signalled) != nil {
 		return err
 	}
-	if signalOf(read) == syscall.SIGPIPE || writer.IsUnread(err) {
-		return errUnread
+	if signalOf(read) == syscall.SIGPIPE || writer.IsBrokenPipe(err) {
+		return errBrokenPipe
 	}
 	return err
 }

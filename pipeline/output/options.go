@@ -117,7 +117,7 @@ var typesInOutput = map[reader.Type]writer.Type{
 }
 
 // Carried returns the indexes, the names and the types of the input columns to carry. The error is an *[OptionError] if the
-// input lacks one of them.
+// input lacks a column.
 func (o *Options) Carried(input *reader.Reader) (places []int, names []string, types []writer.ValueType, err error) {
 	columns, schema := input.Columns(), input.Schema()
 	names = record.Settings{Carry: o.Carry}.NamedColumns()

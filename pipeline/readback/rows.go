@@ -19,8 +19,8 @@ import (
 // mostBytes bounds a row: a record of 1 MiB, its carried columns, escapes of JSON and the categories need less.
 const mostBytes = 64 << 20
 
-// Open opens a file of an output. The records have the row's values as fields, in the order of Columns: a list of categories
-// is one of them, and escaped text is as in the file. Of Parquet only the named columns are read, and all if none is named.
+// Open opens a file of an output. The fields of a record are the values of a row, in the order of Columns. A list of
+// categories is one field. Escaped text stays escaped. Of a Parquet file, only the named columns are read; without names, all are.
 func Open(ctx context.Context, p Part, columns ...string) (*reader.Reader, error) {
 	content, _, _ := strings.Cut(string(p.Format), ".")
 	o := reader.Options{

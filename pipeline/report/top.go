@@ -122,7 +122,11 @@ func (t Top) write(b *strings.Builder, o TopOptions) {
 		fmt.Fprintln(b, strings.TrimRight(line, " "))
 	}
 	if t.More > 0 {
-		fmt.Fprintf(b, "and %s more categories\n", figures.Count(int64(t.More)))
+		noun := "categories"
+		if t.More == 1 {
+			noun = "category"
+		}
+		fmt.Fprintf(b, "and %s more %s\n", figures.Count(int64(t.More)), noun)
 	}
 }
 

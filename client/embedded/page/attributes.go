@@ -31,7 +31,7 @@ func (a *attributes) read(z *html.Tokenizer, more bool) {
 	}
 }
 
-// hints are words; every tag of a hidden container or a banner has at least one of them.
+// hints are words of attributes. A tag without any of these words is neither a hidden container nor a banner.
 var hints = wordList("hidden none role cookie consent gdpr trust didomi usercentrics qc-cmp iubenda-cs borlabs cmplz termly klaro osano")
 
 // mayHaveAttributes reports whether a tag may have attributes that this package uses. The tokenizer makes

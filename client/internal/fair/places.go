@@ -141,14 +141,14 @@ func WithAccount(ctx context.Context, owner Account) context.Context {
 	return context.WithValue(ctx, accountKey{}, owner)
 }
 
-// nobody is the account of a context without WithAccount.
-type nobody struct{}
+// anonymous is the account of a context without WithAccount.
+type anonymous struct{}
 
-func (nobody) Priority() int { return 1 }
+func (anonymous) Priority() int { return 1 }
 
 func accountOf(ctx context.Context) Account {
 	if owner, ok := ctx.Value(accountKey{}).(Account); ok {
 		return owner
 	}
-	return nobody{}
+	return anonymous{}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 type bounded struct {
-	nobody
+	anonymous
 	most int
 }
 

@@ -4,8 +4,8 @@ package terminal
 
 import "os"
 
-// AwaitUnread returns false: only systems with poll say that nobody reads a pipe any longer.
-func AwaitUnread(any) bool { return false }
+// AwaitBrokenPipe returns false at once: without poll, a broken pipe shows at the next write.
+func AwaitBrokenPipe(any) bool { return false }
 
 // IsClosed reports whether a standard stream is closed.
 func IsClosed(stream any) bool {

@@ -25,8 +25,8 @@ func IsClosed(stream any) bool {
 	return err == nil && mode&unix.O_ACCMODE == unix.O_RDWR && os.SameFile(info, null)
 }
 
-// AwaitUnread waits until nobody reads a pipe any longer. It returns false at once for other streams.
-func AwaitUnread(stream any) bool {
+// AwaitBrokenPipe waits until the reader of a pipe closes it, and returns true. For other streams it returns false at once.
+func AwaitBrokenPipe(stream any) bool {
 	f, ok := stream.(*os.File)
 	if !ok {
 		return false
