@@ -17,7 +17,7 @@ MILLIONS ?= 1,2,5,10
 ROWS     ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help build man dist test-dist install test servers limiters crash cuts test-duckdb test-pyarrow test-fixtures test-suites test-browser test-airflow test-spark test-recipes test-notebook test-python test-pythons bench-python wheel wheels test-slurm test-kubernetes lint cross fuzz bench bench-growth demo taxonomy clean nights gateway test-s3 test-clouds eval test-openapi
+.PHONY: help build man dist test-dist install test servers limiters crash cuts test-duckdb test-pyarrow test-fixtures test-suites test-browser test-airflow test-spark test-recipes test-notebook test-python test-pythons bench-python wheel wheels test-slurm test-kubernetes lint cross fuzz bench bench-growth demo taxonomy clean nights gateway reloads test-s3 test-clouds eval test-openapi
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -89,6 +89,11 @@ nights: ## simulate NIGHTS (1000) whole runs in synthetic time, and compare each
 	@mkdir -p bin
 	go test $(RACE) ./scripts/nights -run TestNights -count 1 -timeout 0 -v -titles $(TITLES) $(if $(SEEDS),-seeds $(SEEDS) -talk,-nights $(NIGHTS) -first $(SEED)) > bin/nights.md; \
 	  status=$$?; grep -vE '^ *(---|===)' bin/nights.md; exit $$status
+
+# SERVED is the time for which the gateway serves.
+SERVED ?= 1h
+reloads: ## ask a gateway with 50 clients of three keys for SERVED (1h), while its keys and its certificate are replaced again and again
+	go test ./cmd/bulkcat -count 1 -timeout 0 -v -run TestReloadsRefuseNothing -served $(SERVED)
 
 # SEED is the seed of what is killed; 0 for another seed each time. The files of what goes wrong are below bin/crash.
 KILLED = rm -rf bin/crash && mkdir -p bin/crash && go test ./cmd/bulkcat -count 1 -timeout 0 -v -artifacts -outputdir $(CURDIR)/bin/crash -seed $(SEED)

@@ -18,6 +18,29 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded"
 )
 
+// writeCertificate writes the files cert.pem and key.pem of a new certificate.
+func writeCertificate(t *testing.T, dir string) *x509.Certificate {
+	t.Helper()
+	certificate, authority, err := clienttest.NewCertificate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := x509.MarshalPKCS8PrivateKey(certificate.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string][]byte{"cert.pem": authority, "key.pem": pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})} {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	parsed, err := x509.ParseCertificate(certificate.Certificate[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed
+}
+
 // A service speaks TLS, and takes another certificate at SIGHUP. Files that cannot be used change nothing.
 func TestCertificateIsReadAgain(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -32,23 +55,8 @@ func TestCertificateIsReadAgain(t *testing.T) {
 	}
 	// renew writes a certificate, and returns a client that trusts no other.
 	renew := func() *http.Client {
-		t.Helper()
-		certificate, authority, err := clienttest.NewCertificate()
-		if err != nil {
-			t.Fatal(err)
-		}
-		var chain []byte
-		for _, der := range certificate.Certificate {
-			chain = append(chain, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})...)
-		}
-		key, err := x509.MarshalPKCS8PrivateKey(certificate.PrivateKey)
-		if err != nil {
-			t.Fatal(err)
-		}
-		write("cert.pem", chain)
-		write("key.pem", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}))
 		roots := x509.NewCertPool()
-		roots.AppendCertsFromPEM(authority)
+		roots.AddCert(writeCertificate(t, dir))
 		return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true}}
 	}
 	first := renew()
