@@ -42,8 +42,10 @@ func newFront(s *Service, o ServerOptions) *front {
 	f.pages = map[string]http.Handler{
 		HealthPath:  jsonPage(func() (string, int) { return s.condition().page(), http.StatusOK }),
 		ReadyPath:   jsonPage(s.ready),
-		MetricsPath: f.metrics.handler(),
 		OpenAPIPath: jsonPage(sync.OnceValues(func() (string, int) { return s.openAPI(), http.StatusOK })),
+	}
+	if o.Metrics == nil {
+		f.pages[MetricsPath] = f.metrics.handler()
 	}
 	return f
 }

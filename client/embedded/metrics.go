@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -49,9 +50,13 @@ func newMetrics(s *Service, registry *prometheus.Registry, inFlight *atomic.Int6
 		Name: "bulkcat_service_request_duration_seconds", Help: "Time to answer a request, by operation.",
 		Buckets: prometheus.ExponentialBuckets(50e-6, 4, 10), // a title takes microseconds, a page some seconds
 	}, []string{"operation"})
+	counted := statuses
+	if s.opts.Backend != nil {
+		counted = append(slices.Clone(statuses), http.StatusBadGateway) // of the backend: see the package gateway
+	}
 	for _, name := range []string{"usage", "website", "product", otherOperation} {
 		op := operationMetrics{byStatus: map[int]prometheus.Counter{}, duration: duration.WithLabelValues(name)}
-		for _, status := range statuses {
+		for _, status := range counted {
 			op.byStatus[status] = m.requests.WithLabelValues(name, strconv.Itoa(status))
 		}
 		m.operations[name] = op

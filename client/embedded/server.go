@@ -35,7 +35,8 @@ type ServerOptions struct {
 	MaxInFlight int
 	// AccessLog gets a line at level Info for every request; nil for no log.
 	AccessLog *slog.Logger
-	// Metrics gets the metrics of the service; nil for a new registry.
+	// Metrics gets the metrics of the service, and the server has no MetricsPath: the caller shows them. nil for a registry
+	// that MetricsPath shows.
 	Metrics *prometheus.Registry
 }
 

@@ -35,7 +35,7 @@ var (
 	failedDesc   = desc("upstream_failures_total", "Requests that the upstream did not answer in all attempts.")
 	rateDesc     = desc("upstream_rate", "The present limit of attempts at the upstream, in requests a second.")
 	quotaDesc    = desc("upstream_quota_remaining", "What the upstream's key may still ask, as told in the last minute; absent if unlimited or unknown.")
-	stateDesc    = desc("upstream_state", "1 for the state of the upstream, 0 for the others: ok, limited, out, blocked (the key is refused, or the answers cannot be used) or spent (no quota).", "state")
+	stateDesc    = desc("upstream_state", "1 for the state of the upstream, 0 for the others: up, limited, out, blocked (the key is refused, or the answers cannot be used) or spent (no quota).", "state")
 	nextDesc     = desc("upstream_wait_seconds", "Time until the upstream is asked again; 0 while it is asked.")
 	waitingDesc  = desc("waiting_requests", "Requests that wait for an attempt or a retry.")
 	keyCallsDesc = desc("key_waiting_requests", "Requests of a key that wait for an answer of the upstream.", "key")

@@ -61,7 +61,8 @@ Requests that have to wait are answered in turn by key; priority=2 gives a key t
 of others.
 
 /healthz, /readyz (503 while no new request is answered), /metrics (Prometheus) and
-/openapi.json need no key: do not expose them to the internet.`,
+/openapi.json need no key: do not expose them to the internet. With --listen /metrics is at that
+address alone.`,
 		Example: `  bulkcat serve --api-key-file keys.txt --state used.db --access-log
   BULKCAT_BASE_URL=http://127.0.0.1:8080 BULKCAT_API_KEY=... bulkcat usage
   BULKCAT_API_KEY=... bulkcat serve --upstream https://api.example.com --store answers.db --api-key-file keys.txt`,
