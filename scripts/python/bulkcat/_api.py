@@ -248,7 +248,10 @@ def _prepared(data: Any, call: _Call) -> Callable[[], Any]:
     _namespaces.register()
     _one.close()
     output = None if call.output is None else _flags.passable("the output", os.fspath(call.output))
-    call = call._replace(options=_flags.check(call.kind, call.options), output=output)
+    call = call._replace(
+        options=_flags.check(call.kind, call.options, ["column", "output", "prefix", "dry_run", "progress", "resume", "categorical"]),
+        output=output,
+    )
     _flags.passable("the prefix", call.prefix, is_path=False)
     _check_output(call)
     if isinstance(call.column, (list, tuple)) and not call.column:

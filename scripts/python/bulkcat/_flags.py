@@ -37,19 +37,22 @@ def seal(options: Any) -> Any:
     return options
 
 
-def check(command: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that are given, and refuse unknown ones, and texts that no program can be given."""
+def check(command: str, options: dict[str, Any], arguments: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the options that are given, and refuse unknown ones, and texts that no program can be given.
+
+    The function has arguments beside its options, which may have been meant, too.
+    """
     known = TABLES.get(command, {})
     for name, value in options.items():
         if name not in known:
-            raise UsageError(f"there is no option {name!r}{_nearest(name, command, known)}")
+            raise UsageError(f"there is no option {name!r}{_nearest(name, command, [*known, *arguments])}")
         for item in value if isinstance(value, (list, tuple)) else [value]:
             if isinstance(item, (str, os.PathLike)):
                 passable(f"the option {name!r}", os.fspath(item), is_path=name != "header")
     return {name: value for name, value in options.items() if value is not None}
 
 
-def _nearest(name: str, command: str, known: Mapping[str, object]) -> str:
+def _nearest(name: str, command: str, known: Iterable[str]) -> str:
     if nearest := near(name.replace("-", "_"), known):
         return nearest
     return "; help(bulkcat.products) lists them" if command in ("website", "product") else f"; there are: {', '.join(known) or 'none'}"

@@ -61,10 +61,12 @@ class Job(Generic[T]):
     async def _awaited(self) -> T:
         import asyncio  # here, since its import takes longer than that of the package
 
+        future = asyncio.wrap_future(self._future)
         try:
-            return await asyncio.shield(asyncio.wrap_future(self._future))
+            return await asyncio.shield(future)
         except asyncio.CancelledError:
             self.cancel()
+            future.add_done_callback(asyncio.Future.exception)  # asyncio would log that nothing has awaited it
             raise
 
     def __repr__(self) -> str:

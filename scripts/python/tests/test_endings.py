@@ -3,6 +3,7 @@
 import asyncio
 import dataclasses
 import datetime
+import gc
 import json
 import logging
 import os
@@ -848,6 +849,30 @@ def test_cancelled_job_sends_no_requests(way, hosted, state):
     assert statuses(caught.value.result()) == {"ok": 8, "pending": 12}
     assert statuses(caught.value.resume()) == {"ok": 20}
     assert sorted(hosted.asked) == sorted(TITLES)
+
+
+def test_cancelled_task_is_no_error_of_the_loop(hosted):
+    hosted.hold_after = 5
+    told = []
+
+    async def wait_for(job):
+        return await job
+
+    async def cancelled():
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+        job = bulkcat.submit(FRAME, "title", kind="product", workers=3)
+        task = asyncio.create_task(wait_for(job))
+        await asyncio.to_thread(hosted.held.wait, 60)
+        task.cancel()
+        hosted.release.set()
+        await asyncio.wait([task])
+        assert task.cancelled() and await asyncio.to_thread(job.wait, 60)
+        await asyncio.sleep(0)  # the end of the job reaches the loop
+        del job, task
+        gc.collect()
+
+    asyncio.run(cancelled())
+    assert not told
 
 
 def test_job(hosted, tmp_path):

@@ -230,6 +230,7 @@ REFUSED = {
     "no columns": (pa.table({}), None, {}, "which column has the products"),
     "which column": (pl.DataFrame({"a": ["x"], "b": ["y"]}), None, {}, "which column has the products"),
     "an unknown option": (["a"], None, {"min_confidense": 1}, "did you mean 'min_confidence'"),
+    "a misspelt argument": (["a"], None, {"outptu": "a.csv"}, "did you mean 'output'"),
     "an option of files": (pl.DataFrame({"a": ["x"]}), None, {"limit": 3}, "'limit' has no meaning for a frame"),
     "a value of an option": (["a"], None, {"rate": "fast"}, '"fast" is not a rate'),
     "numbers": (pa.table({"a": [1.5]}), None, {}, "the type double, and not text"),

@@ -283,8 +283,8 @@ READERS = {
 @pytest.mark.parametrize("library", READERS)
 def test_rows_of_a_run(library, output, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    if OLDEST and library != "pyarrow":
-        pytest.skip(f"the oldest {library} takes no stream")
+    if (OLDEST and library != "pyarrow") or (library == "pandas" and not hasattr(pd.DataFrame, "from_arrow")):
+        pytest.skip(f"this {library} takes no stream")
     pd.DataFrame({"title": ["", "steel drill"], "sku": ["007", None], "note": ["a\nb", "c"]}).to_parquet("titles.parquet")
     run = bulkcat.products("titles.parquet", "title", output=output, top=1)
     table = READERS[library](run)
