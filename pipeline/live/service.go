@@ -15,6 +15,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/bulkcat/bulkcat/pipeline/figures"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // Service is the source of a service or a gateway. All figures are those of its metrics.
@@ -22,13 +23,19 @@ type Service struct {
 	title   string
 	started time.Time
 	metrics *prometheus.Registry
+
 	mu      sync.Mutex
 	history history
+	state   string    // of the upstream at the last sample
+	since   time.Time // the first sample with this state
+	sampled time.Time // the last sample
+	waited  map[record.State]time.Duration
 }
 
 // NewService makes the source of a service that begins now, with the registry of its metrics.
 func NewService(title string, metrics *prometheus.Registry) *Service {
-	return &Service{title: title, started: time.Now(), metrics: metrics}
+	now := time.Now()
+	return &Service{title: title, started: now, metrics: metrics, since: now, sampled: now, waited: map[record.State]time.Duration{}}
 }
 
 // Metrics are those of the service.
@@ -164,16 +171,29 @@ func labels(m *dto.Metric) string {
 	return "{" + strings.Join(list, ",") + "}"
 }
 
+// upstreamWaits are the states of the upstream in which a gateway waits, as the charts of runs name them.
+var upstreamWaits = map[string]record.State{
+	"limited": record.Limited, "out": record.Outage, "blocked": record.Outage, "spent": record.QuotaPause,
+}
+
 // Sample adds the metrics to the history.
 func (s *Service) Sample() {
 	r := s.read()
 	_, latency := r.latency()
-	next := sample{At: time.Now(), Counts: r.counts(), Latency: latency}
+	now := time.Now()
+	next := sample{At: now, Counts: r.counts(), Latency: latency}
 	if rate := r.value(upstreamRate); !math.IsInf(rate, 1) {
 		next.Allowed = rate
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if state := r.upstreamState(); state != s.state {
+		s.state, s.since = state, now
+	}
+	if wait, ok := upstreamWaits[s.state]; ok {
+		s.waited[wait] += now.Sub(s.sampled)
+	}
+	s.sampled, next.Waited = now, maps.Clone(s.waited)
 	s.history.add(next)
 }
 
@@ -200,6 +220,9 @@ func (s *Service) View() View {
 	bounds, _ := r.latency()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if v.Trouble && s.state == r.upstreamState() {
+		v.Since = s.since
+	}
 	v.Charts = charts(&s.history, counts, unit, bounds)
 	return v
 }

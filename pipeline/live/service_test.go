@@ -35,7 +35,8 @@ func TestServiceShowsItsMetrics(t *testing.T) {
 	state.WithLabelValues("up").Set(0)
 	s := NewService("bulkcat serve 127.0.0.1:8080", metrics)
 	s.Sample()
-	s.history.samples[0].At = time.Now().Add(-time.Second)
+	secondAgo := time.Now().Add(-time.Second)
+	s.history.samples[0].At, s.sampled, s.since = secondAgo, secondAgo, secondAgo
 	requests.WithLabelValues("website", "200").Add(40)
 	requests.WithLabelValues("product", "200").Add(2)
 	requests.WithLabelValues("product", "429").Add(5)
@@ -47,8 +48,11 @@ func TestServiceShowsItsMetrics(t *testing.T) {
 	if v.Main[0].Value != "47" {
 		t.Errorf("requests: %+v", v.Main)
 	}
-	if !v.Trouble || !strings.Contains(v.State, "upstream") {
-		t.Errorf("the page does not say that the upstream is out: %q", v.State)
+	if !v.Trouble || !strings.Contains(v.State, "upstream") || v.Since != secondAgo {
+		t.Errorf("the page does not say that the upstream is out since %v: %q since %v", secondAgo, v.State, v.Since)
+	}
+	if c := v.Charts[0]; len(c.Bands) != 1 || c.Bands[0].Class != "outage" || len(c.Key) != 1 || c.Key[0].Text != "outage 1s" {
+		t.Errorf("the bands are %+v with the key %+v", c.Bands, c.Key)
 	}
 	for _, c := range v.Charts {
 		if median := c.Lines[0].Values[0]; c.Title == "Latency" && (median < 50 || median > 200) {
