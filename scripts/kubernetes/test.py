@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 
 import kubernetes_validate
 import yaml
@@ -37,6 +38,48 @@ def validate(resources: dict):
         del job["spec"]["completionMod"]
         return
     sys.exit("a wrong name is valid")
+
+
+def gateway(resources: dict, folder: str, bulkcat: str):
+    """Starts the gateway with its own flags, probes it, and has it read its keys again."""
+    container, = resources["Deployment", "bulkcat-gateway"]["spec"]["template"]["spec"]["containers"]
+    pathlib.Path(folder, "upstream-key").write_text("key-of-the-upstream\n")
+    keys = pathlib.Path(folder, "keys.txt")
+    keys.write_text("key-of-the-jobs name=jobs\n")
+    command = [bulkcat, *container["command"][1:]]
+    for path in "/secret/", "/store/":
+        command = [part.replace(path, folder + "/") for part in command]
+    ports = {p["name"]: p["containerPort"] for p in container["ports"]}
+    log = pathlib.Path(folder, "gateway.log")
+    with log.open("w") as stderr:
+        process = subprocess.Popen([*command, "--upstream=http://127.0.0.1:1"], env={"HOME": folder}, stderr=stderr)
+    try:
+        until(lambda: "serves" in log.read_text())
+        for kind in "startupProbe", "readinessProbe", "livenessProbe":
+            probe = container[kind]["httpGet"]
+            read_page(ports[probe["port"]], probe["path"])
+        if 'key="jobs"' not in read_page(ports["metrics"], "/metrics"):
+            sys.exit("the metrics have no key")
+        keys.write_text("key-of-the-jobs name=jobs\nanother-key name=others\n")
+        process.send_signal(signal.SIGHUP)
+        until(lambda: "read again" in log.read_text())
+    finally:
+        process.terminate()
+    want(process.wait(), 0, "the gateway")
+    print("probed: the gateway")
+
+
+def read_page(port: int, path: str) -> str:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as page:
+        return page.read().decode()
+
+
+def until(condition):
+    for _ in range(600):
+        if condition():
+            return
+        time.sleep(0.1)
+    sys.exit("the gateway does not do in a minute what is wanted of it")
 
 
 class Pod:
@@ -82,4 +125,5 @@ if __name__ == "__main__":
     manifests = read()
     validate(manifests)
     with tempfile.TemporaryDirectory(prefix="bulkcat-kubernetes-") as data:
+        gateway(manifests, data, os.path.abspath(sys.argv[1]))
         run(manifests, data, os.path.abspath(sys.argv[1]))
