@@ -34,7 +34,7 @@ man: ## write the man pages to bin/man
 dist: man ## build the files of a release into bin/dist, such as VERSION=v0.1.0, which has a section in CHANGELOG.md
 	cd scripts/dist && go run . -version $(VERSION)
 
-test-dist: man ## build a release twice, compare, and install it in roots of their own; build and test on bare systems (needs root, debootstrap and rpm)
+test-dist: man ## build a release twice, compare, and install it in roots of their own; build and test on bare systems (needs root, debootstrap and rpm; lintian and rpmlint see the packages where they are installed)
 	cd scripts/dist && go test . -full -count 1 -timeout 0 -v
 
 # Makers of packages set PREFIX, and DESTDIR, which is put before it.

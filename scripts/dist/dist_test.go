@@ -18,7 +18,7 @@ import (
 
 // Commands in a container write to its working folder and to /tmp, as any user.
 func TestImageFolders(t *testing.T) {
-	r := &release{work: t.TempDir()}
+	r := &release{root: "../..", work: t.TempDir()}
 	p := platform{"linux", "amd64"}
 	if err := errors.Join(os.MkdirAll(filepath.Dir(r.binary(p)), 0o777), os.WriteFile(r.binary(p), nil, 0o777), os.WriteFile(filepath.Join(r.work, noticesName), nil, 0o666)); err != nil {
 		t.Fatal(err)
@@ -62,6 +62,29 @@ func TestChanges(t *testing.T) {
 		if got, err := changes(text, "0.2.0"); got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q, %v", text, got, err)
 		}
+	}
+}
+
+// A tag of another commit is refused. Nothing is removed then.
+func TestTagOfAnotherCommit(t *testing.T) {
+	root := t.TempDir()
+	git := func(args ...string) {
+		t.Helper()
+		command(t, root, "git", append([]string{"-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"}, args...)...)
+	}
+	git("init", "-q")
+	git("commit", "-q", "--allow-empty", "-m", "one")
+	git("tag", "v1.2.3")
+	r := &release{root: root, tag: "v1.2.3"}
+	if err := r.checkTag(); err != nil {
+		t.Error(err)
+	}
+	git("commit", "-q", "--allow-empty", "-m", "two")
+	if err := r.checkTag(); err == nil {
+		t.Error("a version that is older than the tree")
+	}
+	if err := (&release{root: root, tag: "v1.2.4"}).checkTag(); err != nil {
+		t.Error(err)
 	}
 }
 

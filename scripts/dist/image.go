@@ -81,7 +81,10 @@ func (r *release) imageFiles(p platform) ([]file, error) {
 		"etc/ssl/certs/ca-certificates.crt": authorities(),
 	}
 	const anyUser = fs.ModeDir | fs.ModeSticky | 0o777
-	files := []file{{r.binary(p), "usr/bin/bulkcat", 0o755}, {filepath.Join(r.work, noticesName), "usr/share/doc/bulkcat/" + noticesName, 0o644}, {"", "tmp", anyUser}, {"", "work", anyUser}}
+	files := []file{
+		{r.binary(p), "usr/bin/bulkcat", 0o755}, {filepath.Join(r.work, noticesName), "usr/share/doc/bulkcat/" + noticesName, 0o644},
+		{filepath.Join(r.root, "LICENSE"), "usr/share/doc/bulkcat/LICENSE", 0o644}, {"", "tmp", anyUser}, {"", "work", anyUser},
+	}
 	for _, path := range []string{"etc/group", "etc/passwd", "etc/ssl/certs/ca-certificates.crt"} {
 		source := filepath.Join(r.work, filepath.Base(path))
 		if err := os.WriteFile(source, texts[path], 0o666); err != nil {

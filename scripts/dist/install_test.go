@@ -107,7 +107,18 @@ func only(t *testing.T, pattern string) string {
 	return names[0]
 }
 
+// lint runs a linter of packages where it is installed.
+func lint(t *testing.T, name string, args ...string) {
+	t.Helper()
+	if _, err := exec.LookPath(name); err != nil {
+		t.Logf("%s is not installed", name)
+		return
+	}
+	t.Log(command(t, ".", name, args...))
+}
+
 func installDeb(t *testing.T, release string) {
+	lint(t, "lintian", "--allow-root", "--fail-on", "error,warning", only(t, release+"/*_"+runtime.GOARCH+".deb"))
 	root := filepath.Join(t.TempDir(), "root")
 	command(t, ".", "debootstrap", "--variant=minbase", "stable", root)
 	command(t, ".", "cp", only(t, release+"/*_"+runtime.GOARCH+".deb"), root+"/bulkcat.deb")
@@ -124,6 +135,7 @@ func installDeb(t *testing.T, release string) {
 func installRPM(t *testing.T, release string) {
 	root := t.TempDir()
 	arch := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
+	lintRPM(t, only(t, release+"/*."+arch+".rpm"))
 	command(t, ".", "rpm", "--root", root, "--initdb")
 	command(t, ".", "rpm", "--root", root, "--nodeps", "--ignorearch", "-i", only(t, release+"/*."+arch+".rpm"))
 	command(t, ".", "rpm", "--root", root, "-V", "--nodeps", "bulkcat")
@@ -134,6 +146,22 @@ func installRPM(t *testing.T, release string) {
 	if _, err := os.Stat(filepath.Join(root, "usr/bin/bulkcat")); !os.IsNotExist(err) {
 		t.Errorf("the program is there after its removal: %v", err)
 	}
+}
+
+// lintRPM has rpmlint see an error in whatever rpmlint.toml does not name. The paths in the package begin with a slash: without
+// another cpio rpmlint would unpack them over the files of this machine.
+func lintRPM(t *testing.T, name string) {
+	unpacker, err := exec.LookPath("cpio")
+	if err != nil {
+		t.Log("cpio is not installed")
+		return
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "cpio"), []byte("#!/bin/sh\nexec "+unpacker+` --no-absolute-filenames "$@"`+"\n"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	lint(t, "rpmlint", "--config", "rpmlint.toml", name)
 }
 
 // runImage runs the program of the image as the image's user, with a read-only root and a folder for the files of the run.

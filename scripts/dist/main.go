@@ -64,6 +64,13 @@ func (r *release) build() (err error) {
 	if r.version == r.tag || !strings.Contains(r.version, ".") {
 		return fmt.Errorf("the version is %q: give a tag such as v0.1.0", r.tag)
 	}
+	notes, err := r.notes()
+	if err != nil {
+		return err
+	}
+	if err := r.checkTag(); err != nil {
+		return err
+	}
 	if r.time, err = r.commitTime(); err != nil {
 		return err
 	}
@@ -71,11 +78,11 @@ func (r *release) build() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(r.work)) }()
-	if err := errors.Join(os.RemoveAll(r.out), os.MkdirAll(r.out, 0o777)); err != nil {
+	if err := errors.Join(os.RemoveAll(r.out), os.MkdirAll(r.out, 0o777), os.WriteFile(filepath.Join(r.out, notesName), []byte(notes), 0o666)); err != nil {
 		return err
 	}
 	for _, step := range []func() error{
-		r.notes, r.binaries, r.texts, r.readme, r.notices, r.archives, r.packages, r.images, r.billOfMaterials, r.wheels, r.sum, r.manifests, r.writeSums,
+		r.binaries, r.texts, r.readme, r.notices, r.archives, r.packages, r.images, r.billOfMaterials, r.wheels, r.sum, r.manifests, r.writeSums,
 	} {
 		if err := step(); err != nil {
 			return err
@@ -112,17 +119,29 @@ func (r *release) run(env []string, name string, args ...string) ([]byte, error)
 	return out, nil
 }
 
-// notes writes the section of the version in CHANGELOG.md, without its heading.
-func (r *release) notes() error {
+// notesName is the file with what has changed in the version.
+const notesName = "NOTES.md"
+
+// notes returns the section of the version in CHANGELOG.md, without its heading.
+func (r *release) notes() (string, error) {
 	text, err := os.ReadFile(filepath.Join(r.root, "CHANGELOG.md"))
 	if err != nil {
-		return err
+		return "", err
 	}
-	section, err := changes(string(text), r.version)
+	return changes(string(text), r.version)
+}
+
+// checkTag refuses the tag of another commit: the version is older than the tree.
+func (r *release) checkTag() error {
+	tagged, err := r.run(nil, "git", "rev-parse", "--verify", "--quiet", "refs/tags/"+r.tag+"^{commit}")
 	if err != nil {
-		return err
+		return nil // there is no such tag, or no repository
 	}
-	return os.WriteFile(filepath.Join(r.out, "NOTES.md"), []byte(section), 0o666)
+	head, err := r.run(nil, "git", "rev-parse", "HEAD")
+	if err == nil && !bytes.Equal(tagged, head) {
+		err = fmt.Errorf("the tag %s is at the commit %.12s, and the tree at %.12s: check out the tag, or give the next version", r.tag, tagged, head)
+	}
+	return err
 }
 
 // changes returns the section of a version in a changelog, which must be the first: what stands above it is in the tree, and
@@ -213,7 +232,7 @@ func (r *release) sum() error {
 		if err != nil {
 			return err
 		}
-		if e.Name() != "NOTES.md" {
+		if e.Name() != notesName {
 			r.sums[e.Name()] = fmt.Sprintf("%x", sha256.Sum256(content))
 		}
 	}

@@ -159,9 +159,9 @@ func (r *release) notices() error {
 	if !ok || !strings.Contains(sources, "IAB Tech Lab") {
 		return errors.New(`cmd/bulkcat/guide/answers.md has no section "Sources of the taxonomies" that names the IAB Tech Lab`)
 	}
-	sources, _, _ = strings.Cut(sources, "\n## ")
+	sources, _, _ = strings.Cut(strings.TrimSpace(sources), "\n\n") // the table
 	var text bytes.Buffer
-	fmt.Fprintf(&text, "bulkcat %s has data and programs of others.\n\n%s\n", r.version, strings.TrimSpace(sources))
+	fmt.Fprintf(&text, "bulkcat %s has data and programs of others.\n\n%s\n", r.version, sources)
 	for _, m := range modules {
 		slices.SortFunc(m.files, func(a, b notice) int { return strings.Compare(a.name, b.name) })
 		for _, f := range m.files {

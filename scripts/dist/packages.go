@@ -63,7 +63,7 @@ func (r *release) packageInfo(p platform, packager string) (*nfpm.Info, error) {
 	}
 	if packager == "rpm" {
 		info.Changelog = filepath.Join(r.work, "changelog.yaml")
-		text := fmt.Sprintf("- semver: %s\n  date: %s\n  packager: %q\n  changes:\n    - note: See changelog.gz in the documentation.\n", r.version, r.time.Format(time.RFC3339), maintainer)
+		text := fmt.Sprintf("- semver: %s-1\n  date: %s\n  packager: %q\n  changes:\n    - note: See changelog.gz in the documentation.\n", r.version, r.time.Format(time.RFC3339), maintainer)
 		if err := os.WriteFile(info.Changelog, []byte(text), 0o666); err != nil {
 			return nil, err
 		}
@@ -85,27 +85,44 @@ func (r *release) packageInfo(p platform, packager string) (*nfpm.Info, error) {
 	return nfpm.WithDefaults(info), nil
 }
 
-// copyright is the file that Debian wants in place of a licence that is in every system.
+// copyright is the file that Debian wants in place of a licence that is in every system, for a year.
 const copyright = `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: bulkcat
 Source: ` + homepage + `
 Comment: The licences of the modules in the program are in THIRD_PARTY_NOTICES.
 
 Files: *
-Copyright: The bulkcat authors
+Copyright: %d The bulkcat authors
 License: Apache-2.0
 
 License: Apache-2.0
  On Debian systems, the text of this licence is in /usr/share/common-licenses/Apache-2.0.
 `
 
-// packageFiles lists the files of a package. Man pages and the changelog are compressed, as distributions want them.
+// debianChangelog has a form of its own, for a version and a time. What has changed is in NEWS.gz.
+const debianChangelog = `bulkcat (%s) stable; urgency=medium
+
+  * Release: see NEWS.gz.
+
+ -- ` + maintainer + `  %s
+`
+
+// packageFiles lists the files of a package. Man pages and what has changed are compressed, as distributions want them.
 func (r *release) packageFiles(p platform, packager string) ([]file, error) {
 	list, err := r.manPages("usr/share/man/man1")
 	if err != nil {
 		return nil, err
 	}
-	list = append(list, file{filepath.Join(r.root, "CHANGELOG.md"), "usr/share/doc/bulkcat/changelog", 0o644})
+	changes := file{filepath.Join(r.root, "CHANGELOG.md"), "usr/share/doc/bulkcat/changelog", 0o644}
+	if packager == "deb" {
+		debian := file{filepath.Join(r.work, "changelog.Debian"), changes.path, changes.mode}
+		if err := os.WriteFile(debian.source, fmt.Appendf(nil, debianChangelog, r.version, r.time.Format(time.RFC1123Z)), 0o666); err != nil {
+			return nil, err
+		}
+		changes.path = "usr/share/doc/bulkcat/NEWS"
+		list = append(list, debian)
+	}
+	list = append(list, changes)
 	for i := range list {
 		if list[i], err = r.compressed(list[i]); err != nil {
 			return nil, err
@@ -119,7 +136,7 @@ func (r *release) packageFiles(p platform, packager string) ([]file, error) {
 	zsh := "usr/share/zsh/site-functions/_bulkcat"
 	if packager == "deb" {
 		zsh = "usr/share/zsh/vendor-completions/_bulkcat"
-		write("usr/share/doc/bulkcat/copyright", copyright)
+		write("usr/share/doc/bulkcat/copyright", fmt.Sprintf(copyright, r.time.Year()))
 		write("usr/share/lintian/overrides/bulkcat", "# One binary serves all versions of all systems.\nbulkcat: statically-linked-binary [usr/bin/bulkcat]\n")
 	} else {
 		list = append(list, file{filepath.Join(r.root, "LICENSE"), "usr/share/licenses/bulkcat/LICENSE", 0o644})
