@@ -40,6 +40,8 @@ func (f *serveFlags) keepKeys(ctx context.Context, reloads <-chan struct{}, set 
 			}
 			if err := f.tls.load(); err != nil {
 				log.Error("the certificate stays as it is, because the files cannot be used", "error", err)
+			} else if c := f.tls.certificate.Load(); c != nil {
+				log.Info("the certificate was read again", "file", f.tls.certFile, "valid_until", c.Leaf.NotAfter)
 			}
 			grants, err := f.grants(ctx)
 			if err != nil {

@@ -90,7 +90,7 @@ func TestCertificateIsReadAgain(t *testing.T) {
 		t.Error("the new certificate is used before SIGHUP")
 	}
 	sendAfter(t, p, syscall.SIGHUP, "")
-	if _, err := p.AwaitLog(regexp.MustCompile(`keys were read again`)); err != nil {
+	if _, err := p.AwaitLog(regexp.MustCompile(`certificate was read again.*cert\.pem valid_until=20[^\n]*\n.*keys were read again`)); err != nil {
 		t.Fatal(err)
 	}
 	if err := ask(second); err != nil || ask(first) == nil {
