@@ -30,6 +30,9 @@ def validate(resources: dict):
         for version in "1.33", "1.37":
             kubernetes_validate.validate(resource, version, strict=True)
         print("valid:", *name)
+        template = resource["spec"].get("jobTemplate", resource)["spec"].get("template")
+        if template and not is_restricted(template["spec"]):
+            sys.exit(f"a namespace with the restricted policy refuses {' '.join(name)}")
     job = resources["Job", "bulkcat-shards"]
     job["spec"]["completionMod"] = "Indexed"  # the schemas must find a wrong name
     try:
@@ -80,6 +83,14 @@ def until(condition):
             return
         time.sleep(0.1)
     sys.exit("the gateway does not do in a minute what is wanted of it")
+
+
+def is_restricted(pod: dict) -> bool:
+    """Whether a pod meets the restricted policy of the Pod Security Standards."""
+    context = pod["securityContext"]
+    return context["runAsNonRoot"] and context["seccompProfile"]["type"] == "RuntimeDefault" and all(
+        not c["securityContext"]["allowPrivilegeEscalation"] and c["securityContext"]["capabilities"]["drop"] == ["ALL"] for c in pod["containers"]
+    )
 
 
 class Pod:
