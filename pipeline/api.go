@@ -51,27 +51,6 @@ func (e *NoStoreError) Error() string {
 	return fmt.Sprintf("there are no stored answers to write %s from", e.Output)
 }
 
-// Resumption says how to start a run again that ended early.
-type Resumption struct {
-	Stdin string // the file to give as standard input: "" for none, "-" for the same file or pipe as before, which was not kept
-	Cut   bool   // the pipe had not ended, so that Stdin holds only its beginning
-}
-
-// Resumption says how the run goes on after an error of Run; false if the same run gets no further:
-// no answers are kept, or the options, the input or the service have to change
-// first.
-func (s *Session) Resumption(err error) (Resumption, bool) {
-	switch {
-	case s.options.Output.Path == "-" && !s.options.Service.Hosted && s.options.Store.Path == "", !s.claimed || !resumable(err):
-		return Resumption{}, false
-	case s.spool != nil:
-		return Resumption{Stdin: s.spool.Path(), Cut: !s.spool.Whole()}, true
-	case !s.options.readsStdin():
-		return Resumption{}, true
-	}
-	return Resumption{Stdin: "-"}, true
-}
-
 // resumable reports whether the same run gets further after an error: the run was stopped, or this
 // machine failed, as with a full disk.
 func resumable(err error) bool {

@@ -8,7 +8,7 @@
 //
 // The records of a session are those of files, or of a sequence (Input.Records), and its answers go to an output, to a
 // function ([Each]) or to both. A session with a sequence and a function writes nothing but the store, and goes on where
-// the one before ended if it has the same store and the same records: see the example of [Each].
+// the one before ended if it has the same store and the same records: see [Answers].
 //
 // An error that another value of an option may prevent has a method OptionName, in this package and in those that it
 // uses. The method returns the package and the field, such as "limits.MaxOutage", or "" if no option helps. A program

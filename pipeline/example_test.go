@@ -51,53 +51,45 @@ func Example() {
 	// categories.csv and categories.csv.run.json
 }
 
-// A program has its inputs in memory and takes the categories itself. A session that is started again with the same store
-// hands out the same answers and asks nothing.
-func ExampleEach() {
+// A program has its inputs in memory and takes the answers itself. A sequence with the same store goes on where the one
+// before was left.
+func ExampleAnswers() {
 	server := clienttest.New(clienttest.Options{}) // stands for the service
 	baseURL, stop := server.Listen()
 	defer stop()
+	folder, err := os.MkdirTemp("", "bulkcat-example-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(folder)
+
 	c, err := client.New(client.Options{BaseURL: baseURL, APIKey: "the-key"})
 	if err != nil {
 		panic(err)
 	}
 	defer c.Close()
-	store, err := os.MkdirTemp("", "bulkcat-example-")
-	if err != nil {
-		panic(err)
+	options := pipeline.SessionOptions{
+		Kind:    client.Product,
+		Service: pipeline.HostedService(c),
+		Input:   reader.Options{Records: reader.Inputs(slices.Values([]string{"Cordless drill", "Leather dog collar"}))},
+		Store:   pipeline.StoreOptions{Path: filepath.Join(folder, "answers.db")},
 	}
-	defer os.RemoveAll(store)
-
-	titles := []string{"Cordless drill", "Leather dog collar"}
 	for range 2 {
-		session, err := pipeline.Open(context.Background(), pipeline.SessionOptions{
-			Kind:    client.Product,
-			Service: pipeline.HostedService(c),
-			Input:   reader.Options{Records: reader.Inputs(slices.Values(titles))},
-			Store:   pipeline.StoreOptions{Path: filepath.Join(store, "answers")},
-			Each: func(record reader.Record, categories []client.Entry, err error) error {
-				if err == nil {
-					fmt.Println(record.Number, record.Input, "is", categories[0].Value)
-				}
-				return err
-			},
-		})
-		if err != nil {
-			panic(err)
+		for answer, err := range pipeline.Answers(context.Background(), options) {
+			if err != nil { // the service is out, say: the next sequence goes on
+				panic(err)
+			}
+			fmt.Println(answer.Record.Input, "is", answer.Entries[0].Value)
 		}
-		account, err := session.Run(context.Background())
-		if err := errors.Join(err, session.Close()); err != nil {
-			panic(err)
-		}
-		fmt.Println(account.Counts.Requests, "requests")
+		fmt.Println(len(server.Visits()), "requests")
 	}
 	// Output:
-	// 1 Cordless drill is About > Cordless drill
-	// 2 Leather dog collar is About > Leather dog collar
+	// Cordless drill is About > Cordless drill
+	// Leather dog collar is About > Leather dog collar
 	// 2 requests
-	// 1 Cordless drill is About > Cordless drill
-	// 2 Leather dog collar is About > Leather dog collar
-	// 0 requests
+	// Cordless drill is About > Cordless drill
+	// Leather dog collar is About > Leather dog collar
+	// 2 requests
 }
 
 // A hosted service is asked with a client.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/bulkcat/bulkcat/pipeline/diff"
 	"github.com/bulkcat/bulkcat/pipeline/expect"
@@ -49,100 +48,80 @@ func (o SessionOptions) checkExpectations() error {
 	return &OptionError{Option: "Expect", Err: err}
 }
 
-// checkOf returns the check of the output before it is published; nil without expectations. Objects are checked by expected.
-func (s *Session) checkOf(ctx context.Context, account *record.Account) writer.CheckFunc {
-	if len(s.options.Expect.List) == 0 {
+// check checks the output of a run against its expectations.
+type check struct {
+	run     *claimed
+	results []record.Expected
+	unread  error // the output could not be read
+}
+
+// newCheck returns nil without expectations.
+func (c *claimed) newCheck() *check {
+	if len(c.options.Expect.List) == 0 {
+		return nil
+	}
+	return &check{run: c}
+}
+
+// function returns the check of the output before it is published; nil for nil. Objects are checked by end.
+func (c *check) function(ctx context.Context) writer.CheckFunc {
+	if c == nil {
 		return nil
 	}
 	return func(path string) error {
-		s.unread = s.checkOutput(ctx, account, path)
-		switch hold := s.options.Expect.withHold().Hold; {
+		c.read(ctx, path)
+		switch hold := c.run.options.Expect.withHold().Hold; {
 		case ctx.Err() != nil:
 			return &StopError{Cause: record.Interrupted, Err: context.Cause(ctx)}
-		case hold && s.unread != nil:
-			return s.unread
-		case hold && expect.Broken(account.Expectations):
-			return &expect.BrokenError{Results: account.Expectations, Held: true}
+		case hold && c.unread != nil:
+			return c.unread
+		case hold && expect.Broken(c.results):
+			return &expect.BrokenError{Results: c.results, Held: true}
 		}
 		return nil
 	}
 }
 
-// judge returns the function that stops a run early, if the options want that. It is called in the order of the records.
-func (s *Session) judge(account *record.Account) func(record.Statuses) error {
-	o := &s.options
-	if !o.Expect.Stop || o.Offline {
-		return nil
-	}
-	early := expect.NewEarly(o.Expect.List)
-	return func(first record.Statuses) error {
-		all := int64(0)
-		if o.Shard.Count == 0 { // else the records of the shard are not counted
-			all = s.total.Counted() * int64(len(o.Classifications))
-		}
-		err := early.Check(first, all)
-		if broken, ok := errors.AsType[*expect.BrokenError](err); ok {
-			account.Expectations = broken.Results
-			return &StopError{Cause: record.Expectation, Err: err}
-		}
-		return err
-	}
-}
-
-// checkOutput checks the output at a path, and notes the results in the account. The error is that of reading.
-func (s *Session) checkOutput(ctx context.Context, account *record.Account, path string) error {
-	o := &s.options
-	format, err := o.Output.FileFormat()
-	if err != nil {
-		return err
-	}
+// read reads the output at a path.
+func (c *check) read(ctx context.Context, path string) {
+	o := &c.run.options
+	format, _ := o.Output.FileFormat() // checked by Open
 	output := diff.Side{Kind: o.Kind, Scheme: o.Scheme, Dedupe: o.Dedupe}
-	if output.Parts, err = readback.List(ctx, path, format); err != nil {
-		return err
+	if output.Parts, c.unread = readback.List(ctx, path, format); c.unread != nil {
+		return
 	}
 	for i := range output.Parts {
 		output.Parts[i].Escaped = o.Output.EscapeFormulas
 	}
-	earlier, err := expect.Earlier(ctx, o.Expect.Against)
-	if err != nil {
-		return err
-	}
-	account.Expectations, err = expect.Check(ctx, o.Expect.List, output, earlier, "")
-	return err
+	c.results, c.unread = expect.Check(ctx, o.Expect.List, output, c.run.earlier, "")
 }
 
-// findEarlier refuses an earlier output that cannot be compared, before the run asks.
-func (s *Session) findEarlier(ctx context.Context) error {
-	against := s.options.Expect.Against
-	earlier, err := expect.Earlier(ctx, against)
-	if err == nil && earlier != nil && slices.ContainsFunc(s.options.Expect.List, expect.Expectation.Compares) {
-		err = expect.Comparable(ctx, *earlier, s.options.Classifications)
-	}
-	if err != nil {
-		return &OptionError{Option: "Expect.Against", Err: err}
-	}
-	if earlier == nil && against != "" {
-		s.options.Log.Warn("there is no earlier output to compare with", "path", against)
-	}
-	return nil
-}
-
-// expected returns the error of a run that is complete: nil if its output was read and meets the expectations.
-func (s *Session) expected(ctx context.Context, account *record.Account) error {
-	o := &s.options
-	if len(o.Expect.List) == 0 {
+// end returns the error of a run that is complete: nil if its output was read and meets the expectations.
+func (c *check) end(ctx context.Context) error {
+	if c == nil {
 		return nil
 	}
-	if storage.IsURL(o.Output.Path) {
-		s.unread = s.checkOutput(ctx, account, o.Output.Path)
+	if path := c.run.options.Output.Path; storage.IsURL(path) {
+		c.read(ctx, path)
 	}
 	switch {
-	case s.unread != nil:
-		return fmt.Errorf("the output is published, and was not checked: %w", s.unread)
-	case len(account.Expectations) == 0:
+	case c.unread != nil:
+		return fmt.Errorf("the output is published, and was not checked: %w", c.unread)
+	case len(c.results) == 0:
 		return errors.New("the output is published, and was not checked")
-	case expect.Broken(account.Expectations):
-		return &expect.BrokenError{Results: account.Expectations}
+	case expect.Broken(c.results):
+		return &expect.BrokenError{Results: c.results}
 	}
 	return nil
+}
+
+// judged returns the results of the check, or those for which the run was stopped early with an error.
+func (c *check) judged(err error) []record.Expected {
+	if broken, ok := errors.AsType[*expect.BrokenError](err); ok {
+		return broken.Results
+	}
+	if c == nil {
+		return nil
+	}
+	return c.results
 }

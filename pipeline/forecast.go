@@ -9,9 +9,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/answers"
-	"github.com/bulkcat/bulkcat/pipeline/flow"
 	"github.com/bulkcat/bulkcat/pipeline/record"
-	"github.com/bulkcat/bulkcat/pipeline/refresh"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 )
@@ -31,59 +29,44 @@ func DryRun(ctx context.Context, options SessionOptions) (_ Forecast, err error)
 		return Forecast{}, err
 	}
 	ctx = storage.With(ctx, objects)
-	s := newSession(options)
-	s.options.Input.Storage = objects
-	defer func() { err = causeOf(ctx, errors.Join(err, s.Close())) }()
-	if err := s.findEarlier(ctx); err != nil {
+	o := newOpened(options, objects)
+	defer func() { err = causeOf(ctx, errors.Join(err, o.input.Close())) }()
+	if _, err := o.options.findEarlier(ctx); err != nil {
 		return Forecast{}, err
 	}
-	if err := s.openInput(ctx); err != nil {
+	if err := o.openInput(ctx); err != nil {
 		return Forecast{}, err
 	}
-	defer context.AfterFunc(ctx, s.endReading)()
-	parts := flow.Parts{Source: s.input.Load(), Counters: s.counters}
-	stored, err := s.options.stored()
+	defer context.AfterFunc(ctx, o.input.end)()
+	store, err := o.options.readStore()
 	if err != nil {
 		return Forecast{}, err
 	}
-	if stored.Path != "" {
-		stored.ReadOnly = true
-		store, err := answers.Open(stored)
-		if _, missing := errors.AsType[*answers.MissingError](err); err != nil && !missing {
-			return Forecast{}, err
-		}
-		if store != nil {
-			defer store.Close() // only read from
-			parts.Store = store
-		}
+	if store != nil {
+		defer store.Close() // only read from
 	}
-	account := s.newAccount()
-	if s.options.Output.Path != "" {
-		s.follow(ctx, account)
+	account := o.newAccount()
+	if o.options.Output.Path != "" {
+		o.follow(ctx, account)
 	}
-	s.bound(account)
-	if !s.options.Offline {
-		if err := s.warnElsewhere(ctx, parts.Store, s.options.requests()); err != nil {
-			return Forecast{}, err
-		}
+	if err := o.quota.Check(ctx, o.everAnswered(store)); err != nil {
+		return Forecast{}, err
 	}
-	f, err := s.forecast(ctx, parts)
+	p, err := o.look(ctx, account, store, o.input)
+	f := p.forecast
 	if err != nil {
 		return f, err
 	}
-	f.Column, f.Guessed = columnsOf(s.input.Load().Files())
+	f.Column, f.Guessed = columnsOf(o.input.Files())
 	for i, input := range f.Inputs {
 		f.Inputs[i] = clipped(input)
 	}
-	f.Paid, f.Limits = min(account.OutcomesBefore(), f.Answered), s.options.Limits
+	f.Paid, f.Limits, f.Quota = min(account.OutcomesBefore(), f.Answered), o.options.Limits, o.quota.Usage()
+	f.Limits.MaxRequests, f.Limits.Made = o.options.maxRequests(account), account.RequestsBefore()
 	if account.FinishBy != nil {
 		f.By = account.FinishBy.At
 	}
-	if f.Rate, f.Learned, err = s.rate(parts.Store); err != nil {
-		return f, err
-	}
-	err = s.quota.Check(ctx, s.everAnswered(parts.Store))
-	f.Quota = s.quota.Usage()
+	f.Rate, f.Learned, err = o.options.rate(store)
 	return f, err
 }
 
@@ -102,17 +85,17 @@ func columnsOf(files []reader.FileInfo) (columns string, guessed bool) {
 }
 
 // rate is the rate that is stated or that an earlier run has learned; 0 if unknown.
-func (s *Session) rate(store *answers.Store) (perSecond float64, learned bool, err error) {
-	if stated := s.options.Limits.Rate; stated > 0 {
+func (o *SessionOptions) rate(store *answers.Store) (perSecond float64, learned bool, err error) {
+	if stated := o.Limits.Rate; stated > 0 {
 		return stated, false, nil
 	}
-	if store != nil && s.options.Service.Hosted {
+	if store != nil && o.Service.Hosted {
 		l, err := store.Learned()
 		if l.Rate > 0 || err != nil {
 			return l.Rate, true, err
 		}
 	}
-	return s.options.Service.Rate, false, nil
+	return o.Service.Rate, false, nil
 }
 
 // Outlook is when a run would end, and what would end it.
@@ -154,55 +137,4 @@ func NewOutlook(f Forecast, now time.Time) Outlook {
 	ends := now.Add(time.Duration(float64(v.Requests) / f.Rate * float64(time.Second)))
 	v.Ends = &ends
 	return v
-}
-
-// forecast is the forecast of a dry run, without the quota.
-func (s *Session) forecast(ctx context.Context, parts flow.Parts) (Forecast, error) {
-	o := &s.options
-	c, err := s.newFree(parts.Store)
-	if err != nil {
-		return Forecast{}, err
-	}
-	if c != nil {
-		f, err := s.planFree(ctx, c, parts.Store, o.requests())
-		return f, errors.Join(err, c.Close())
-	}
-	if o.Store.RefreshBudget == 0 || parts.Store == nil || o.Offline {
-		return flow.NewForecast(ctx, parts, o.requests(), nil)
-	}
-	r, err := refresh.Begin(parts.Store, s.newAccount().RunID(), o.Store.RefreshBudget, time.Now())
-	if err != nil {
-		return Forecast{}, err
-	}
-	f, err := flow.NewForecast(ctx, parts, o.requests(), r.Offer)
-	f.Refresh = r.Left()
-	return f, err
-}
-
-// startRefresh chooses the stored answers to be asked again, in a further pass over the input. It gives nil
-// if there are none to choose.
-func (s *Session) startRefresh(ctx context.Context, store *answers.Store, options flow.Options, run string) (*refresh.Refresh, error) {
-	budget := s.options.Store.RefreshBudget
-	if budget == 0 || store == nil || options.Offline {
-		return nil, nil
-	}
-	r, err := refresh.Begin(store, run, budget, time.Now())
-	if err != nil {
-		return nil, err
-	}
-	if _, err := s.forecastAgain(ctx, store, options, r.Offer); err != nil {
-		return nil, err
-	}
-	s.options.Log.Info("stored answers are asked again", "answers", r.Left())
-	return r, r.Start(store)
-}
-
-// forecastAgain is the forecast of a further pass over the input.
-func (s *Session) forecastAgain(ctx context.Context, store *answers.Store, options flow.Options, offer func([]answers.Query) error) (Forecast, error) {
-	input, err := reader.Open(inputsAgain(s.options.Input))
-	if err != nil {
-		return Forecast{}, err
-	}
-	defer input.Close() // only read from
-	return flow.NewForecast(ctx, flow.Parts{Source: input, Store: store}, options, offer)
 }

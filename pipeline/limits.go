@@ -10,126 +10,86 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
-	"github.com/bulkcat/bulkcat/pipeline/flow"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
-// newLimits gives the limits of the run. The embedded service has none, so that nothing has to be
-// learned.
-func (s *Session) newLimits(parts flow.Parts) (*limits.Controller, error) {
-	o, service := s.options.Limits, &s.options.Service
-	_, o.CanAsk = s.standing.Told()
-	if service.Hosted {
-		o.Trial = client.MostUnusable
+// newLimits gives the limits of the run, within its bounds. The embedded service has none, so that nothing has to be
+// learned. A hosted service may have stated a rate; 0 if it has not.
+func (c *claimed) newLimits(bounds limits.Options, stated float64) (*limits.Controller, error) {
+	_, bounds.CanAsk = c.standing.Told()
+	if !c.options.Service.Hosted {
+		return limits.New(bounds, time.Now()), nil
 	}
-	if service.Hosted && o.Rate == 0 && parts.Store != nil {
-		learned, err := parts.Store.Learned()
+	bounds.Trial = client.MostUnusable
+	if bounds.Rate == 0 && c.store != nil {
+		learned, err := c.store.Learned()
 		if err != nil {
 			return nil, err
 		}
-		o.Learned = learned
-		s.options.Log.Debug("learned by an earlier run", "limits", learned)
+		bounds.Learned = learned
+		c.options.Log.Debug("learned by an earlier run", "limits", learned)
 	}
-	if service.Hosted && o.Rate == 0 && o.Learned.Rate == 0 {
-		o.Learned.Rate = service.Rate
+	if bounds.Rate == 0 && bounds.Learned.Rate == 0 {
+		bounds.Learned.Rate = stated
 	}
-	return limits.New(o, time.Now()), nil
+	return limits.New(bounds, time.Now()), nil
 }
 
 // keepLearned leaves what was learned to the next run.
-func (s *Session) keepLearned(parts flow.Parts) error {
-	if parts.Store == nil {
+func (p *planned) keepLearned() error {
+	learned := p.limits.Learned()
+	if p.store == nil || learned.Rate == 0 {
 		return nil
 	}
-	learned := parts.Limits.Learned()
-	if learned.Rate == 0 {
-		return nil
-	}
-	s.options.Log.Debug("learned", "limits", learned)
-	return parts.Store.KeepLearned(learned)
+	p.options.Log.Debug("learned", "limits", learned)
+	return p.store.KeepLearned(learned)
 }
 
-// checkQuota asks for the quota before the first record, and reports whether it is enough. The input is
-// read once more for that, which takes seconds where the run takes hours; a pipe and records of the caller cannot be.
-func (s *Session) checkQuota(ctx context.Context, store *answers.Store, options flow.Options) error {
-	if err := s.quota.Check(ctx, s.everAnswered(store)); err != nil {
-		return err
+// tellQuota compares the quota with the requests that the run will make. A pipe and records of the caller are not read before the
+// run, so that their requests are not known.
+func (o *opened) tellQuota(f Forecast, whole bool) {
+	left, isNumber := o.quota.Usage().Requests()
+	switch log := o.options.Log; {
+	case !isNumber || o.options.readsOnce():
+	case whole && f.ToAsk() > left && o.options.Limits.WaitForQuota:
+		log.Info("the quota is not enough: the run waits when it is used up", "to_be_asked", f.ToAsk(), "left", left)
+	case whole && f.ToAsk() > left:
+		log.Warn("the quota is not enough: the run will stop, resumable", "to_be_asked", f.ToAsk(), "left", left)
+	case whole && f.IfAuditFails().ToAsk() > left:
+		log.Warn("the quota is enough, unless the audit of the free answers fails", "to_be_asked", f.ToAsk(), "if_audit_fails", f.IfAuditFails().ToAsk(), "left", left)
+	default:
+		log.Info("the quota is enough", "left", left)
 	}
-	left, isNumber := s.quota.Usage().Requests()
-	if !isNumber || s.options.readsOnce() {
-		return nil
-	}
-	if most, ok := s.mostRequests(); !ok || most > left {
-		f, err := s.forecastAgain(ctx, store, options, nil)
-		if err != nil {
-			return err
-		}
-		f.Refresh, f.Free, f.AtRisk = options.Refresh.Left(), s.free.Free(), s.free.AtRisk()
-		switch {
-		case f.ToAsk() > left && options.WaitForQuota:
-			s.options.Log.Info("the quota is not enough: the run waits when it is used up", "to_be_asked", f.ToAsk(), "left", left)
-			return nil
-		case f.ToAsk() > left:
-			s.options.Log.Warn("the quota is not enough: the run will stop, resumable", "to_be_asked", f.ToAsk(), "left", left)
-			return nil
-		case f.IfAuditFails().ToAsk() > left:
-			s.options.Log.Warn("the quota is enough, unless the audit of the free answers fails", "to_be_asked", f.ToAsk(), "if_audit_fails", f.IfAuditFails().ToAsk(), "left", left)
-			return nil
-		}
-	}
-	s.options.Log.Info("the quota is enough", "left", left)
-	return nil
 }
 
 // everAnswered returns a function that reports whether the service has ever answered, which proves the key. The store may be
 // nil.
-func (s *Session) everAnswered(store *answers.Store) func() (bool, error) {
-	service := &s.options.Service
+func (o *opened) everAnswered(store *answers.Store) func() (bool, error) {
 	return func() (bool, error) {
-		return s.standing.Ever(func() (bool, error) { return store.Has(service.Name) })
-	}
-}
-
-// LastUsage asks the service, for 3 seconds at most, how much quota is left, and gives what the service
-// said last, with the time since: 0 if the service has just said so. In a hurry the service is not asked. The usage is zero if the service
-// did not say at the run's beginning either, or nothing was to be asked.
-func (s *Session) LastUsage() (usage client.Usage, since time.Duration) {
-	if s.options.Offline {
-		return client.Usage{}, 0
-	}
-	select {
-	case <-s.options.Hurry:
-		return s.quota.Final(false)
-	default:
-		return s.quota.Final(true)
+		return o.standing.Ever(func() (bool, error) { return store.Has(o.options.Service.Name) })
 	}
 }
 
 // Shards that ask a service know nothing of each other, so each takes its part of the rate and of the quota. A
 // gateway shares both between its clients, whatever each of these asks.
 
-// bound sets the bound of the requests of all starts of the run, and how many the earlier starts have made. A shard has its
+// maxRequests is the bound of the requests of all starts of the run, whose account is given; 0 for no bound. A shard has its
 // part.
-func (s *Session) bound(account *record.Account) {
-	o := &s.options
-	l := &o.Limits
-	l.Made = account.RequestsBefore()
+func (o *SessionOptions) maxRequests(account *record.Account) int64 {
 	part := func(requests int64) int64 {
 		if o.Shard.Count > 0 {
 			return o.Shard.Part(requests)
 		}
 		return requests
 	}
-	switch {
-	case o.MaxCost > 0:
-		left := o.MaxCost
-		if o.Shard.Count > 0 {
-			left = o.Price.Of(part(o.Price.Requests(o.MaxCost)))
-		}
-		l.MaxRequests = l.Made + o.Price.Requests(max(0, left-account.SpentBefore()))
-	case l.MaxRequests > 0:
-		l.MaxRequests = part(l.MaxRequests)
+	if o.MaxCost == 0 {
+		return part(o.Limits.MaxRequests)
 	}
+	left := o.MaxCost
+	if o.Shard.Count > 0 {
+		left = o.Price.Of(part(o.Price.Requests(o.MaxCost)))
+	}
+	return account.RequestsBefore() + o.Price.Requests(max(0, left-account.SpentBefore()))
 }
 
 // CostError says that the run has spent its budget of money.
@@ -146,31 +106,35 @@ func (e *CostError) Unwrap() error { return e.Err }
 func (e *CostError) OptionName() string { return "pipeline.MaxCost" }
 
 // inMoney returns the error of a run whose bound of requests comes from one of money.
-func (s *Session) inMoney(err error) error {
+func (o *SessionOptions) inMoney(err error) error {
 	spent, ok := errors.AsType[*limits.SpentError](err)
-	if !ok || spent.Limit != limits.MaxRequests || s.options.MaxCost == 0 {
+	if !ok || spent.Limit != limits.MaxRequests || o.MaxCost == 0 {
 		return err
 	}
-	return &StopError{Cause: record.Budget, Err: &CostError{Cost: s.options.Price.Text(s.options.MaxCost), Err: err}}
+	return &StopError{Cause: record.Budget, Err: &CostError{Cost: o.Price.Text(o.MaxCost), Err: err}}
 }
 
-// shareLimits reduces the limits of a run to the shard's part, unless the service is a gateway.
-func (s *Session) shareLimits() {
-	o, shards := &s.options, s.options.Shard.Count
-	usage := s.quota.Usage()
-	switch limited := o.Limits.Rate > 0 && !math.IsInf(o.Limits.Rate, 1); {
-	case shards < 2:
+// shareLimits gives the bounds of the run and the rate that the service has stated, reduced to the shard's part unless the
+// service is a gateway.
+func (c *claimed) shareLimits() (bounds limits.Options, stated float64) {
+	o, shards := &c.options, c.options.Shard.Count
+	bounds, stated = o.Limits, o.Service.Rate
+	bounds.MaxRequests, bounds.Made = c.maxRequests, c.account.RequestsBefore()
+	usage := c.quota.Usage()
+	switch limited := bounds.Rate > 0 && !math.IsInf(bounds.Rate, 1); {
+	case shards < 2 || c.isOffline():
 	case usage.Gateway:
 		o.Log.Info("a gateway shares the rate and the quota between the shards", "shard", o.Shard.String())
 	case o.Service.Hosted || limited:
-		o.Limits.Rate /= float64(shards)
-		o.Service.Rate /= float64(shards)
-		o.Limits.Shards = shards
-		if _, metered := usage.Requests(); metered && !o.Limits.KeepReserve {
-			o.Limits.KeepReserve, o.Limits.Reserve = true, 0 // so that the run asks for the quota when its part is used
+		bounds.Rate /= float64(shards)
+		stated /= float64(shards)
+		bounds.Shards = shards
+		if _, metered := usage.Requests(); metered && !bounds.KeepReserve {
+			bounds.KeepReserve, bounds.Reserve = true, 0 // so that the run asks for the quota when its part is used
 		}
 		o.Log.Info("no gateway: the shard takes its part of the rate and of the quota", "shard", o.Shard.String(), "part", "1/"+strconv.Itoa(shards))
 	}
+	return bounds, stated
 }
 
 // shareQuota makes the service tell the shard's part of the quota.

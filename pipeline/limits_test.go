@@ -9,8 +9,8 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
-	"github.com/bulkcat/bulkcat/pipeline/flow"
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
 )
 
 // TestShardLimits has the limits of a shard with and without a gateway.
@@ -32,7 +32,7 @@ func TestShardLimits(t *testing.T) {
 		"with a gateway":      {record.Shard{Number: 2, Count: 4}, client.Usage{Remaining: "1000", Gateway: true}, -1, 100, 50, 250, "1000"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newSession(SessionOptions{
+			o := newOpened(SessionOptions{
 				Shard:  tt.shard,
 				Output: OutputOptions{Path: "-"},
 				Service: Service{
@@ -40,15 +40,15 @@ func TestShardLimits(t *testing.T) {
 					Usage: func(context.Context) (client.Usage, error) { return tt.usage, nil },
 				},
 				Limits: limits.Options{Rate: 100, MaxRequests: 1000, KeepReserve: tt.reserve >= 0, Reserve: tt.reserve},
-			})
-			if err := s.quota.Check(t.Context(), nil); err != nil {
+			}, storage.Own(t.Context()))
+			if err := o.quota.Check(t.Context(), nil); err != nil {
 				t.Fatal(err)
 			}
-			s.bound(s.newAccount())
-			s.shareLimits()
-			o := s.options
-			if o.Limits.Rate != tt.rate || o.Service.Rate != tt.stated || o.Limits.MaxRequests != tt.requests || s.quota.Usage().Remaining != tt.left {
-				t.Errorf("rate %v, stated %v, requests %d, left %s", o.Limits.Rate, o.Service.Rate, o.Limits.MaxRequests, s.quota.Usage().Remaining)
+			account := o.newAccount()
+			c := claimed{opened: o, account: account, maxRequests: o.options.maxRequests(account)}
+			bounds, stated := c.shareLimits()
+			if bounds.Rate != tt.rate || stated != tt.stated || bounds.MaxRequests != tt.requests || o.quota.Usage().Remaining != tt.left {
+				t.Errorf("rate %v, stated %v, requests %d, left %s", bounds.Rate, stated, bounds.MaxRequests, o.quota.Usage().Remaining)
 			}
 		})
 	}
@@ -88,8 +88,8 @@ func TestStartDuringABlock(t *testing.T) {
 				}
 			}
 			d := client.NewDiagnoser(c)
-			s := newSession(SessionOptions{Service: Service{Categorizer: d, Name: "http://service", Usage: c.Usage, Hosted: true}})
-			if err := s.checkQuota(t.Context(), store, flow.Options{}); (err == nil) != tt.waits {
+			o := newOpened(SessionOptions{Service: Service{Categorizer: d, Name: "http://service", Usage: c.Usage, Hosted: true}}, storage.Own(t.Context()))
+			if err := o.quota.Check(t.Context(), o.everAnswered(store)); (err == nil) != tt.waits {
 				t.Fatal(err)
 			}
 			_, err = d.Categorize(t.Context(), client.Request{Kind: client.Product, Input: "x", Classification: client.ProductTaxonomy})

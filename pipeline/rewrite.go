@@ -43,39 +43,38 @@ type Rewritten struct {
 // service or of the model of Options.Free, which give it again; the embedded service reads no pages then. The errors are those
 // of reading the input, of the store and of the sink, and *[OptionError] if the input lacks a column.
 func Rewrite(ctx context.Context, options SessionOptions, r Rewriting) (_ Rewritten, err error) {
-	s := newSession(options.of(r))
-	defer func() { err = causeOf(ctx, errors.Join(err, s.Close())) }()
+	s := newOpened(options.of(r), storage.From(ctx))
+	defer func() { err = causeOf(ctx, errors.Join(err, s.input.Close())) }()
 	o := &s.options
-	o.Input.Storage = storage.From(ctx)
 	embedded := !o.Service.Hosted && o.Service.Name == r.Account.Service
 	o.Service.Name, o.Service.Free = r.Account.Service, embedded
-	account := *r.Account
-	s.account = &account
 	if err := s.openInput(ctx); err != nil {
 		return Rewritten{}, err
 	}
-	defer context.AfterFunc(ctx, s.endReading)()
-	run := s.runOptions(account.Settings)
-	run.Unstored = true
-	if err := s.carry(&account, &run); err != nil {
+	defer context.AfterFunc(ctx, s.input.end)()
+	stages := s.stages(r.Account.Settings)
+	stages.Unstored = true
+	if stages, _, err = carried(&o.Output, stages, s.input.Reader); err != nil {
 		return Rewritten{}, err
 	}
-	if o.Free.Model != nil {
-		if o.Free.source() != account.Settings.Free {
-			return Rewritten{}, &OptionError{Option: "Free.Model", Err: errors.New("it is not the model of the run")}
-		}
-		if err := s.startFree(ctx, r.Store, &run, &account); err != nil {
-			return Rewritten{}, err
-		}
+	if o.Free.Model != nil && o.Free.source() != r.Account.Settings.Free {
+		return Rewritten{}, &OptionError{Option: "Free.Model", Err: errors.New("it is not the model of the run")}
+	}
+	p, err := s.look(ctx, r.Account, r.Store, nil)
+	if err != nil {
+		return Rewritten{}, err
+	}
+	if p.free != nil {
+		stages.Free = p.free
 	}
 	parts := flow.Parts{
-		Source: &renamed{Reader: s.input.Load(), inputs: account.Inputs}, Interrupt: s.endReading, Categorizer: o.Service.Categorizer, Store: r.Store, Counters: s.counters,
+		Source: &renamed{Reader: s.input.Reader, inputs: r.Account.Inputs}, Interrupt: s.input.end, Categorizer: o.Service.Categorizer, Store: r.Store, Counters: s.counters,
 	}
-	if parts.Sink, err = r.Open(run.Schema); err != nil {
+	if parts.Sink, err = r.Open(stages.Schema); err != nil {
 		return Rewritten{}, err
 	}
-	_, err = flow.Run(ctx, parts, run)
-	return Rewritten{s.counters.Snapshot(), s.readInputs(), embedded, account.Free}, err
+	_, err = flow.Run(ctx, parts, stages)
+	return Rewritten{s.counters.Snapshot(), o.inputsOf(s.input.Reader), embedded, cmp.Or(p.audit(o), r.Account.Free)}, err
 }
 
 // of returns the options of a run that is written again.

@@ -11,6 +11,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/places"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // readsStdin reports whether standard input is one of the inputs.
@@ -31,56 +32,57 @@ func (o *SessionOptions) spoolPath() string {
 // isRegular reports whether standard input is a file that the shell has opened.
 func isRegular(in io.Reader) bool { return len(places.RegularFile("-", in)) > 0 }
 
-// openSpool puts a spool between a pipe and the run, if one is needed.
-func (s *Session) openSpool(ctx context.Context) (err error) {
-	path := s.options.spoolPath()
+// newSpool puts a spool between a pipe and the run; nil if none is needed.
+func newSpool(ctx context.Context, o *SessionOptions, lock *disk.Lock) (*reader.Spool, error) {
+	path := o.spoolPath()
 	if path == "" {
-		return nil
+		return nil, nil
 	}
-	if err := s.checkSpool(ctx, path); err != nil {
-		return err
+	if err := checkSpool(ctx, path, o.Output, lock); err != nil {
+		return nil, err
 	}
-	if s.spool, err = reader.NewSpool(s.options.Input.Stdin, path); err != nil {
-		return err
+	spool, err := reader.NewSpool(o.Input.Stdin, path)
+	if err == nil {
+		o.Input.Stdin = spool
 	}
-	s.options.Input.Stdin, s.interrupt = s.spool, s.spool.Interrupt
-	return nil
+	return spool, err
 }
 
 // checkSpool refuses to replace a file that is no copy of standard input: no earlier run of the output has read standard
 // input, and none was killed.
-func (s *Session) checkSpool(ctx context.Context, path string) error {
+func checkSpool(ctx context.Context, path string, out OutputOptions, lock *disk.Lock) error {
 	_, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) || s.options.Output.Overwrite || s.lock.Claimed() != "" {
+	if errors.Is(err, fs.ErrNotExist) || out.Overwrite || lock.Claimed() != "" {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	last, err := record.ReadAccount(ctx, record.AccountPath(s.options.Output.Path))
+	last, err := record.ReadAccount(ctx, record.AccountPath(out.Path))
 	if err == nil && last != nil && slices.Contains(last.Settings.Inputs, "-") {
 		return nil
 	}
 	return &OutputTakenError{Path: path, Reason: "is where the run keeps standard input, and is not the copy of an earlier run"}
 }
 
-// endSpool removes the spool of a complete run. Other runs need the spool to be started again.
-func (s *Session) endSpool(complete bool) error {
-	if s.spool == nil {
-		return nil
+// endSpool removes the spool of a run that is complete, and reports whether it is kept: other runs need it to be started again.
+// A run that is complete without records to ask again also removes the spool of an earlier run that it has read.
+func (o *opened) endSpool(isComplete, isSettled bool) (kept bool, err error) {
+	if o.spool != nil {
+		if err := o.spool.Close(); err != nil || !isComplete {
+			return true, err
+		}
+		err = o.spool.Remove()
 	}
-	if err := s.spool.Close(); err != nil || !complete {
-		return err
+	if err != nil || !isSettled {
+		return false, err
 	}
-	err := s.spool.Remove()
-	s.spool = nil
-	return err
+	return false, removeReadSpool(&o.options)
 }
 
 // removeReadSpool removes the spool of an earlier run that this run, now complete, has read to its end
 // as its standard input.
-func (s *Session) removeReadSpool() error {
-	o := &s.options
+func removeReadSpool(o *SessionOptions) error {
 	if o.Offline || o.Limit > 0 || o.Sample > 0 || o.Output.Path == "-" || !o.readsStdin() || !isRegular(o.Input.Stdin) {
 		return nil
 	}
@@ -94,12 +96,4 @@ func (s *Session) removeReadSpool() error {
 	}
 	o.Log.Info("the run is complete: its copy of standard input is removed", "file", path)
 	return os.Remove(path)
-}
-
-// SpoolPath is the file that keeps standard input; "" if there is none.
-func (s *Session) SpoolPath() string {
-	if s.spool == nil {
-		return ""
-	}
-	return s.spool.Path()
 }

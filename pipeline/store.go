@@ -10,8 +10,7 @@ import (
 )
 
 // openStore gives nil where there is nothing to store.
-func (s *Session) openStore(offline bool) (*answers.Store, error) {
-	o := &s.options
+func (o *SessionOptions) openStore(offline bool) (*answers.Store, error) {
 	stored, err := o.stored()
 	if err == nil && stored.Path != "" && o.usesUserFile() && !offline {
 		err = answers.CheckUserFile(stored.Path)
@@ -30,6 +29,20 @@ func (s *Session) openStore(offline bool) (*answers.Store, error) {
 	}
 	stored.MustExist, stored.Log = offline, o.Log
 	return answers.Open(stored)
+}
+
+// readStore opens the store to be read; nil if there is none.
+func (o *SessionOptions) readStore() (*answers.Store, error) {
+	stored, err := o.stored()
+	if err != nil || stored.Path == "" {
+		return nil, err
+	}
+	stored.ReadOnly = true
+	store, err := answers.Open(stored)
+	if _, missing := errors.AsType[*answers.MissingError](err); missing {
+		return nil, nil
+	}
+	return store, err
 }
 
 // usesUserFile reports whether the store is that of the user: no other is named, and answers may be charged, or there is an

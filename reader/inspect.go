@@ -64,6 +64,7 @@ func (r *Reader) inspect(name string) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.info.Packed = s.packed
 	head := &beginning{name: f.name(), src: s.text}
 	if err := f.examine(head, &r.options); err != nil {
 		s.Close() // nothing was written: only the first error matters

@@ -39,6 +39,7 @@ type Record struct {
 type FileInfo struct {
 	Name    string   // as in Record.File; InMemory for Options.Records, for which all other fields are zero
 	Format  string   // one of FormatNames, or json for an array or for values of several lines
+	Packed  bool     // compressed, or a text in an archive
 	Inputs  []string // the names of the input columns; none for txt and for JSONL strings
 	Guessed bool     // the input column was chosen among several with usual names
 	Bytes   int64    // number of bytes read so far, as stored (compressed)

@@ -29,6 +29,7 @@ type stream struct {
 	text     io.Reader     // decompressed, in UTF-8
 	lines    *lineSplitter // of the text; nil if the parser does not read lines
 	encoding string        // if it is known and not utf-8; else ""
+	packed   bool          // compressed, or in an archive
 	raw      *rawReader
 	origin   *origin // nil if the input is not a regular file
 	closers  []io.Closer
@@ -56,6 +57,7 @@ func newStream(name string, body io.ReadCloser, table *zippedTable, encoding str
 		s.Close() // nothing was written: only the first error matters
 		return nil, err
 	}
+	s.packed = table != nil || IsCompressed(head)
 	plain, err := decompress(name, stored)
 	if err != nil {
 		s.Close()

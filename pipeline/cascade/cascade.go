@@ -38,15 +38,16 @@ type Options struct {
 	Offline        bool               // the run makes no plan; without a stored one no answer is free
 }
 
-// Cascade is the cascade of a run, across its starts. The caller first offers all requests, then calls Plan, and repeats both
-// while Plan asks for it. Afterwards, Answer and Count are safe for concurrent use.
+// Cascade is the cascade of a run, across its starts. The caller first offers all requests, then calls Plan. Afterwards,
+// Answer and Count are safe for concurrent use.
 type Cascade struct {
 	options Options
 	begun   time.Time // of a new plan
 	plan    plan
-	planned bool // the store had the plan
-	spill   *spill.Spill
-	sure    int64 // distinct requests that reach the lowest threshold
+	planned bool         // the store had the plan
+	spill   *spill.Spill // the entries of the plan
+	next    *spill.Spill // those of the plan that replaces a stored one if the requests are others; nil if none can
+	sure    int64        // distinct requests that reach the lowest threshold
 
 	mu sync.Mutex
 	at int // index of the step; len(plan.Steps) if no answer is free
@@ -70,18 +71,27 @@ func Begin(store *answers.Store, o Options, now time.Time) (*Cascade, error) {
 	if !c.planned || isOld && !o.Offline {
 		c.renew()
 	}
+	if c.planned && !o.Offline {
+		c.next = spill.New("")
+	}
 	return c, nil
 }
 
-// renew replaces the plan. The new number changes the hashes. With the old hashes, whose sample is answered, new requests would
-// be over-represented in the sample.
-func (c *Cascade) renew() {
-	c.planned = false
-	c.plan = plan{Number: c.plan.Number + 1, Begun: c.begun, Audit: c.options.Audit}
+// renewed is the plan that replaces the present one. The new number changes the hashes. With the old hashes, whose sample is
+// answered, new requests would be over-represented in the sample.
+func (c *Cascade) renewed() plan {
+	return plan{Number: c.plan.Number + 1, Begun: c.begun, Audit: c.options.Audit}
 }
 
+func (c *Cascade) renew() { c.plan, c.planned = c.renewed(), false }
+
 // Close removes temporary files.
-func (c *Cascade) Close() error { return c.spill.Close() }
+func (c *Cascade) Close() error {
+	if c.next == nil {
+		return c.spill.Close()
+	}
+	return errors.Join(c.spill.Close(), c.next.Close())
+}
 
 // entry is a request that reaches the lowest threshold.
 type entry struct {
@@ -100,8 +110,8 @@ const (
 func hash(id [idSize]byte) uint64 { return binary.BigEndian.Uint64(id[:]) }
 
 // idOf hashes the request, the model, the settings of the run and the number of the plan. So all starts have the same sample.
-func (c *Cascade) idOf(r client.Request) (id [idSize]byte) {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%s\x00%s", c.options.Source, c.options.Run, c.plan.Number, r.Classification, r.Input))
+func (c *Cascade) idOf(r client.Request, number int) (id [idSize]byte) {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%s\x00%s", c.options.Source, c.options.Run, number, r.Classification, r.Input))
 	copy(id[:], sum[:])
 	return id
 }
@@ -111,12 +121,17 @@ func (c *Cascade) Offer(requests []answers.Query) error {
 	if c.unplanned() {
 		return nil
 	}
-	entries := make([]entry, len(requests)) // the id is zero if the model does not answer the request
+	plans, spills := []plan{c.plan}, []*spill.Spill{c.spill}
+	if c.next != nil {
+		plans, spills = append(plans, c.renewed()), append(spills, c.next)
+	}
+	entries := make([]entry, len(requests)*len(plans)) // the id is zero if the model does not answer the request
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range requests {
-		q, e := &requests[i], &entries[i]
-		if q.Request.Classification != c.options.Classification || q.Found && q.Outcome.AskedAt().Before(c.plan.Begun) {
+		q, of := &requests[i], entries[i*len(plans):][:len(plans)]
+		isOf := func(p plan) bool { return !q.Found || !q.Outcome.AskedAt().Before(p.Begun) }
+		if q.Request.Classification != c.options.Classification || !slices.ContainsFunc(plans, isOf) {
 			continue
 		}
 		group.Go(func() error {
@@ -124,14 +139,18 @@ func (c *Cascade) Offer(requests []answers.Query) error {
 			if !sure {
 				return nil
 			}
-			*e = entry{id: c.idOf(q.Request), confidence: predicted[0].Confidence, answered: q.Found, disagreed: q.Found && !agrees(predicted, q.Outcome)}
+			for j, p := range plans {
+				if isOf(p) {
+					of[j] = entry{id: c.idOf(q.Request, p.Number), confidence: predicted[0].Confidence, answered: q.Found, disagreed: q.Found && !agrees(predicted, q.Outcome)}
+				}
+			}
 			return nil
 		})
 	}
 	_ = group.Wait() // the functions return no error
 	for i := range entries {
 		if e := &entries[i]; e.id != ([idSize]byte{}) {
-			if err := c.spill.Add(e.append(nil)); err != nil {
+			if err := spills[i%len(plans)].Add(e.append(nil)); err != nil {
 				return err
 			}
 		}
@@ -196,20 +215,23 @@ func (c *Cascade) each(visit func(entry)) error {
 func (c *Cascade) unplanned() bool { return c.options.Offline && !c.planned }
 
 // Plan ends the offers and sets the step of the run. digest is a digest of the distinct requests of the run, in all
-// classifications. If the stored plan is for other requests, Plan begins a new plan. It then returns again = true: the caller
-// must offer all requests once more. An offline run makes no new plan, and no answer is free.
-func (c *Cascade) Plan(digest string) (again bool, err error) {
+// classifications. If the stored plan is for other requests, a new plan replaces it. An offline run makes no new plan, and no
+// answer is free.
+func (c *Cascade) Plan(digest string) error {
 	if c.planned && c.plan.Digest != digest {
 		c.renew()
-		return !c.options.Offline, c.spill.Close()
+		if c.options.Offline {
+			return nil
+		}
+		c.spill, c.next = c.next, c.spill
 	}
 	c.plan.Digest = digest
 	if !c.planned && !c.options.Offline {
 		if err := c.choose(); err != nil {
-			return false, err
+			return err
 		}
 	}
-	return false, c.count()
+	return c.count()
 }
 
 // choose sets the steps of a new plan.
@@ -272,7 +294,7 @@ func (c *Cascade) step() *step {
 // service: the model is not sure, or the request is in the sample.
 func (c *Cascade) Answer(r client.Request) (a client.Answer, source string, ok bool) {
 	s := c.step()
-	if s == nil || r.Classification != c.options.Classification || c.plan.Audit > 0 && s.holds(hash(c.idOf(r))) {
+	if s == nil || r.Classification != c.options.Classification || c.plan.Audit > 0 && s.holds(hash(c.idOf(r, c.plan.Number))) {
 		return client.Answer{}, "", false
 	}
 	predicted, sure := c.predict(r)
@@ -287,7 +309,7 @@ func (c *Cascade) Count(r client.Request, o answers.Outcome) error {
 	if r.Classification != c.options.Classification || c.plan.Audit == 0 {
 		return nil
 	}
-	h := hash(c.idOf(r))
+	h := hash(c.idOf(r, c.plan.Number))
 	if !c.plan.mayHold(h) {
 		return nil
 	}

@@ -73,15 +73,13 @@ func beginAt(t *testing.T, at time.Time, store *answers.Store, o Options, querie
 	if err != nil {
 		t.Fatal(err)
 	}
-	for again := true; again; {
-		for batch := range slices.Chunk(queries, 100) {
-			if err := c.Offer(batch); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if again, err = c.Plan(digestOf(queries)); err != nil {
+	for batch := range slices.Chunk(queries, 100) {
+		if err := c.Offer(batch); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if err := c.Plan(digestOf(queries)); err != nil {
+		t.Fatal(err)
 	}
 	if err := errors.Join(c.Save(store), c.Close()); err != nil {
 		t.Fatal(err)

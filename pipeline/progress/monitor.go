@@ -19,7 +19,6 @@ import (
 type Monitor struct {
 	account  *record.Account
 	counters *Counters
-	progress func() Progress
 	log      *slog.Logger
 	shown    time.Time // when the status was last written
 
@@ -42,8 +41,8 @@ const (
 
 // NewMonitor opens the journal for a start. The methods of a nil Monitor do nothing. A run that writes to standard output has
 // no Monitor.
-func NewMonitor(account *record.Account, counters *Counters, progress func() Progress, log *slog.Logger) *Monitor {
-	m := &Monitor{account: account, counters: counters, progress: progress, log: log, warned: make(map[string]bool), done: make(chan struct{})}
+func NewMonitor(account *record.Account, counters *Counters, log *slog.Logger) *Monitor {
+	m := &Monitor{account: account, counters: counters, log: log, warned: make(map[string]bool), done: make(chan struct{})}
 	status := record.StatusPath(account.Settings.Output)
 	m.warn(status, record.CheckStatus(status))
 	writer.RemoveDrafts(status)
@@ -60,8 +59,8 @@ func NewMonitor(account *record.Account, counters *Counters, progress func() Pro
 	return m
 }
 
-// Start watches the run in a goroutine, until Stop.
-func (m *Monitor) Start() {
+// Start watches the progress of the run in a goroutine, until Stop.
+func (m *Monitor) Start(progress func() Progress) {
 	if m == nil {
 		return
 	}
@@ -69,7 +68,7 @@ func (m *Monitor) Start() {
 		ticker := time.NewTicker(lookEvery)
 		defer ticker.Stop()
 		for {
-			m.look(time.Now())
+			m.look(progress(), time.Now())
 			select {
 			case <-ticker.C:
 			case <-m.done:
@@ -89,8 +88,7 @@ func (m *Monitor) Stop() {
 }
 
 // look writes the status and the journal if they are due.
-func (m *Monitor) look(now time.Time) {
-	p := m.progress()
+func (m *Monitor) look(p Progress, now time.Time) {
 	if p.State == m.last.State && now.Sub(m.shown) < monitorEvery {
 		return
 	}

@@ -22,13 +22,13 @@ func TestMonitorWarnsOnceOfEachFile(t *testing.T) {
 	var log bytes.Buffer
 	account, counters := record.NewAccount("dev", "http://service", record.Settings{Output: output}), new(Counters)
 	progress := func() Progress { return Progress{State: record.Asking, Counts: counters.Snapshot()} }
-	m := NewMonitor(account, counters, progress, slog.New(slog.NewTextHandler(&log, nil)))
+	m := NewMonitor(account, counters, slog.New(slog.NewTextHandler(&log, nil)))
 	if err := m.journal.Close(); err != nil {
 		t.Fatal(err)
 	}
 	for second := range 3 {
 		counters.Requests.Add(1)
-		m.look(time.Now().Add(time.Duration(second) * time.Minute))
+		m.look(progress(), time.Now().Add(time.Duration(second)*time.Minute))
 		m.Attempted()
 	}
 	m.End(Progress{State: record.Ended, Counts: counters.Snapshot()}, record.Complete)

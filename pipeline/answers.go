@@ -1,0 +1,68 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/reader"
+)
+
+// Answer is the answer to a record in one classification.
+type Answer struct {
+	Record  reader.Record
+	Entries []client.Entry // those of the service, in its order
+	Err     error          // why there is no answer: see [Each]
+}
+
+// Answers runs a session, and yields the answer to each record, in the order of the records and once for each of the
+// classifications. A yielded error is that of the session: the sequence ends with it. Answers that were asked for are stored, so
+// that a second sequence with the same store and the same records asks only for the rest; likewise after a break of the loop,
+// which waits for the requests in flight as the end of ctx does. Options are those of [Open], without Each; Output may be zero.
+func Answers(ctx context.Context, options SessionOptions) iter.Seq2[Answer, error] {
+	return func(yield func(Answer, error) bool) {
+		if options.Each != nil {
+			yield(Answer{}, &OptionError{Option: "Each", Err: errors.New("the answers are yielded: leave the function out")})
+			return
+		}
+		ctx, stop := context.WithCancel(ctx)
+		answers, ended := make(chan Answer), make(chan error, 1)
+		defer func() {
+			stop()
+			for range answers { // until the session has ended
+			}
+		}()
+		own := options
+		own.Each = func(record reader.Record, entries []client.Entry, err error) error {
+			select {
+			case answers <- Answer{record, entries, err}:
+				return nil
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+		go func() {
+			defer close(answers)
+			ended <- runOnce(ctx, own)
+		}()
+		for answer := range answers {
+			if !yield(answer, nil) {
+				return
+			}
+		}
+		if err := <-ended; err != nil {
+			yield(Answer{}, err)
+		}
+	}
+}
+
+// runOnce opens, runs and closes a session.
+func runOnce(ctx context.Context, options SessionOptions) error {
+	session, err := Open(ctx, options)
+	if err != nil {
+		return err
+	}
+	_, err = session.Run(ctx)
+	return errors.Join(err, session.Close())
+}

@@ -1,0 +1,132 @@
+package pipeline
+
+import (
+	"context"
+	"slices"
+
+	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/pipeline/diff"
+	"github.com/bulkcat/bulkcat/pipeline/expect"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
+	"github.com/bulkcat/bulkcat/pipeline/record"
+)
+
+// claimed is a run whose output is its own: no other run may replace it.
+type claimed struct {
+	*opened
+	account     *record.Account             // as the run begins; the account that it leaves is a copy
+	maxRequests int64                       // of all starts of the run; 0 for no bound
+	checkCounts func(record.Snapshot) error // nil unless the run may have fewer answers than the one before
+	earlier     *diff.Side                  // what expectations compare with; nil for nothing
+	store       *answers.Store              // nil for none
+	monitor     *progress.Monitor           // nil for standard output
+}
+
+// claim opens the store, and makes the output this run's. An error leaves the output as it was.
+func (o *opened) claim(ctx context.Context) (_ *claimed, err error) {
+	c := &claimed{opened: o, account: o.newAccount()}
+	defer func() {
+		if err != nil {
+			err = joinClose(err, c.close())
+		}
+	}()
+	if _, c.account.Carried, err = carried(&o.options.Output, o.stages(c.account.Settings), o.input.Reader); err != nil {
+		return nil, err
+	}
+	last, isSame := o.follow(ctx, c.account)
+	if isSame { // the rows follow the present input; answers are stored by input, so none of them is wrong
+		c.account.Changed = last.ChangedInputs(o.options.Output.Path)
+		for _, name := range c.account.Changed {
+			o.options.Log.Warn("the input has changed before its end since the last run: the output follows the present input", "file", name)
+		}
+	}
+	c.maxRequests = o.options.maxRequests(c.account)
+	if isSame && o.isOffline() && !o.options.Output.IsFolder() {
+		before := last.Outcomes()
+		c.checkCounts = func(s record.Snapshot) error {
+			return o.options.Output.CheckFewer(before, s.OK+s.Empty+s.Rejected, s.Pending)
+		}
+	}
+	if o.input.isEmpty(ctx) {
+		if err := o.options.Output.CheckEmptied(ctx, last); err != nil {
+			return nil, err
+		}
+	}
+	if o.options.Shard != (record.Shard{}) {
+		if err := record.JoinShards(ctx, o.options.folderOfShards(), o.options.Shard, c.account); err != nil {
+			return nil, err
+		}
+	}
+	if c.store, err = o.options.openStore(o.isOffline()); err != nil {
+		return nil, err
+	}
+	if c.store != nil {
+		c.account.Store = c.store.Path()
+	}
+	if c.earlier, err = o.options.findEarlier(ctx); err != nil {
+		return nil, err
+	}
+	if err := o.options.Output.Claim(ctx, c.account, o.lock); err != nil {
+		return nil, err
+	}
+	if o.lock != nil {
+		c.monitor = progress.NewMonitor(c.account, o.counters, o.options.Log)
+	}
+	return c, nil
+}
+
+// close closes the store.
+func (c *claimed) close() error {
+	if c.store == nil {
+		return nil
+	}
+	return c.store.Close()
+}
+
+// newAccount is the account of a run that starts now.
+func (o *opened) newAccount() *record.Account {
+	account := record.NewAccount(o.options.Program, o.options.Service.Name, o.options.settings())
+	account.StatusFile = record.StatusPath(o.options.Output.Path)
+	account.Price, account.Reading = o.options.Price, record.ReadingOf(o.options.Input)
+	for _, m := range o.options.AllModels() {
+		account.Models = append(account.Models, describeModel(m))
+	}
+	return account
+}
+
+// follow adds the earlier starts of the run to its account, and sets the deadline. It gives the last account of the output,
+// nil if there is none, and whether it is that of the same run.
+func (o *opened) follow(ctx context.Context, account *record.Account) (last *record.Account, isSame bool) {
+	output := o.options.Output.Path
+	last, err := record.ReadAccount(ctx, record.AccountPath(output))
+	if err != nil {
+		o.options.Log.Warn("the account does not count the earlier runs", "reason", err)
+	}
+	isSame = account.Follow(last)
+	if journal := record.JournalPath(output); journal != "" {
+		starts, err := record.ReadStarts(journal, account.RunID())
+		if err != nil {
+			o.options.Log.Warn("the account does not count the starts that were killed", "reason", err)
+		}
+		account.AddStarts(starts)
+	}
+	account.SetDeadline(o.options.FinishBy)
+	return last, isSame
+}
+
+// findEarlier gives the earlier output that expectations compare with, nil for none. It refuses one that cannot be compared,
+// before the run asks.
+func (o *SessionOptions) findEarlier(ctx context.Context) (*diff.Side, error) {
+	against := o.Expect.Against
+	earlier, err := expect.Earlier(ctx, against)
+	if err == nil && earlier != nil && slices.ContainsFunc(o.Expect.List, expect.Expectation.Compares) {
+		err = expect.Comparable(ctx, *earlier, o.Classifications)
+	}
+	if err != nil {
+		return nil, &OptionError{Option: "Expect.Against", Err: err}
+	}
+	if earlier == nil && against != "" {
+		o.Log.Warn("there is no earlier output to compare with", "path", against)
+	}
+	return earlier, nil
+}

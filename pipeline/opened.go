@@ -1,0 +1,177 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"math"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline/flow"
+	"github.com/bulkcat/bulkcat/pipeline/output"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
+	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
+	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
+)
+
+// opened is a run with its lock and its input. It has asked nothing and written nothing.
+type opened struct {
+	options  SessionOptions   // with their defaults
+	objects  *storage.Objects // of the paths that are URLs
+	lock     *disk.Lock       // on the output; nil for standard output
+	spool    *reader.Spool    // nil unless standard input is a pipe that is kept
+	input    *pass            // the first
+	standing *client.Standing // of the service
+	counters *progress.Counters
+	quota    *progress.Quota
+	began    time.Time
+}
+
+// newOpened completes the options. Nothing is open yet.
+func newOpened(options SessionOptions, objects *storage.Objects) *opened {
+	o := &opened{options: options.withDefaults().inShard(), objects: objects, counters: new(progress.Counters), began: time.Now()}
+	o.options.Input.Storage = objects
+	service := &o.options.Service
+	o.standing, service.Categorizer, service.Usage = client.Observe(service.Categorizer, service.Usage)
+	o.options.shareQuota()
+	if options.Details {
+		o.counters.GatherDetails()
+	}
+	o.quota = progress.NewQuota(service.Usage, service.Hosted, o.counters, o.options.Log)
+	return o
+}
+
+// open locks the output, and opens the input.
+func (o *opened) open(ctx context.Context) (err error) {
+	if out := &o.options.Output; out.Path != "-" {
+		if err := out.CheckStream(); err != nil {
+			return err
+		}
+		if err := o.options.makeFolder(); err != nil {
+			return err
+		}
+		if o.lock, err = disk.TryLock(storage.Local(out.Path)); err != nil {
+			return err
+		}
+	}
+	if o.spool, err = newSpool(ctx, &o.options, o.lock); err != nil {
+		return err
+	}
+	return o.openInput(ctx)
+}
+
+// openInput opens the first pass over the input, which may read a pipe.
+func (o *opened) openInput(ctx context.Context) (err error) {
+	in := &o.options.Input
+	var interrupt func()
+	switch {
+	case o.spool != nil:
+		interrupt = o.spool.Interrupt
+	case o.options.readsStdin() && !isRegular(in.Stdin):
+		pump := reader.NewPump(in.Stdin)
+		in.Stdin, interrupt = pump, pump.Interrupt
+	}
+	if o.input, err = openPass(ctx, *in, interrupt); err != nil {
+		return err
+	}
+	o.options.Output.Resolve(o.input.Reader)
+	return nil
+}
+
+// pass is one reading of the input.
+type pass struct {
+	*reader.Reader
+	stop      context.CancelFunc // ends the reads of object storage
+	interrupt func()             // ends a read that waits for a pipe; nil without a pipe
+}
+
+// openPass opens the input. What waits for a pipe ends with ctx, and with the pass.
+func openPass(ctx context.Context, o reader.Options, interrupt func()) (*pass, error) {
+	p := &pass{interrupt: interrupt}
+	o.Context, p.stop = context.WithCancel(context.WithoutCancel(ctx))
+	defer context.AfterFunc(ctx, p.end)()
+	input, err := reader.Open(o)
+	if err != nil {
+		p.stop()
+		return nil, causeOf(ctx, err)
+	}
+	p.Reader = input
+	return p, nil
+}
+
+// end ends the reads that wait for a pipe or for object storage.
+func (p *pass) end() {
+	p.stop()
+	if p.interrupt != nil {
+		p.interrupt()
+	}
+}
+
+// isEmpty reports whether the input has no records. It waits for the first, until ctx ends.
+func (p *pass) isEmpty(ctx context.Context) bool {
+	defer context.AfterFunc(ctx, p.end)()
+	return p.Empty()
+}
+
+// Close closes the input; it does nothing for nil.
+func (p *pass) Close() error {
+	if p == nil {
+		return nil
+	}
+	p.stop()
+	return p.Reader.Close()
+}
+
+// causeOf gives the reason for which reading was interrupted, and other errors as they are.
+func causeOf(ctx context.Context, err error) error {
+	if errors.Is(err, reader.ErrInterrupted) || ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// isOffline reports whether the run asks nothing.
+func (o *opened) isOffline() bool { return o.options.Offline && !o.options.Service.Free }
+
+// stages are the options of the stages, but for those of one pass.
+func (o *opened) stages(settings record.Settings) flow.Options {
+	s := o.options.requests()
+	s.SourceName, s.Basis = o.options.Service.Name, client.BasisService
+	if !o.options.Service.Hosted {
+		s.Basis = client.BasisPage // only answers of pages are stored
+	}
+	s.WaitForQuota = o.options.Limits.WaitForQuota
+	s.KeepGoing = o.options.KeepGoing || !o.options.Service.Hosted
+	s.Offline = o.isOffline()
+	s.Schema = settings.Schema()
+	s.Typed = o.options.Output.Content() == writer.Parquet
+	return s
+}
+
+// carried completes the options of the stages with the columns that are carried from an input.
+func carried(o *OutputOptions, s flow.Options, input *reader.Reader) (flow.Options, []record.Carried, error) {
+	var err error
+	s.Carry, s.Schema.Carry, s.Schema.CarryTypes, err = o.Carried(input)
+	return s, output.CarriedBy(s.Schema), err
+}
+
+// starting is the progress of a run that does not ask yet.
+func starting(o *opened) Progress {
+	return Progress{State: record.Starting, Since: o.began, Counts: o.counters.Snapshot(), Allowed: math.Inf(1)}
+}
+
+// statusOf is the status of a run whose account is given. Learned describes the limits that the run has learned.
+func (o *opened) statusOf(p Progress, account *record.Account, learned string) record.Status {
+	status := p.Status(account, time.Now())
+	if d := o.counters.Details(); d != nil {
+		d.Service, d.Settings, d.Learned = account.Service, account.Settings, learned
+		for _, e := range account.Earlier {
+			d.Earlier = append(d.Earlier, record.EarlierStart{Started: e.Started, Ended: e.Ended, Ending: e.Ending, Requests: e.Counts.Requests})
+		}
+		status.Details = d
+	}
+	return status
+}

@@ -1,0 +1,121 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
+	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
+)
+
+// publish leaves the account of a run that has ended, which from then on says which run has written the output. It gives the
+// account, and the last status. Err is the error of the run; the error has also why the account could not be written.
+func (c *claimed) publish(out context.Context, done results, err error) (*record.Account, record.Status, error) {
+	account := *c.account
+	account.Free, account.Inputs, account.Expectations = done.audit, done.inputs, done.check.judged(err)
+	if done.carried != nil {
+		account.Carried = done.carried
+	}
+	account.Finish(EndingOf(err), err, c.counters.Snapshot(), done.published)
+	status := c.end(&account, done, err)
+	if !isReplaced(err) { // else the account there is that of the output
+		if unpublished := givenUp(out, c.write(out, &account)); unpublished != nil {
+			err = errors.Join(err, unpublished)
+			status = c.end(&account, done, err)
+		}
+	}
+	if c.monitor != nil {
+		c.monitor.Close(c.lock.Claimed() == "")
+	}
+	return &account, status, err
+}
+
+// write writes the account beside the output.
+func (c *claimed) write(out context.Context, account *record.Account) error {
+	if c.lock == nil {
+		return nil
+	}
+	path := c.options.Output.Path
+	var err error
+	if account.Timeline, err = record.Timeline(record.JournalPath(path), account); err != nil {
+		c.options.Log.Warn("the account has no time line of this start", "reason", err)
+	}
+	err = account.Write(out, record.AccountPath(path))
+	if err == nil {
+		c.lock.DropClaim()
+	}
+	return err
+}
+
+// end writes the end to the journal, and gives the last status. Err is the error of the run, its account included.
+func (c *claimed) end(account *record.Account, done results, err error) record.Status {
+	ending := account.Ending
+	if err != nil && ending == record.Complete {
+		ending = record.Failed // to publish the account
+	}
+	p := Progress{State: record.Ended, Since: account.Ended, Counts: account.Counts, Total: done.records, Allowed: math.Inf(1), Cost: account.Cost}
+	if account.Ending == record.Complete {
+		p.Total = p.Counts.Read
+	}
+	p.Quota, p.Metered = c.quota.Left(false)
+	c.monitor.End(p, ending)
+	status := c.statusOf(p, account, done.learned)
+	status.Ending = ending
+	return status
+}
+
+// outputGrace is the time after the grace period in which the output, or what is left of it, and the account can still be
+// published. A storage that answers needs a second.
+const outputGrace = 5 * time.Second
+
+// outputContext returns the context of the calls that write to object storage. It outlives ctx, so that the run ends in
+// order, but not by long: a storage that does not answer does not hold the run.
+func outputContext(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
+	out, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	most := grace + outputGrace
+	forget := context.AfterFunc(ctx, func() {
+		end := time.AfterFunc(most, func() {
+			cancel(&StopError{Cause: record.Interrupted, Err: fmt.Errorf("the storage did not answer within %v of the interruption", most)})
+		})
+		context.AfterFunc(out, func() { end.Stop() })
+	})
+	return out, func() { forget(); cancel(nil) } // a context that lives on keeps nothing of the session
+}
+
+// givenUp returns the error of a call with the context of the output: the reason for which the storage was given up, if
+// it was. The run that was interrupted can be resumed.
+func givenUp(out context.Context, err error) error {
+	stop, is := errors.AsType[*StopError](context.Cause(out))
+	if !is || !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return &StopError{Cause: stop.Cause, Err: fmt.Errorf("%w: %w", stop.Err, err)}
+}
+
+// interruptedByPipe makes a broken pipe of standard output an interruption of the run. Other errors are returned as they are.
+func interruptedByPipe(err error) error {
+	if !writer.IsBrokenPipe(err) {
+		return err
+	}
+	return &StopError{Cause: record.Interrupted, Err: err}
+}
+
+// isReplaced reports whether a run failed because another machine has published the output meanwhile.
+func isReplaced(err error) bool {
+	_, writing := errors.AsType[*disk.Error](err)
+	return writing && errors.Is(err, storage.ErrChanged)
+}
+
+// joinClose adds the error of a store's last calls, unless err has it already: a store that failed
+// repeats its error.
+func joinClose(err, closing error) error {
+	if errors.Is(err, closing) {
+		return err
+	}
+	return errors.Join(err, closing)
+}

@@ -1,0 +1,266 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bulkcat/bulkcat/pipeline/cascade"
+	"github.com/bulkcat/bulkcat/pipeline/expect"
+	"github.com/bulkcat/bulkcat/pipeline/flow"
+	"github.com/bulkcat/bulkcat/pipeline/progress"
+	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
+	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// running is a run that asks.
+type running struct {
+	*planned
+	out       context.Context      // of the calls that write to object storage
+	input     atomic.Pointer[pass] // the present one
+	total     progress.Total       // records of the run
+	estimator progress.Estimator
+}
+
+// results are what the passes of a run leave for its account.
+type results struct {
+	published writer.Published
+	carried   []record.Carried
+	inputs    []record.Input
+	audit     *record.Audit // of the free answers; nil for none
+	check     *check        // of the output; nil without expectations
+	records   int64         // of the run, as far as is known
+	learned   string        // describes the limits that the run has learned
+}
+
+// start begins the run. Out is the context of the calls that write to object storage.
+func (p *planned) start(out context.Context) *running {
+	r := &running{planned: p, out: out}
+	r.input.Store(p.opened.input)
+	if p.whole && p.options.Sample == 0 && p.options.Shard == (record.Shard{}) {
+		r.total.Set(p.forecast.Records)
+	}
+	return r
+}
+
+// run asks and writes, in one pass over the input, and in a further one from the first record on when the audit of the free
+// answers has failed, or when the input is not that of the kept parts.
+func (r *running) run(ctx context.Context) (done results, err error) {
+	defer func() { err = joinClose(err, r.attempts.Close()) }()
+	r.monitor.Start(r.progress)
+	done, err = r.passes(ctx)
+	r.monitor.Stop()
+	r.warnUnknownKeys()
+	r.warnMisfits()
+	if r.refresh != nil && err == nil {
+		err = r.refresh.End(r.store)
+	}
+	done.records, done.learned = r.total.Last(), r.limits.Learned().String()
+	return done, joinClose(err, r.keepLearned())
+}
+
+func (r *running) passes(ctx context.Context) (done results, err error) {
+	log := r.options.Log
+	for kept := -1; ; {
+		done, err = r.pass(ctx, kept)
+		changed, isChanged := errors.AsType[*InputChangedError](err)
+		switch {
+		case isChanged && !r.options.readsOnce():
+			kept = changed.Kept
+			log.Warn("the input has changed in a part that was published: the parts before are kept, and the others are written anew", "part", changed.Part, "kept", changed.Kept)
+		case err == cascade.ErrRaised: // an error beside it has another cause
+			failed := r.free.Raise()
+			r.options.warnRaised(failed, r.free.Audit())
+		default:
+			return done, err
+		}
+		next, err := openPass(ctx, r.options.Input, nil)
+		if err != nil {
+			return done, err
+		}
+		if err := r.input.Swap(next).Close(); err != nil {
+			return done, err
+		}
+		r.counters.Rewind()
+	}
+}
+
+// pass runs the stages once over the present input. It keeps at most so many parts of an earlier start; all that can be kept if
+// the number is negative.
+func (r *running) pass(ctx context.Context, kept int) (done results, err error) {
+	o, input := &r.options, r.input.Load()
+	account := *r.account
+	stages, columns, err := carried(&o.Output, r.stages(account.Settings), input.Reader)
+	account.Carried, account.Free = columns, r.audit(o)
+	done = results{carried: columns, audit: account.Free}
+	if err != nil {
+		return done, err
+	}
+	stages.CheckCounts, stages.Judge, stages.Refresh = r.checkCounts, r.judge(), r.refresh
+	if r.free != nil {
+		stages.Free = r.free
+	}
+	if d := account.FinishBy; d != nil {
+		stages.FinishBy = d.At
+	}
+	parts := flow.Parts{
+		Source: input, Interrupt: input.end, Categorizer: o.Service.Categorizer, CloseIdle: o.Service.CloseIdle, Usage: r.quota.Ask,
+		Store: r.store, Limits: r.limits, Attempts: r.attempts, Price: o.Price.Request, Each: o.Each, Log: o.Log, Counters: r.counters,
+	}
+	if o.Service.Hosted {
+		parts.Attempted = r.monitor.Attempted
+		if r.bounds.MaxRequests > 0 {
+			parts.Begins = r.monitor.Begins
+		}
+	}
+	if !o.noOutput {
+		done.check = r.newCheck()
+		if stages.Folder, err = o.Output.OpenFolder(r.out, &account, o.keeps(kept)); err != nil {
+			return done, err
+		}
+		if o.Store.RefreshBudget > 0 {
+			if err := stages.Folder.KeepEnds(); err != nil {
+				return done, err
+			}
+		}
+		if parts.Sink, err = o.Output.Open(r.out, stages.Schema, account.Settings.Metadata(), stages.Folder, done.check.function(ctx)); err != nil {
+			return done, err
+		}
+	}
+	done.published, err = flow.Run(ctx, parts, stages)
+	done.inputs, done.audit = o.inputsOf(input.Reader), r.audit(o)
+	return done, err
+}
+
+// keeps returns the function that says which parts of an earlier start are kept, at most so many unless the number is negative.
+// It is called for each part in order, while it is true.
+func (o *SessionOptions) keeps(most int) func(record.Statuses) bool {
+	parts := 0
+	return func(statuses record.Statuses) bool {
+		parts++
+		return (most < 0 || parts <= most) && o.Store.keeps(statuses)
+	}
+}
+
+// judge returns the function that stops the run early, if the options want that. It is called in the order of the records.
+func (r *running) judge() func(record.Statuses) error {
+	o := &r.options
+	if !o.Expect.Stop || o.Offline {
+		return nil
+	}
+	early := expect.NewEarly(o.Expect.List)
+	return func(first record.Statuses) error {
+		all := int64(0)
+		if o.Shard.Count == 0 { // else the records of the shard are not counted
+			all = r.total.Counted() * int64(len(o.Classifications))
+		}
+		err := early.Check(first, all)
+		if _, broken := errors.AsType[*expect.BrokenError](err); broken {
+			return &StopError{Cause: record.Expectation, Err: err}
+		}
+		return err
+	}
+}
+
+// warnRaised warns of an audit that has failed.
+func (o *SessionOptions) warnRaised(failed, next record.Audit) {
+	log := o.Log.With("differ", failed.Disagreed, "audited", failed.Sample, "threshold", failed.Threshold)
+	if next.Step == 0 {
+		log.Warn("the service agrees with too few of the free answers, however sure the model is: everything is asked")
+		return
+	}
+	log.Warn("the service agrees with too few of the free answers: the model answers only where it is surer, and the others are asked", "new_threshold", next.Threshold)
+}
+
+// warnMisfits warns of values that are null in the output, and are not null in the input.
+func (r *running) warnMisfits() {
+	first := r.counters.FirstMisfit.Load()
+	if first == nil {
+		return
+	}
+	r.options.Log.Warn("some values do not fit the types of their columns, and are null in the output; CSV and JSONL keep them",
+		"values", r.counters.Misfits.Load(), "first", first.Place, "column", first.Column.Name,
+		"type", first.Column.Type, "value", clipped(first.Value))
+}
+
+// warnUnknownKeys warns of members of JSON objects that came too late to become columns.
+func (r *running) warnUnknownKeys() {
+	if names, records := r.input.Load().UnknownKeys(); records > 0 {
+		r.options.Log.Warn("no column carries some members of records, because the beginning of the input does not have them: name them in the option carry",
+			"members", strings.Join(names, ","), "records", records)
+	}
+}
+
+// countedBytes bounds the size of inputs that are read a second time for their number of records: some seconds of
+// a processor.
+const countedBytes = 1 << 30
+
+// startCount counts the records of local files, beside the run, until stop is called. Nothing is counted if the plan has
+// read the input.
+func (r *running) startCount(ctx context.Context) (stop func()) {
+	o := r.options.Input
+	_, bytes := r.opened.input.Progress()
+	isRemote := func(path string) bool { return path == "-" || storage.IsURL(path) }
+	if r.whole || bytes <= 0 || bytes > countedBytes || r.options.Sample > 0 || slices.ContainsFunc(o.Paths, isRemote) {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var counting sync.WaitGroup
+	counting.Go(func() {
+		if n, ok := countRecords(ctx, o, r.options.Limit); ok {
+			r.total.Set(n)
+		}
+	})
+	return func() {
+		cancel()
+		counting.Wait()
+	}
+}
+
+// countRecords counts, up to a limit unless it is 0; false if ctx ends or the input cannot be read, of which the run gives the error.
+func countRecords(ctx context.Context, o reader.Options, limit int64) (n int64, ok bool) {
+	input, err := reader.Open(inputsAgain(o))
+	if err != nil {
+		return 0, false
+	}
+	defer input.Close() // only read from
+	for ctx.Err() == nil {
+		if limit > 0 && n == limit {
+			return n, true
+		}
+		if _, err := input.Read(); err != nil {
+			return n, err == io.EOF
+		}
+		n++
+	}
+	return 0, false
+}
+
+// progress says how far the run is.
+func (r *running) progress() Progress {
+	read, total := r.input.Load().Progress()
+	status := r.limits.Status()
+	p := Progress{Counts: r.counters.Snapshot(), Allowed: status.Rate}
+	p.Cost = r.account.CostOf(p.Counts)
+	p.Quota, p.Metered = r.quota.Left(!r.isOffline()) // a run that asks nothing asks for no quota either
+	p.State = progress.StateOf(status, p.Counts.Finishing)
+	p.Total, p.About = r.total.Of(&p.Counts, read, total, r.options.Limit)
+	if r.options.Sample > 0 && p.Counts.Others > 0 { // the sample is drawn
+		p.Total, p.About = r.options.Sample, false
+	}
+	p.Waits(status, r.counters.LastError.Load(), r.bounds.MaxOutage)
+	bounds := progress.Bounds{Limits: r.bounds}
+	if d := r.account.FinishBy; d != nil {
+		bounds.FinishBy = d.At
+	}
+	r.estimator.Estimate(&p, time.Now(), status, bounds)
+	p.Foresee()
+	return p
+}
