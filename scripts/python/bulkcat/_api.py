@@ -398,9 +398,9 @@ def _columns(frame: _frames.Frame, call: _Call) -> list[Any]:
     wanted: list[Any] = call.column if isinstance(call.column, list) else [call.column]
     for name in wanted:
         if names.count(name) != 1:
-            number = "several columns" if name in names else "no column"
+            number = "are several columns" if name in names else "is no column"
             near = "" if name in names else _flags.near(name, [n for n in names if isinstance(n, str)])
-            raise UsageError(f"there is {number} {name!r}{near or '; the columns are: ' + ', '.join(map(str, names))}")
+            raise UsageError(f"there {number} {name!r}{near or '; the columns are: ' + ', '.join(map(str, names))}")
     return wanted
 
 

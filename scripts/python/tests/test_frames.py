@@ -223,7 +223,7 @@ REFUSED = {
     "no such column": (pd.DataFrame({"title": ["a"]}), "titel", {}, "no column 'titel': did you mean 'title'"),
     "a column in another case": (pa.table({"Title": ["a"], "b": ["b"]}), "title", {}, "did you mean 'Title'"),
     "a column like no other": (pa.table({"Title": ["a"], "b": ["b"]}), "xyz", {}, "no column 'xyz'; the columns are: Title, b"),
-    "a name twice": (pd.DataFrame([["a", "b"]], columns=["t", "t"]), "t", {}, "several columns 't'"),
+    "a name twice": (pd.DataFrame([["a", "b"]], columns=["t", "t"]), "t", {}, "there are several columns 't'"),
     "a name twice in DuckDB": (duckdb.sql("SELECT 'a' AS t, 1 AS d, 2 AS D"), "t", {}, "several columns 'd'"),
     "a name that is taken in DuckDB": (duckdb.sql("SELECT 'a' AS t, 1 AS Status"), "t", {}, "a column 'Status'"),
     "a name in another language": (pl.DataFrame({"t": ["a"], "value_local": [1]}), "t", {"language": "de"}, "a column 'value_local'"),
