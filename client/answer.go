@@ -60,8 +60,9 @@ func (a *Answer) Best() Entry {
 	return best
 }
 
-// Release drops Body, and returns its memory to the pool that bounds the memory of all bodies.
-func (a *Answer) Release() {
+// Release drops the body of an answer of an [Attempter], and returns its memory to the pool that bounds the memory of all bodies
+// of a client. For other answers it only drops the body.
+func Release(a *Answer) {
 	a.share.Release()
 	a.Body, a.share = nil, nil
 }

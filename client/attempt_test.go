@@ -39,7 +39,7 @@ func TestAttemptTimeout(t *testing.T) {
 		}
 		defer c.Close()
 		for i, wait := range service.waits {
-			_, err := c.Categorize(t.Context(), testRequest)
+			_, err := c.exchange(t.Context(), testRequest)
 			if late := wait > 10*time.Second; late != (err != nil) || late && !strings.Contains(err.Error(), "did not answer within") {
 				t.Errorf("attempt %d of %v: %v", i, wait, err)
 			}
@@ -58,7 +58,7 @@ func TestCallerEnds(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.Categorize(ctx, testRequest); err != context.Canceled {
+	if _, err := c.exchange(ctx, testRequest); err != context.Canceled {
 		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
 }

@@ -22,7 +22,7 @@ func TestBodyTooLarge(t *testing.T) {
 				}
 				io.WriteString(w, soundAnswer)
 			}, nil)
-			if _, err := c.Categorize(t.Context(), testRequest); !errors.Is(err, tt.want) {
+			if _, err := c.exchange(t.Context(), testRequest); !errors.Is(err, tt.want) {
 				t.Errorf("got %v, want %v", err, tt.want)
 			}
 		})
@@ -49,7 +49,7 @@ func TestStatusCountsWhateverTheBody(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := setup(t, tt.handler, nil)
-			if _, err := c.Categorize(t.Context(), testRequest); ClassOf(err) != Quota || len(err.Error()) > 400 {
+			if _, err := c.exchange(t.Context(), testRequest); ClassOf(err) != Quota || len(err.Error()) > 400 {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -72,7 +72,7 @@ func TestByteOrderMark(t *testing.T) {
 				w.WriteHeader(tt.status)
 				io.WriteString(w, "\ufeff"+tt.body)
 			}, nil)
-			answer, err := c.Categorize(t.Context(), testRequest)
+			answer, err := c.exchange(t.Context(), testRequest)
 			if err == nil && (answer.Entries[0].Value != tt.entry || string(answer.Body) != tt.body) || err != nil && err.Error() != tt.err {
 				t.Errorf("got %+v, %v", answer, err)
 			}
@@ -88,7 +88,7 @@ func TestLargeErrorsKeepTheConnection(t *testing.T) {
 		io.WriteString(w, strings.Repeat("x", 200_000))
 	}, nil)
 	for range 5 {
-		c.Categorize(t.Context(), testRequest)
+		c.exchange(t.Context(), testRequest)
 	}
 	if len(addresses) != 1 {
 		t.Errorf("%d connections for 5 requests in turn", len(addresses))

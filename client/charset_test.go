@@ -57,12 +57,12 @@ func TestCharset(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			answer, err := c.Categorize(t.Context(), testRequest)
+			answer, err := c.exchange(t.Context(), testRequest)
 			if err != nil || len(answer.Entries) != 1 || answer.Entries[0].Value != tt.text {
 				t.Errorf("got %+v, %v", answer.Entries, err)
 			}
 			status = http.StatusBadRequest
-			if e, ok := answerError(c.Categorize(t.Context(), testRequest)); !ok || e.Detail != tt.text {
+			if e, ok := answerError(c.exchange(t.Context(), testRequest)); !ok || e.Detail != tt.text {
 				t.Errorf("got %v", e)
 			}
 		})

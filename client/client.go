@@ -16,9 +16,10 @@ import (
 	"github.com/bulkcat/bulkcat/client/internal/memory"
 )
 
-// Categorizer makes one attempt at a request. The error is an *Error, or the cause of the context.
-type Categorizer interface {
-	Categorize(context.Context, Request) (Answer, error)
+// Attempter makes one attempt at a request. The error is an *Error, or the cause of the context. The caller passes the answer
+// to [Release].
+type Attempter interface {
+	Attempt(context.Context, Request) (Answer, error)
 }
 
 // ParamIn is the place of a request's parameters.
@@ -40,6 +41,7 @@ type Options struct {
 	ParamIn      ParamIn           // place of the parameters; default InQuery
 	Member       string            // path of the entries in an answer: names separated by dots, where {classification} stands for the classification's name; default {classification}
 	CustomMember string            // member of an answer that holds a custom classification's entries; default: its name
+	Retry        RetryPolicy       // of Categorize; default DefaultRetryPolicy
 	Timeout      time.Duration     // of one attempt, header and body included; default 30 s, because a service may crawl a site first
 	MostTimeout  time.Duration     // Timeout doubles, up to this, after each three attempts in a row that reach it; default Timeout, or 2 min if Timeout is not given
 	Connections  int               // most open connections: give the number of requests in flight; default 32
@@ -54,6 +56,9 @@ func (o Options) withDefaults() Options {
 	o.WebsiteParam = or(o.WebsiteParam, "url")
 	o.ProductParam = or(o.ProductParam, "query")
 	o.ParamIn = or(o.ParamIn, InQuery)
+	if o.Retry.MaxAttempts == 0 {
+		o.Retry = DefaultRetryPolicy()
+	}
 	if o.Timeout == 0 {
 		o.Timeout, o.MostTimeout = 30*time.Second, or(o.MostTimeout, mostPatience)
 	}
@@ -73,7 +78,7 @@ func or[T comparable](v, fallback T) T {
 	return v
 }
 
-// HTTP is a Categorizer that sends requests to a service over HTTP. It is safe for concurrent use.
+// HTTP sends requests to a service over HTTP. It is safe for concurrent use.
 type HTTP struct {
 	options Options
 	base    *url.URL
@@ -81,7 +86,8 @@ type HTTP struct {
 	secrets secrets
 	bodies  *memory.Pool // bounds the memory of bodies
 	patience
-	standing Standing
+	standing  Standing
+	diagnoser diagnoser
 }
 
 // New returns a client. The error says which option cannot be used; it is an *[OptionError] for BaseURL, APIKey and
@@ -107,10 +113,12 @@ func New(options Options) (*HTTP, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &HTTP{
+	c := &HTTP{
 		options: o, base: base, header: header, secrets: newSecrets(o.APIKey, o.Headers),
 		bodies: memory.New(allBodies), patience: patience{first: o.Timeout, most: o.MostTimeout, now: o.Timeout},
-	}, nil
+	}
+	c.diagnoser = diagnoser{next: c.exchange, usage: c.Usage, standing: &c.standing}
+	return c, nil
 }
 
 // header returns the header of every request.
@@ -173,8 +181,8 @@ func (c *HTTP) CloseIdle() {
 	}
 }
 
-// Categorize makes one attempt. The error is an *Error, or the cause of ctx. The caller releases the answer.
-func (c *HTTP) Categorize(ctx context.Context, r Request) (Answer, error) {
+// exchange sends a request once. The error is an *Error, or the cause of ctx.
+func (c *HTTP) exchange(ctx context.Context, r Request) (Answer, error) {
 	name := c.options.WebsiteParam
 	if r.Kind == Product {
 		name = c.options.ProductParam

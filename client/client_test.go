@@ -61,7 +61,7 @@ func TestRequestOnTheWire(t *testing.T) {
 				got, body = r, string(b)
 				fmt.Fprintf(w, `{%q:[]}`, tt.request.Classification)
 			}, tt.change)
-			if _, err := c.Categorize(t.Context(), tt.request); err != nil {
+			if _, err := c.exchange(t.Context(), tt.request); err != nil {
 				t.Fatal(err)
 			}
 			if got.Method != "GET" || got.URL.Path != tt.path || got.Header.Get("x-api-key") != testKey {
@@ -92,13 +92,13 @@ func checkParams(t *testing.T, in ParamIn, r *http.Request, body string, want ma
 	}
 }
 
-func TestCategorize(t *testing.T) {
+func TestExchange(t *testing.T) {
 	for _, status := range []int{200, 201, 206} {
 		c := setup(t, func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(status)
 			io.WriteString(w, soundAnswer)
 		}, nil)
-		answer, err := c.Categorize(t.Context(), testRequest)
+		answer, err := c.exchange(t.Context(), testRequest)
 		if err != nil || !reflect.DeepEqual(answer.Entries, []Entry{{Value: "A > B", Confidence: 0.5}}) || string(answer.Body) != soundAnswer || answer.Free {
 			t.Errorf("%d: got %+v, %v", status, answer, err)
 		}
@@ -152,7 +152,7 @@ func TestErrorClasses(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := setup(t, tt.handler, nil)
-			_, err := c.Categorize(t.Context(), testRequest)
+			_, err := c.exchange(t.Context(), testRequest)
 			if ClassOf(err) != tt.class || !strings.Contains(err.Error(), tt.text) {
 				t.Errorf("got %v, %v; want %v, %q", ClassOf(err), err, tt.class, tt.text)
 			}
@@ -168,7 +168,7 @@ func TestRetryAfterReachesTheError(t *testing.T) {
 		w.Header().Set("Retry-After", "7")
 		w.WriteHeader(429)
 	}, nil)
-	_, err := c.Categorize(t.Context(), testRequest)
+	_, err := c.exchange(t.Context(), testRequest)
 	var e *Error
 	if !errors.As(err, &e) || e.RetryAfter != 7*time.Second {
 		t.Errorf("got %+v", err)
@@ -179,7 +179,7 @@ func TestTimeoutIsTransient(t *testing.T) {
 	release := make(chan struct{})
 	c := setup(t, func(http.ResponseWriter, *http.Request) { <-release }, func(o *Options) { o.Timeout = 20 * time.Millisecond })
 	defer close(release)
-	_, err := c.Categorize(t.Context(), testRequest)
+	_, err := c.exchange(t.Context(), testRequest)
 	if ClassOf(err) != Transient || !strings.Contains(err.Error(), "did not answer within") {
 		t.Errorf("got %v", err)
 	}
@@ -192,7 +192,7 @@ func TestCancelIsNoServiceError(t *testing.T) {
 	defer close(release)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-arrived; cancel() }()
-	_, err := c.Categorize(ctx, testRequest)
+	_, err := c.exchange(ctx, testRequest)
 	var e *Error
 	if !errors.Is(err, context.Canceled) || errors.As(err, &e) {
 		t.Errorf("got %v", err)
@@ -207,7 +207,7 @@ func TestUntrustedCertificateIsFatal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = c.Categorize(t.Context(), testRequest); ClassOf(err) != Fatal {
+	if _, err = c.exchange(t.Context(), testRequest); ClassOf(err) != Fatal {
 		t.Errorf("got %v", err)
 	}
 }
@@ -228,7 +228,7 @@ func TestProxyWithoutPasswordIsFatal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = c.Categorize(t.Context(), testRequest); ClassOf(err) != Fatal || !strings.Contains(err.Error(), "HTTPS_PROXY") {
+	if _, err = c.exchange(t.Context(), testRequest); ClassOf(err) != Fatal || !strings.Contains(err.Error(), "HTTPS_PROXY") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -241,7 +241,7 @@ func TestRefusedConnectionIsTransient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = c.Categorize(t.Context(), testRequest); ClassOf(err) != Transient || strings.Contains(err.Error(), "example.com") {
+	if _, err = c.exchange(t.Context(), testRequest); ClassOf(err) != Transient || strings.Contains(err.Error(), "example.com") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -286,7 +286,7 @@ func TestConnectionsAreReused(t *testing.T) {
 		io.WriteString(w, strings.Repeat("x", 10_000))
 	}, nil)
 	for range 10 {
-		c.Categorize(t.Context(), testRequest)
+		c.exchange(t.Context(), testRequest)
 	}
 	if len(addresses) != 1 {
 		t.Errorf("%d connections for 10 consecutive requests", len(addresses))

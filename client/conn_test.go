@@ -22,7 +22,7 @@ func TestLocalFailuresAreUnsent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.Categorize(t.Context(), testRequest); ClassOf(err) != Unsent {
+		if _, err := c.exchange(t.Context(), testRequest); ClassOf(err) != Unsent {
 			t.Errorf("%v: got %v", errno, err)
 		}
 		c.Close()
@@ -54,7 +54,7 @@ func askTogether(t *testing.T, c *HTTP, requests int) {
 	errs := make(chan error)
 	for range requests {
 		go func() {
-			_, err := c.Categorize(t.Context(), testRequest)
+			_, err := c.exchange(t.Context(), testRequest)
 			errs <- err
 		}()
 	}
@@ -73,7 +73,7 @@ func TestGETsCarryNoBody(t *testing.T) {
 			}
 			io.WriteString(w, soundAnswer)
 		})
-		if _, err := c.Categorize(t.Context(), testRequest); err != nil {
+		if _, err := c.exchange(t.Context(), testRequest); err != nil {
 			t.Error(err)
 		}
 	}
@@ -116,7 +116,7 @@ func TestManyConnectionsForHTTP1(t *testing.T) {
 		}
 		io.WriteString(w, soundAnswer)
 	})
-	if _, err := c.Categorize(t.Context(), testRequest); err != nil {
+	if _, err := c.exchange(t.Context(), testRequest); err != nil {
 		t.Fatal(err)
 	}
 	warm = false

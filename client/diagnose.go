@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Diagnoser is a Categorizer that finds the [Class] of an ambiguous error. Services report a used-up quota with 401, 403, 429
-// or 503, which also have other meanings, or with another status and a message. A Diagnoser asks the usage operation and
-// decides by the remaining quota:
+// Attempt makes one attempt for programs that decide themselves when to ask again. It implements [Attempter]. Services report a
+// used-up quota with 401, 403, 429 or 503, which also have other meanings, or with another status and a message. After such an
+// error, Attempt asks the usage operation, and finds the [Class] by the remaining quota:
 //
 //	remaining quota        body      401, 403      others
 //	0                      any       Quota         Quota
@@ -25,10 +25,13 @@ import (
 // has answered a request with this key before, in this run or an earlier one: the key is valid, so the refusal is a limit. A
 // 403 is also Transient for a minute if usage has answered. ² As ¹, unless usage answers 401. A 403 from usage proves nothing,
 // because a banned client gets it, too.
-//
-// A Diagnoser is safe for concurrent use.
-type Diagnoser struct {
-	next     Categorizer
+func (c *HTTP) Attempt(ctx context.Context, r Request) (Answer, error) {
+	return c.diagnoser.attempt(ctx, r)
+}
+
+// diagnoser finds the Class of ambiguous errors: see [HTTP.Attempt]. It is safe for concurrent use.
+type diagnoser struct {
+	next     func(context.Context, Request) (Answer, error)
 	usage    func(context.Context) (Usage, error)
 	standing *Standing
 
@@ -51,16 +54,10 @@ type usageReply struct {
 	charged int64 // number of answers before the usage request
 }
 
-// NewDiagnoser returns a Diagnoser for the errors of c.
-func NewDiagnoser(c *HTTP) *Diagnoser {
-	return &Diagnoser{next: c, usage: c.Usage, standing: &c.standing}
-}
-
-// Categorize makes one attempt, and asks the usage operation if the attempt ends with an ambiguous error.
-// The error is an *Error, or the cause of ctx.
-func (d *Diagnoser) Categorize(ctx context.Context, r Request) (Answer, error) {
+// attempt makes one attempt, and asks the usage operation if the attempt ends with an ambiguous error.
+func (d *diagnoser) attempt(ctx context.Context, r Request) (Answer, error) {
 	sent := time.Now()
-	answer, err := d.next.Categorize(ctx, r)
+	answer, err := d.next(ctx, r)
 	if e, ok := errors.AsType[*Error](err); ok && (ambiguous(e.Status) || e.spent && e.Class != Quota) {
 		diagnosed := *e
 		diagnosed.Class = d.diagnose(ctx, e, sent)
@@ -81,7 +78,7 @@ func ambiguous(status int) bool {
 }
 
 // diagnose returns the class of an ambiguous error.
-func (d *Diagnoser) diagnose(ctx context.Context, e *Error, sent time.Time) Class {
+func (d *diagnoser) diagnose(ctx context.Context, e *Error, sent time.Time) Class {
 	keyInDoubt := e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden
 	blamesQuota := e.spent || e.says(quotaWords)
 	reply := d.usageSince(ctx, sent, keyInDoubt || blamesQuota)
@@ -104,7 +101,7 @@ func (d *Diagnoser) diagnose(ctx context.Context, e *Error, sent time.Time) Clas
 }
 
 // denies reports whether more than usageProof has passed since its first call, for the first 403.
-func (d *Diagnoser) denies() bool {
+func (d *diagnoser) denies() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.deny.IsZero() {
@@ -134,7 +131,7 @@ const usageFailureLifetime = 10 * time.Minute
 
 // usageSince returns a reply of the usage operation that came after sent or, unless fresh, one that is still valid. It sends a
 // request only if there is none. Concurrent calls share one request.
-func (d *Diagnoser) usageSince(ctx context.Context, sent time.Time, fresh bool) usageReply {
+func (d *diagnoser) usageSince(ctx context.Context, sent time.Time, fresh bool) usageReply {
 	for {
 		d.mu.Lock()
 		last, asking := d.last, d.asking
@@ -158,7 +155,7 @@ func (d *Diagnoser) usageSince(ctx context.Context, sent time.Time, fresh bool) 
 }
 
 // ask asks the usage operation. If ctx ends, other calls do not use the reply.
-func (d *Diagnoser) ask(ctx context.Context) usageReply {
+func (d *diagnoser) ask(ctx context.Context) usageReply {
 	charged := d.standing.Charged()
 	usage, err := d.usage(ctx)
 	refused := false
@@ -180,7 +177,7 @@ func (d *Diagnoser) ask(ctx context.Context) usageReply {
 
 // lastIsValid reports whether the last reply is recent, and fewer requests were answered since than it had remaining. The
 // caller holds mu.
-func (d *Diagnoser) lastIsValid() bool {
+func (d *diagnoser) lastIsValid() bool {
 	age := time.Since(d.last.at)
 	switch left, isNumber := d.last.usage.Requests(); {
 	case d.last.at.IsZero():

@@ -10,24 +10,23 @@ import (
 	"testing/synctest"
 )
 
-// fails is a Categorizer that gives a number of answers, and then fails.
+// fails is an Attempter that gives a number of answers, and then fails.
 type fails struct {
 	answers atomic.Int64 // answers left
 	err     *Error
 }
 
-func (f *fails) Categorize(context.Context, Request) (Answer, error) {
+func (f *fails) Attempt(context.Context, Request) (Answer, error) {
 	if f.answers.Add(-1) >= 0 {
 		return Answer{}, nil
 	}
 	return Answer{}, f.err
 }
 
-// newDiagnoser returns a Diagnoser for a service that is unknown.
-func newDiagnoser(next Categorizer, usage func(context.Context) (Usage, error)) *Diagnoser {
-	d := new(Diagnoser)
-	d.standing, d.next, d.usage = Observe(next, usage)
-	return d
+// newDiagnoser returns a diagnoser for a service that is unknown.
+func newDiagnoser(next Attempter, usage func(context.Context) (Usage, error)) *diagnoser {
+	standing, next, usage := Observe(next, usage)
+	return &diagnoser{next: next.Attempt, usage: usage, standing: standing}
 }
 
 func TestDiagnoser(t *testing.T) {
@@ -77,11 +76,11 @@ func TestDiagnoser(t *testing.T) {
 			next.answers.Store(tt.answered)
 			d := newDiagnoser(next, tt.usage)
 			for range tt.answered {
-				if _, err := d.Categorize(t.Context(), testRequest); err != nil {
+				if _, err := d.attempt(t.Context(), testRequest); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if _, err := d.Categorize(t.Context(), testRequest); ClassOf(err) != tt.want {
+			if _, err := d.attempt(t.Context(), testRequest); ClassOf(err) != tt.want {
 				t.Errorf("got %v, want %v", ClassOf(err), tt.want)
 			}
 		})
@@ -97,33 +96,33 @@ func TestDiagnoserInterrupted(t *testing.T) {
 		return Usage{}, ctx.Err()
 	})
 	var e *Error
-	if _, err := d.Categorize(ctx, testRequest); !errors.Is(err, context.Canceled) || errors.As(err, &e) {
+	if _, err := d.attempt(ctx, testRequest); !errors.Is(err, context.Canceled) || errors.As(err, &e) {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestDiagnoserKeepsClearErrors(t *testing.T) {
 	for _, want := range []error{&Error{Class: Rejected, Status: 404}, &Error{Class: Transient, Status: 500}, context.Canceled} {
-		d := newDiagnoser(categorizerFunc(func() error { return want }), func(context.Context) (Usage, error) {
+		d := newDiagnoser(attempterFunc(func() error { return want }), func(context.Context) (Usage, error) {
 			t.Error("usage was asked")
 			return Usage{}, nil
 		})
-		if _, err := d.Categorize(t.Context(), testRequest); !errors.Is(err, want) {
+		if _, err := d.attempt(t.Context(), testRequest); !errors.Is(err, want) {
 			t.Errorf("got %v, want %v", err, want)
 		}
 	}
 }
 
-type categorizerFunc func() error
+type attempterFunc func() error
 
-func (f categorizerFunc) Categorize(context.Context, Request) (Answer, error) { return Answer{}, f() }
+func (f attempterFunc) Attempt(context.Context, Request) (Answer, error) { return Answer{}, f() }
 
 func TestDiagnoserAsksOnceForABurst(t *testing.T) {
 	const workers = 64
 	var asked atomic.Int64
 	var arrived sync.WaitGroup
 	arrived.Add(workers)
-	d := newDiagnoser(categorizerFunc(func() error {
+	d := newDiagnoser(attempterFunc(func() error {
 		arrived.Done()
 		arrived.Wait() // all attempts are sent before the first diagnosis
 		return &Error{Class: Transient, Status: http.StatusTooManyRequests}
@@ -131,7 +130,7 @@ func TestDiagnoserAsksOnceForABurst(t *testing.T) {
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
-			if _, err := d.Categorize(t.Context(), testRequest); ClassOf(err) != Quota {
+			if _, err := d.attempt(t.Context(), testRequest); ClassOf(err) != Quota {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -147,14 +146,14 @@ func TestDiagnoserReusesUsage(t *testing.T) {
 	next := &fails{err: &Error{Class: Transient, Status: http.StatusTooManyRequests}}
 	d := newDiagnoser(next, func(context.Context) (Usage, error) { asked++; return Usage{Remaining: "3"}, nil })
 	for range 5 { // the first refusal asks usage, the others reuse the reply
-		d.Categorize(t.Context(), testRequest)
+		d.attempt(t.Context(), testRequest)
 	}
 	if asked != 1 {
 		t.Errorf("usage was asked %d times for refusals while 3 are left", asked)
 	}
 	next.answers.Store(3)
 	for range 4 { // after three answers the quota may be used up
-		d.Categorize(t.Context(), testRequest)
+		d.attempt(t.Context(), testRequest)
 	}
 	if asked != 2 {
 		t.Errorf("usage was asked %d times after 3 more answers", asked)
@@ -178,7 +177,7 @@ func TestNoAttemptWaitsForTheUsageOfAnother(t *testing.T) {
 		errs := make([]error, 3)
 		var attempts sync.WaitGroup
 		for i, ctx := range []context.Context{first, second, t.Context()} {
-			attempts.Go(func() { _, errs[i] = d.Categorize(ctx, testRequest) })
+			attempts.Go(func() { _, errs[i] = d.attempt(ctx, testRequest) })
 			synctest.Wait()
 		}
 		endSecond()

@@ -11,18 +11,17 @@
 //   - A rejection is the service's permanent refusal of one input: an [Error] of the class Rejected.
 //   - The quota is the number of requests that the API key may still send: see [Usage].
 //
-// A [Categorizer] makes attempts. [HTTP] sends them to a hosted or to the embedded service. A [Diagnoser] around an HTTP finds
-// the class of an ambiguous error.
+// [HTTP.Categorize] asks a hosted service, and repeats failed attempts. An [Attempter] makes single attempts, for programs such as
+// package pipeline, which keep a rate and decide themselves when to ask again. An HTTP and the embedded service are Attempters.
 //
 // # Errors
 //
 // A failed attempt returns an [*Error]. Its [Class] says what to do next: make another attempt, give up the input, or stop the
-// run. If the context ends, the error is the context's cause.
+// run. If the context ends, the error is or wraps the context's cause.
 //
 // # Use
 //
 //	service, err := client.New(client.Options{BaseURL: "https://api.example.com", APIKey: key})
 //	request, err := normalize.Normalizer{}.Request(client.Website, "example.com", client.TaxonomyV3)
 //	answer, err := service.Categorize(ctx, request)
-//	defer answer.Release()
 package client

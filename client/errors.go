@@ -213,7 +213,7 @@ func (e *OptionError) Unwrap() error { return e.Err }
 // OptionName returns the package and the field, such as "client.BaseURL".
 func (e *OptionError) OptionName() string { return "client." + e.Option }
 
-// ClassOf returns the class of an error of a Categorizer. An error that is not an *Error is Fatal.
+// ClassOf returns the class of an error of an Attempter. An error that is not an *Error is Fatal.
 func ClassOf(err error) Class {
 	var e *Error
 	if errors.As(err, &e) {

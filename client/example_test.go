@@ -12,11 +12,9 @@ import (
 	"github.com/bulkcat/bulkcat/client/normalize"
 )
 
-// A client makes one attempt per call. A Diagnoser around it finds the class of ambiguous errors.
 func Example() {
 	baseURL, stop := clienttest.New(clienttest.Options{}).Listen() // instead of https://api.example.com
 	defer stop()
-
 	service, err := client.New(client.Options{BaseURL: baseURL, APIKey: "secret"})
 	if err != nil {
 		log.Fatal(err)
@@ -27,11 +25,10 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	answer, err := client.NewDiagnoser(service).Categorize(context.Background(), request)
+	answer, err := service.Categorize(context.Background(), request)
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer answer.Release()
 	for _, e := range answer.Entries {
 		fmt.Println(e.Value, e.Confidence)
 	}

@@ -86,7 +86,7 @@ func TestHeadersOnTheWire(t *testing.T) {
 	}, func(o *Options) {
 		o.Headers = []Header{{Name: "x-tenant", Value: "a"}, {Name: "X-Tenant", Value: "b"}, {Name: "User-Agent", Value: "ours"}, {"Authorization", "Bearer abc", true}}
 	})
-	if _, err := c.Categorize(t.Context(), testRequest); err != nil {
+	if _, err := c.exchange(t.Context(), testRequest); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string][]string{
@@ -148,7 +148,7 @@ func TestAnswersHoldNoSecret(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			body := strings.NewReplacer("KEY", tt.key, "ESCAPED", escaped(tt.key)).Replace(tt.body)
 			c := setup(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, body) }, func(o *Options) { o.APIKey = tt.key })
-			answer, err := c.Categorize(t.Context(), testRequest)
+			answer, err := c.exchange(t.Context(), testRequest)
 			got := fmt.Sprintf("%s %+v %v", answer.Body, answer.Entries, err)
 			if strings.Contains(got, tt.key) || strings.Contains(got, escaped(tt.key)) || strings.Contains(got, `abc\/`) || !strings.Contains(got, tt.want) {
 				t.Errorf("got %s, want %s", got, tt.want)
@@ -174,7 +174,7 @@ func TestMalformedResponseHidesSecrets(t *testing.T) {
 		io.WriteString(conn, "HTTP/1.1 "+r.Header.Get("X-Api-Key")+" OK\r\n\r\n")
 		conn.Close()
 	}, nil)
-	_, err := c.Categorize(t.Context(), testRequest)
+	_, err := c.exchange(t.Context(), testRequest)
 	if err == nil || strings.Contains(err.Error(), testKey) || !strings.Contains(err.Error(), hidden) {
 		t.Errorf("got %v", err)
 	}
@@ -189,7 +189,7 @@ func TestCustomMember(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := setup(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, tt.body) }, func(o *Options) { o.CustomMember = "result" })
-			answer, err := c.Categorize(t.Context(), custom)
+			answer, err := c.exchange(t.Context(), custom)
 			if err != nil || len(answer.Entries) != 1 || answer.Entries[0].Value != tt.want {
 				t.Fatalf("got %+v, %v", answer, err)
 			}

@@ -58,7 +58,7 @@ func TestTimeoutGrows(t *testing.T) {
 				}
 				for n = range tt.takes {
 					limit, began := c.timeout(), time.Now()
-					_, err := c.Categorize(t.Context(), testRequest)
+					_, err := c.exchange(t.Context(), testRequest)
 					slow, late := errors.AsType[*TimeoutError](err)
 					if limit != tt.want[n] || late != (tt.takes[n] > limit) || late && (slow.Timeout != limit || time.Since(began) != limit) {
 						t.Errorf("attempt %d with %v after %v: %v", n+1, limit, time.Since(began), err)

@@ -1,7 +1,9 @@
 package client
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -17,7 +19,7 @@ type RetryPolicy struct {
 	Base        time.Duration                     // bound of the first random wait
 	Cap         time.Duration                     // the bound doubles with each attempt, up to Cap
 	MaxWait     time.Duration                     // longest wait that a service can ask for
-	Jitter      func(time.Duration) time.Duration // picks a wait below a bound
+	Jitter      func(time.Duration) time.Duration // picks a wait below a bound; nil for a random one
 }
 
 // DefaultRetryPolicy backs off exponentially with full jitter: the wait before attempt n+1 is uniform in
@@ -30,8 +32,18 @@ func DefaultRetryPolicy() RetryPolicy {
 		Base:        250 * time.Millisecond,
 		Cap:         time.Minute,
 		MaxWait:     15 * time.Minute, // longer waits hold up the run
-		Jitter:      func(d time.Duration) time.Duration { return rand.N(d) },
 	}
+}
+
+// jitter picks a wait below a bound.
+func (p RetryPolicy) jitter(bound time.Duration) time.Duration {
+	switch {
+	case p.Jitter != nil:
+		return p.Jitter(bound)
+	case bound <= 0:
+		return 0
+	}
+	return rand.N(bound)
 }
 
 // shortWait is the longest wait of a limiter that a request ignores. Retry-After has whole seconds, so a service that means
@@ -40,11 +52,11 @@ const shortWait = 2 * time.Second
 
 // Next returns the wait before the next attempt. attempts is the number of failed attempts, and err the error of the last.
 // refusals of them were refused (see Error.Refused), which says nothing about the request: up to MaxRefusals are not counted.
-// ok is false if there is no next attempt: only errors of the class Transient are retried. The wait is Error.RetryAfter plus a
+// ok is false if there is no next attempt: only errors of the classes Transient and Unsent are retried. The wait is Error.RetryAfter plus a
 // random wait, which spreads the retries of many requests. A limiter's RetryAfter (see signs) of up to 2 seconds is ignored.
 func (p RetryPolicy) Next(attempts, refusals int, err error) (wait time.Duration, ok bool) {
 	var e *Error
-	if !errors.As(err, &e) || e.Class != Transient || attempts-min(refusals, p.MaxRefusals) >= p.MaxAttempts {
+	if !errors.As(err, &e) || e.Class != Transient && e.Class != Unsent || attempts-min(refusals, p.MaxRefusals) >= p.MaxAttempts {
 		return 0, false
 	}
 	ceiling := p.Cap
@@ -55,7 +67,36 @@ func (p RetryPolicy) Next(attempts, refusals int, err error) (wait time.Duration
 	if wait <= shortWait && e.mayLimit() {
 		wait = 0
 	}
-	return wait + p.Jitter(ceiling), true
+	return wait + p.jitter(ceiling), true
+}
+
+// Categorize asks the service, and repeats failed attempts as Options.Retry says. It waits at least as long as the service asks
+// for, up to RetryPolicy.MaxWait. The error is the *Error of the last attempt, or wraps the cause of ctx.
+func (c *HTTP) Categorize(ctx context.Context, r Request) (Answer, error) {
+	for attempts, refusals := 1, 0; ; attempts++ {
+		answer, err := c.Attempt(ctx, r)
+		if err == nil {
+			answer.share.Release()
+			answer.share = nil
+			return answer, nil
+		}
+		e, ok := errors.AsType[*Error](err)
+		if !ok {
+			return Answer{}, err
+		}
+		if e.Refused() {
+			refusals++
+		}
+		wait, again := c.options.Retry.Next(attempts, refusals, err)
+		if !again {
+			return Answer{}, err
+		}
+		select {
+		case <-time.After(max(wait, min(e.RetryAfter, c.options.Retry.MaxWait))):
+		case <-ctx.Done():
+			return Answer{}, fmt.Errorf("%w, last error: %w", context.Cause(ctx), err)
+		}
+	}
 }
 
 // retryAfter parses Retry-After, a number of seconds or a date (RFC 9110 §10.2.3, or RFC 3339); 0 if there is none or

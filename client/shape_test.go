@@ -29,7 +29,7 @@ func TestAnswerOfAnotherShape(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			body := tt.body
 			handler := func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) }
-			_, err := setup(t, handler, nil).Categorize(t.Context(), testRequest)
+			_, err := setup(t, handler, nil).exchange(t.Context(), testRequest)
 			shape, ok := errors.AsType[*ShapeError](err)
 			if !ok || ClassOf(err) != Fatal || shape.Member != tt.member || !strings.Contains(shape.Reason, tt.reason) {
 				t.Fatalf("got %v, %+v", err, shape)
@@ -46,7 +46,7 @@ func TestAnswerOfAnotherShape(t *testing.T) {
 				return
 			}
 			c := setup(t, handler, func(o *Options) { o.Member = tt.member })
-			answer, err := c.Categorize(t.Context(), testRequest)
+			answer, err := c.exchange(t.Context(), testRequest)
 			if err != nil || len(answer.Entries) != 1 || answer.Entries[0].Value != "A" {
 				t.Fatalf("with the member %s: %+v, %v", tt.member, answer, err)
 			}
@@ -60,13 +60,13 @@ func TestAnswerOfAnotherShape(t *testing.T) {
 // What is no whole JSON may pass, and odd entries among sound ones are dropped, as ever.
 func TestAnswersThatMayPass(t *testing.T) {
 	for _, body := range []string{"", "<html>portal</html>", `{"taxonomy_v3":[{"value":"A"`} {
-		_, err := setup(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) }, nil).Categorize(t.Context(), testRequest)
+		_, err := setup(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) }, nil).exchange(t.Context(), testRequest)
 		if ClassOf(err) != Transient {
 			t.Errorf("%q: got %v", body, err)
 		}
 	}
 	for _, body := range []string{`{"taxonomy_v3":[]}`, `{"taxonomy_v3":[{"value":null}]}`, `{"taxonomy_v3":[{"value":"A","confidence":"0.5"},{"name":"B"}]}`} {
-		if _, err := setup(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) }, nil).Categorize(t.Context(), testRequest); err != nil {
+		if _, err := setup(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) }, nil).exchange(t.Context(), testRequest); err != nil {
 			t.Errorf("%q: got %v", body, err)
 		}
 	}
@@ -75,7 +75,7 @@ func TestAnswersThatMayPass(t *testing.T) {
 func TestShapeErrorShowsTheAnswer(t *testing.T) {
 	body := `{"key":"` + testKey + `","note":"\u001b[31m","rows":[` + strings.Repeat("1,\t", 400) + `2]}`
 	c := setup(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) }, nil)
-	_, err := c.Categorize(t.Context(), testRequest)
+	_, err := c.exchange(t.Context(), testRequest)
 	e, _ := errors.AsType[*Error](err)
 	if n := len(e.Detail); n < bodyShown || n > bodyShown+20 || strings.Contains(e.Error(), testKey) || strings.ContainsAny(e.Error(), "\t\x1b") {
 		t.Errorf("%d bytes: %v", n, e)
@@ -143,7 +143,7 @@ func TestEmptyAnswers(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			answer, err := c.Categorize(t.Context(), testRequest)
+			answer, err := c.exchange(t.Context(), testRequest)
 			if (err == nil) != tt.empty || len(answer.Entries) > 0 {
 				t.Fatalf("got %+v, %v", answer, err)
 			}

@@ -32,7 +32,7 @@ const (
 var signs = []sign{
 	{status: http.StatusAccepted}, // the service works on the request
 	{status: http.StatusTooManyRequests, meaning: limited},
-	{status: http.StatusForbidden, meaning: limited}, // unless the key is in doubt: see Diagnoser
+	{status: http.StatusForbidden, meaning: limited}, // unless the key is in doubt: see HTTP.Attempt
 	{status: http.StatusUnauthorized, meaning: limited},
 	{spent: true, meaning: limited},
 	{status: http.StatusBadGateway, meaning: behind},

@@ -14,8 +14,8 @@ import (
 
 // What is known of the key and the quota decides what a refusal means.
 func TestDiagnoserHasHeard(t *testing.T) {
-	refused := func(status int) func(*Diagnoser) {
-		return func(d *Diagnoser) {
+	refused := func(status int) func(*diagnoser) {
+		return func(d *diagnoser) {
 			d.usage = usageFails(&Error{Class: classOf(status), Status: status})
 		}
 	}
@@ -23,28 +23,28 @@ func TestDiagnoserHasHeard(t *testing.T) {
 		name   string
 		status int
 		detail string
-		know   func(*Diagnoser)
+		know   func(*diagnoser)
 		want   Class
 	}{
-		{"stored answers prove the key", 403, "", func(d *Diagnoser) { refused(403)(d); d.standing.Recall(testRequest, Answer{}) }, Transient},
+		{"stored answers prove the key", 403, "", func(d *diagnoser) { refused(403)(d); d.standing.Recall(testRequest, Answer{}) }, Transient},
 		{"nothing proves the key", 403, "", refused(403), Auth},
-		{"a limit on all paths", 429, "You have exhausted your API Request Quota", func(d *Diagnoser) {
+		{"a limit on all paths", 429, "You have exhausted your API Request Quota", func(d *diagnoser) {
 			refused(429)(d)
 			d.standing.told.Store(&told{usage: Usage{Remaining: "123456"}})
 		}, Transient},
-		{"a limit on all paths, no bound", 429, "You have exhausted your API Request Quota", func(d *Diagnoser) {
+		{"a limit on all paths, no bound", 429, "You have exhausted your API Request Quota", func(d *diagnoser) {
 			refused(429)(d)
 			d.standing.told.Store(&told{usage: Usage{Remaining: "unlimited"}})
 		}, Transient},
 		{"a quota that was never told", 429, "You have exhausted your API Request Quota", refused(429), Quota},
-		{"a 403 for long, and only usage answers", 403, "", func(d *Diagnoser) {
+		{"a 403 for long, and only usage answers", 403, "", func(d *diagnoser) {
 			d.usage = usageSays("7")
 			d.deny = time.Now().Add(-2 * usageProof)
 		}, Auth},
 	} {
 		d := newDiagnoser(&fails{err: &Error{Class: classOf(tt.status), Status: tt.status, Detail: tt.detail}}, nil)
 		tt.know(d)
-		if _, err := d.Categorize(t.Context(), testRequest); ClassOf(err) != tt.want {
+		if _, err := d.attempt(t.Context(), testRequest); ClassOf(err) != tt.want {
 			t.Errorf("%s: got %v, want %v", tt.name, ClassOf(err), tt.want)
 		}
 	}
@@ -90,7 +90,7 @@ func TestLimitsOfAnyStatus(t *testing.T) {
 				defer c.Close()
 				request := testRequest
 				request.Input = tt.input
-				_, err = c.Categorize(t.Context(), request)
+				_, err = c.exchange(t.Context(), request)
 				e, ok := errors.AsType[*Error](err)
 				if !ok {
 					t.Fatal(err)
@@ -186,7 +186,7 @@ func testQuotaInWords(t *testing.T, status int, body, wait, input string, spent 
 			usage = reply.usage
 			request := testRequest
 			request.Input = cmp.Or(input, request.Input)
-			_, err = NewDiagnoser(c).Categorize(t.Context(), request)
+			_, err = c.Attempt(t.Context(), request)
 			if quota := ClassOf(err) == Quota; quota != reply.quota && (spent || !ambiguous(status) || reply.quota) {
 				t.Errorf("usage %s: got %v, want the quota %t", reply.usage, err, reply.quota)
 			}

@@ -112,14 +112,12 @@ func (s *Standing) Recall(r Request, a Answer) {
 	s.learn(r, a, false)
 }
 
-// Observe returns the Standing of a Categorizer's service, and the Categorizer and its usage operation wrapped so that the
-// Standing records their responses. usage may be nil. An HTTP and a Diagnoser have a Standing, and are not wrapped.
-func Observe(c Categorizer, usage func(context.Context) (Usage, error)) (*Standing, Categorizer, func(context.Context) (Usage, error)) {
+// Observe returns the Standing of an Attempter's service, and the Attempter and its usage operation wrapped so that the
+// Standing records their responses. usage may be nil. An HTTP has a Standing, and is not wrapped.
+func Observe(c Attempter, usage func(context.Context) (Usage, error)) (*Standing, Attempter, func(context.Context) (Usage, error)) {
 	switch c := c.(type) {
 	case *HTTP:
 		return &c.standing, c, usage
-	case *Diagnoser:
-		return c.standing, c, usage
 	case observed:
 		return c.standing, c, usage
 	}
@@ -131,12 +129,12 @@ func Observe(c Categorizer, usage func(context.Context) (Usage, error)) (*Standi
 }
 
 type observed struct {
-	Categorizer
+	Attempter
 	standing *Standing
 }
 
-func (o observed) Categorize(ctx context.Context, r Request) (Answer, error) {
-	answer, err := o.Categorizer.Categorize(ctx, r)
+func (o observed) Attempt(ctx context.Context, r Request) (Answer, error) {
+	answer, err := o.Attempter.Attempt(ctx, r)
 	o.standing.note(r, answer, err)
 	return answer, err
 }

@@ -18,7 +18,7 @@ func TestStanding(t *testing.T) {
 	}
 	sends := func(a Answer, err error) func(*Standing) {
 		return func(s *Standing) {
-			_, _ = observed{responds{a, err}, s}.Categorize(context.Background(), r)
+			_, _ = observed{responds{a, err}, s}.Attempt(context.Background(), r)
 		}
 	}
 	recalls := func(a Answer) func(*Standing) { return func(s *Standing) { s.Recall(r, a) } }
@@ -75,10 +75,10 @@ func TestStanding(t *testing.T) {
 	}
 }
 
-// responds is a Categorizer that gives one response.
+// responds is an Attempter that gives one response.
 type responds struct {
 	answer Answer
 	err    error
 }
 
-func (r responds) Categorize(context.Context, Request) (Answer, error) { return r.answer, r.err }
+func (r responds) Attempt(context.Context, Request) (Answer, error) { return r.answer, r.err }

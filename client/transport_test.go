@@ -31,7 +31,7 @@ func TestHTTP2WithOwnAuthority(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if _, err := c.Categorize(t.Context(), testRequest); err != nil || major != 2 {
+	if _, err := c.exchange(t.Context(), testRequest); err != nil || major != 2 {
 		t.Errorf("HTTP/%d, %v", major, err)
 	}
 }
@@ -80,7 +80,7 @@ func TestRedirectsCarryTheKeyWithinTheHost(t *testing.T) {
 			http.Redirect(w, r, "/moved", http.StatusTemporaryRedirect)
 		}
 	}, nil)
-	_, err := c.Categorize(t.Context(), testRequest)
+	_, err := c.exchange(t.Context(), testRequest)
 	if ClassOf(err) != Fatal || !strings.Contains(err.Error(), "redirects to "+other.URL) || strayed > 0 {
 		t.Errorf("got %v; %d requests went to the other host", err, strayed)
 	}
@@ -104,10 +104,10 @@ func testNotSentTwice(t *testing.T) {
 		}
 		panic(http.ErrAbortHandler)
 	}, nil)
-	if _, err := c.Categorize(t.Context(), testRequest); err != nil {
+	if _, err := c.exchange(t.Context(), testRequest); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Categorize(t.Context(), testRequest); ClassOf(err) != Transient {
+	if _, err := c.exchange(t.Context(), testRequest); ClassOf(err) != Transient {
 		t.Errorf("got %v", err)
 	}
 	if seen.Load() != 2 {

@@ -47,7 +47,7 @@ func newLibrary(t *testing.T, records iter.Seq2[reader.Record, error]) *library 
 	return l
 }
 
-func (l *library) Categorize(_ context.Context, r client.Request) (client.Answer, error) {
+func (l *library) Attempt(_ context.Context, r client.Request) (client.Answer, error) {
 	l.mu.Lock()
 	l.asked[r.Classification+" "+r.Input]++
 	l.mu.Unlock()

@@ -18,7 +18,7 @@ type Evaluation struct {
 	Classification string
 	Editions       taxonomy.Choice    // of other editions than the default ones
 	Taxonomies     []*taxonomy.Custom // of custom classifications, beside the published ones
-	Categorizer    client.Categorizer
+	Categorizer    client.Attempter
 	Input          reader.Options // Columns is required
 	LabelColumn    string         // of the right answers: see package evaluate
 	Limit          int64          // records read at most; 0 for all

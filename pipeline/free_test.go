@@ -90,7 +90,7 @@ func predicted(title string) string {
 	if value, ok := known.Load(title); ok {
 		return value.(string)
 	}
-	a, err := predicting().Categorize(context.Background(), client.Request{Kind: client.Product, Classification: client.ProductTaxonomy, Input: title})
+	a, err := predicting().Attempt(context.Background(), client.Request{Kind: client.Product, Classification: client.ProductTaxonomy, Input: title})
 	if err != nil {
 		panic(err)
 	}
@@ -109,7 +109,7 @@ type vendor struct {
 	share uint32
 }
 
-func (v *vendor) Categorize(_ context.Context, r client.Request) (client.Answer, error) {
+func (v *vendor) Attempt(_ context.Context, r client.Request) (client.Answer, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.quota > 0 && v.answers() == v.quota {
@@ -508,7 +508,7 @@ func (r *raises) WithAttrs(attrs []slog.Attr) slog.Handler {
 // labelling is a hosted service that answers with the label of an input, in each classification.
 type labelling struct{ label func(client.Request) string }
 
-func (l labelling) Categorize(_ context.Context, r client.Request) (client.Answer, error) {
+func (l labelling) Attempt(_ context.Context, r client.Request) (client.Answer, error) {
 	a, err := client.ParseAnswer(fmt.Appendf(nil, `{%q:[{"value":%q,"title":"Any","confidence":0.25}]}`, r.Classification, l.label(r)), r.Classification)
 	a.AnsweredAt = time.Now().UTC().Truncate(time.Microsecond)
 	return a, err

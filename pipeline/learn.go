@@ -108,7 +108,7 @@ func labelOf(r reader.Record, place int) string {
 	return strings.ToValidUTF8(r.Fields[place], "\uFFFD")
 }
 
-// featureReader is a Categorizer that keeps the features of inputs, and answers nothing.
+// featureReader is an Attempter that keeps the features of inputs, and answers nothing.
 type featureReader struct {
 	features   func(context.Context, client.Request) (learn.Features, error)
 	normalizer normalize.Normalizer
@@ -117,7 +117,7 @@ type featureReader struct {
 	read map[client.Request]learn.Features
 }
 
-func (f *featureReader) Categorize(ctx context.Context, r client.Request) (client.Answer, error) {
+func (f *featureReader) Attempt(ctx context.Context, r client.Request) (client.Answer, error) {
 	features, err := f.features(ctx, r)
 	if err != nil {
 		return client.Answer{}, err

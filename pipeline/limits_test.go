@@ -87,12 +87,11 @@ func TestStartDuringABlock(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			d := client.NewDiagnoser(c)
-			o := newOpened(SessionOptions{Service: Service{Categorizer: d, Name: "http://service", Usage: c.Usage, Hosted: true}}, storage.Own(t.Context()))
+			o := newOpened(SessionOptions{Service: Service{Categorizer: c, Name: "http://service", Usage: c.Usage, Hosted: true}}, storage.Own(t.Context()))
 			if err := o.quota.Check(t.Context(), o.everAnswered(store)); (err == nil) != tt.waits {
 				t.Fatal(err)
 			}
-			_, err = d.Categorize(t.Context(), client.Request{Kind: client.Product, Input: "x", Classification: client.ProductTaxonomy})
+			_, err = c.Attempt(t.Context(), client.Request{Kind: client.Product, Input: "x", Classification: client.ProductTaxonomy})
 			if waits := client.ClassOf(err) == client.Transient; waits != tt.waits {
 				t.Error(err)
 			}

@@ -29,7 +29,7 @@ type moody struct {
 	quota   int // of requests, since begin; 0 for no quota
 }
 
-func (s *moody) Categorize(_ context.Context, r client.Request) (client.Answer, error) {
+func (s *moody) Attempt(_ context.Context, r client.Request) (client.Answer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.quota > 0 && s.sum() == s.quota {
@@ -236,15 +236,15 @@ func TestRefreshAsksTheOldest(t *testing.T) {
 
 // meeting is a service to one of two sessions. Its first request waits until the other session asks as well, or has ended.
 type meeting struct {
-	client.Categorizer
+	client.Attempter
 	arrive sync.Once
 	both   *sync.WaitGroup
 }
 
-func (m *meeting) Categorize(ctx context.Context, r client.Request) (client.Answer, error) {
+func (m *meeting) Attempt(ctx context.Context, r client.Request) (client.Answer, error) {
 	m.arrived()
 	m.both.Wait()
-	return m.Categorizer.Categorize(ctx, r)
+	return m.Attempter.Attempt(ctx, r)
 }
 
 func (m *meeting) arrived() { m.arrive.Do(m.both.Done) }
@@ -261,7 +261,7 @@ func TestRefreshOfTwoSessions(t *testing.T) {
 	both.Add(2)
 	for _, o := range []pipeline.SessionOptions{first, second} {
 		o.Store.RefreshBudget = 20
-		m := &meeting{Categorizer: service, both: &both}
+		m := &meeting{Attempter: service, both: &both}
 		o.Service.Categorizer = m
 		sessions.Go(func() {
 			defer m.arrived()

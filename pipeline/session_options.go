@@ -79,7 +79,7 @@ type SessionOptions struct {
 
 // Service is the service that a session asks.
 type Service struct {
-	Categorizer client.Categorizer
+	Categorizer client.Attempter
 	CloseIdle   func()  // closes idle connections; may be nil
 	Name        string  // of the service, in stored keys, the column `source` and the account
 	Rate        float64 // requests a second that the service allows, as far as is known; 0 if unknown
@@ -96,7 +96,7 @@ type Service struct {
 
 // HostedService is the hosted service that a client asks.
 func HostedService(c *client.HTTP) Service {
-	return Service{Categorizer: client.NewDiagnoser(c), CloseIdle: c.CloseIdle, Name: c.Source(), Usage: c.Usage, Hosted: true}
+	return Service{Categorizer: c, CloseIdle: c.CloseIdle, Name: c.Source(), Usage: c.Usage, Hosted: true}
 }
 
 // StoreOptions say where answers are stored, and which stored answers count.

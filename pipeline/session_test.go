@@ -23,7 +23,7 @@ import (
 // counting is a service that answers every input, and counts the requests.
 type counting struct{ requests int }
 
-func (s *counting) Categorize(_ context.Context, r client.Request) (client.Answer, error) {
+func (s *counting) Attempt(_ context.Context, r client.Request) (client.Answer, error) {
 	s.requests++
 	return client.ParseAnswer([]byte(`{"`+r.Classification+`":[{"value":"Home & Garden","confidence":0.5}]}`), r.Classification)
 }

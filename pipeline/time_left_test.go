@@ -37,7 +37,7 @@ func (s *limited) set(rate float64, down bool) {
 	s.interval, s.down = time.Duration(float64(time.Second)/rate), down
 }
 
-func (s *limited) Categorize(ctx context.Context, r client.Request) (client.Answer, error) {
+func (s *limited) Attempt(ctx context.Context, r client.Request) (client.Answer, error) {
 	if err := s.refuse(time.Now()); err != nil {
 		return client.Answer{}, err
 	}

@@ -6,7 +6,7 @@
 //	Parked.Decide      which requests wait for a retry? Does the failure of each count?
 //	limits.Next        the permit for one attempt
 //	Front.Send         a goroutine for the attempt
-//	Attempts.Begin     one attempt: client.Categorizer
+//	Attempts.Begin     one attempt: client.Attempter
 //	Attempts.Fail      failed? Parked until the next attempt is due
 //	Rejected.Hold      rejected? Held until an answer confirms the rejection
 //	Groups             answered, or confirmed: committed with others, by one fsync

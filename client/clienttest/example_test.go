@@ -14,13 +14,11 @@ func Example() {
 	server := clienttest.New(clienttest.Options{Quota: 1, QuotaStatus: 429, QuotaBody: "monthly limit reached"})
 	baseURL, stop := server.Listen()
 	defer stop()
-	c, err := client.New(client.Options{BaseURL: baseURL})
+	service, err := client.New(client.Options{BaseURL: baseURL})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer c.Close()
-
-	service := client.NewDiagnoser(c)
+	defer service.Close()
 	for _, site := range []string{"https://a.example", "https://b.example"} {
 		_, err := service.Categorize(context.Background(), client.Request{Kind: client.Website, Input: site, Classification: client.NAICS})
 		fmt.Println(site, err)

@@ -42,7 +42,7 @@ func testAnswers(t *testing.T, c *client.HTTP) {
 		{Kind: client.Product, Input: "Kettle, 1.7 l & steel", Classification: client.ProductTaxonomy},
 	}
 	for _, r := range requests {
-		answer, err := c.Categorize(t.Context(), r)
+		answer, err := c.Attempt(t.Context(), r)
 		if err != nil {
 			t.Errorf("%+v: %v", r, err)
 			continue

@@ -46,6 +46,6 @@ func ask(t *testing.T, baseURL string) error {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_, err = c.Categorize(t.Context(), client.Request{Kind: client.Product, Input: "drill", Classification: client.ProductTaxonomy})
+	_, err = c.Attempt(t.Context(), client.Request{Kind: client.Product, Input: "drill", Classification: client.ProductTaxonomy})
 	return err
 }

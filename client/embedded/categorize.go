@@ -12,7 +12,7 @@ import (
 // as long as the answer itself. Its errors are those of a client that gets the service's response.
 //
 // An answer that did not need a page is Free and has no Body.
-func (s *Service) Categorize(ctx context.Context, r client.Request) (client.Answer, error) {
+func (s *Service) Attempt(ctx context.Context, r client.Request) (client.Answer, error) {
 	op := s.operation(r.Kind)
 	if len(r.Input) > maxInput {
 		return client.Answer{}, rejection(tooLong(http.StatusRequestURITooLong))

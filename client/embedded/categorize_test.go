@@ -28,8 +28,8 @@ func TestCategorizeAnswersAsServed(t *testing.T) {
 		{Kind: client.Product, Classification: client.CustomPrefix + "none", Input: "hose"},
 		{Kind: client.Product, Classification: client.ProductTaxonomy, Input: strings.Repeat("x", maxInput+1)},
 	} {
-		want, wantErr := over.Categorize(t.Context(), r)
-		got, gotErr := s.Categorize(t.Context(), r)
+		want, wantErr := over.Attempt(t.Context(), r)
+		got, gotErr := s.Attempt(t.Context(), r)
 		if fmt.Sprint(gotErr) != fmt.Sprint(wantErr) || wantErr != nil && client.ClassOf(gotErr) != client.ClassOf(wantErr) {
 			t.Errorf("%.60q: error %v in process, %v over HTTP", r.Input, gotErr, wantErr)
 		}
@@ -43,7 +43,7 @@ func TestCategorizeCanceled(t *testing.T) {
 	want := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(want)
-	_, err := lent(New(Options{Logger: quiet})).Categorize(ctx, client.Request{Kind: client.Product, Classification: client.ProductTaxonomy, Input: "hose"})
+	_, err := lent(New(Options{Logger: quiet})).Attempt(ctx, client.Request{Kind: client.Product, Classification: client.ProductTaxonomy, Input: "hose"})
 	if !errors.Is(err, want) {
 		t.Errorf("got %v, want %v", err, want)
 	}
@@ -55,7 +55,7 @@ func BenchmarkCategorize(b *testing.B) {
 	r := client.Request{Kind: client.Product, Classification: client.ProductTaxonomy, Input: "Nike Air Zoom Pegasus running shoes for men, black/white, size 10"}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := s.Categorize(b.Context(), r); err != nil {
+		if _, err := s.Attempt(b.Context(), r); err != nil {
 			b.Fatal(err)
 		}
 	}

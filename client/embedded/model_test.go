@@ -46,7 +46,7 @@ func TestModel(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			request := client.Request{Kind: client.Website, Classification: tt.classification, Input: tt.input}
-			answer, err := service.Categorize(t.Context(), request)
+			answer, err := service.Attempt(t.Context(), request)
 			if err != nil || len(answer.Entries) == 0 || !strings.HasPrefix(answer.Entries[0].Value, tt.want) {
 				t.Fatalf("got %+v, %v, want %s", answer.Entries, err, tt.want)
 			}
@@ -62,8 +62,8 @@ func TestModel(t *testing.T) {
 		})
 	}
 	product := client.Request{Kind: client.Product, Classification: client.ProductTaxonomy, Input: "garden hose"}
-	got, err := service.Categorize(t.Context(), product)
-	want, wantErr := shared.Categorize(t.Context(), product)
+	got, err := service.Attempt(t.Context(), product)
+	want, wantErr := shared.Attempt(t.Context(), product)
 	if err != nil || wantErr != nil || fmt.Sprint(got.Entries) != fmt.Sprint(want.Entries) {
 		t.Errorf("products: got %v, %v; without models %v, %v", got.Entries, err, want.Entries, wantErr)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/ask"
 	"github.com/bulkcat/bulkcat/client/embedded"
 )
@@ -82,6 +83,6 @@ func (g *Gateway) endCommitted(c *call) {
 		return
 	}
 	body := c.outcome.Answer.Body
-	c.outcome.Answer.Release()
+	client.Release(&c.outcome.Answer)
 	g.end(c, true, body, nil)
 }

@@ -23,7 +23,7 @@ import (
 
 // Options describe a Gateway. All fields but MaxAge are required.
 type Options struct {
-	Upstream client.Categorizer
+	Upstream client.Attempter
 	Usage    func(context.Context) (client.Usage, error) // of the upstream's key
 	Store    *answers.Store                              // its source is the upstream; also has what the keys have used
 	Limits   limits.Options                              // of the upstream: rate, number in flight and reserve

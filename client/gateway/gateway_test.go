@@ -37,7 +37,7 @@ type rig struct {
 	keys     string  // a file of keys
 	log      *slog.Logger
 
-	wrap func(client.Categorizer) client.Categorizer // of the upstream; may be nil
+	wrap func(client.Attempter) client.Attempter // of the upstream; may be nil
 
 	*Gateway
 	store  *answers.Store
@@ -68,7 +68,7 @@ func (r *rig) run(t testing.TB, test func()) {
 		t.Fatal(err)
 	}
 	o := r.options
-	o.Upstream, o.Usage, o.Store, o.Logger = client.NewDiagnoser(c), c.Usage, r.store, r.log
+	o.Upstream, o.Usage, o.Store, o.Logger = c, c.Usage, r.store, r.log
 	if r.wrap != nil {
 		o.Upstream = r.wrap(o.Upstream)
 	}
@@ -462,12 +462,12 @@ func TestRetriesDoNotMultiply(t *testing.T) {
 type failsFor struct {
 	input   string
 	failing http.Handler
-	next    client.Categorizer
+	next    client.Attempter
 }
 
-func (f failsFor) Categorize(ctx context.Context, r client.Request) (client.Answer, error) {
+func (f failsFor) Attempt(ctx context.Context, r client.Request) (client.Answer, error) {
 	if r.Input != f.input {
-		return f.next.Categorize(ctx, r)
+		return f.next.Attempt(ctx, r)
 	}
 	rec := httptest.NewRecorder()
 	req := httptest.NewRequest(http.MethodGet, "/?query="+r.Input, nil)

@@ -16,14 +16,14 @@ import (
 // misfits is an upstream that answers in another shape, except for some titles.
 type misfits struct {
 	except string // the beginning of titles that next answers
-	next   client.Categorizer
+	next   client.Attempter
 	asked  int
 }
 
-func (m *misfits) Categorize(ctx context.Context, r client.Request) (client.Answer, error) {
+func (m *misfits) Attempt(ctx context.Context, r client.Request) (client.Answer, error) {
 	m.asked++
 	if m.except != "" && strings.HasPrefix(r.Input, m.except) {
-		return m.next.Categorize(ctx, r)
+		return m.next.Attempt(ctx, r)
 	}
 	return client.Answer{}, &client.Error{Class: client.Fatal, Status: 200, Err: &client.ShapeError{Reason: "the answer has no list", Want: "{...}"}, Detail: `got {"data":{}}`}
 }
@@ -37,7 +37,7 @@ func TestUpstreamOfAnotherShape(t *testing.T) {
 			r.ask("alice", "stored").check(t, response{status: 200, cache: "miss"})
 		})
 		upstream := &misfits{}
-		r.wrap = func(client.Categorizer) client.Categorizer { return upstream }
+		r.wrap = func(client.Attempter) client.Attempter { return upstream }
 		r.run(t, func() {
 			for i := range 50 {
 				if got := r.ask("alice", fmt.Sprint("title ", i)); got.status != 502 || !strings.Contains(got.message, "cannot be used") {
@@ -59,7 +59,7 @@ func TestOneAnswerOfAnotherShape(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(clienttest.Options{}, "alice quota=100")
 		upstream := &misfits{except: "sound"}
-		r.wrap = func(next client.Categorizer) client.Categorizer { upstream.next = next; return upstream }
+		r.wrap = func(next client.Attempter) client.Attempter { upstream.next = next; return upstream }
 		r.run(t, func() {
 			refused := response{status: 422, cache: "miss", message: "the answer has no list: "}
 			r.ask("alice", "sound 1").check(t, response{status: 200, cache: "miss"})

@@ -27,15 +27,15 @@ var ErrRaised = errors.New("the model agrees with the service less often than wa
 
 // Options describe a cascade. All fields are required, except Audit, MaxAge and Offline.
 type Options struct {
-	Run            string             // names the settings that determine the requests; the same for all starts of a run
-	Model          client.Categorizer // local and deterministic
-	Source         string             // of the model's answers, for the column source
-	Classification string             // of the model
-	Threshold      float64            // the model is sure from this confidence on
-	Precision      float64            // required share of free answers that agree with the service, between 0 and 1
-	Audit          float64            // share of the requests that the audit sends to the service, from 0 to 1; 0 for no audit
-	MaxAge         time.Duration      // an older plan is replaced; 0 for no maximum
-	Offline        bool               // the run makes no plan; without a stored one no answer is free
+	Run            string           // names the settings that determine the requests; the same for all starts of a run
+	Model          client.Attempter // local and deterministic
+	Source         string           // of the model's answers, for the column source
+	Classification string           // of the model
+	Threshold      float64          // the model is sure from this confidence on
+	Precision      float64          // required share of free answers that agree with the service, between 0 and 1
+	Audit          float64          // share of the requests that the audit sends to the service, from 0 to 1; 0 for no audit
+	MaxAge         time.Duration    // an older plan is replaced; 0 for no maximum
+	Offline        bool             // the run makes no plan; without a stored one no answer is free
 }
 
 // Cascade is the cascade of a run, across its starts. The caller first offers all requests, then calls Plan. Afterwards,
@@ -180,7 +180,7 @@ func parseEntry(b []byte) entry {
 // predict returns the answer of the model, and whether it reaches the lowest threshold. It does not for an input that the model
 // cannot read.
 func (c *Cascade) predict(r client.Request) (entries []client.Entry, sure bool) {
-	a, err := c.options.Model.Categorize(context.Background(), r) // a local model needs no cancellation
+	a, err := c.options.Model.Attempt(context.Background(), r) // a local model needs no cancellation
 	if err != nil || len(a.Entries) == 0 {
 		return nil, false
 	}

@@ -24,7 +24,7 @@ const classification = "product_taxonomy"
 // model is a model whose confidence is a random number that the input decides.
 type model struct{}
 
-func (model) Categorize(_ context.Context, r client.Request) (client.Answer, error) {
+func (model) Attempt(_ context.Context, r client.Request) (client.Answer, error) {
 	if r.Input == "" {
 		return client.Answer{}, &client.Error{Class: client.Rejected}
 	}
@@ -120,7 +120,7 @@ func look(t *testing.T, store *answers.Store, queries []answers.Query) []answers
 }
 
 func confidenceOf(r client.Request) float64 {
-	a, _ := model{}.Categorize(context.Background(), r)
+	a, _ := model{}.Attempt(context.Background(), r)
 	return a.Entries[0].Confidence
 }
 

@@ -384,7 +384,7 @@ func TestText(t *testing.T) {
 
 type nothing struct{}
 
-func (nothing) Categorize(context.Context, client.Request) (client.Answer, error) {
+func (nothing) Attempt(context.Context, client.Request) (client.Answer, error) {
 	return client.Answer{}, nil
 }
 

@@ -32,7 +32,7 @@ const shards = 3
 // service answers every request alike.
 type service struct{ meanwhile func() }
 
-func (s service) Categorize(_ context.Context, r client.Request) (client.Answer, error) {
+func (s service) Attempt(_ context.Context, r client.Request) (client.Answer, error) {
 	if s.meanwhile != nil {
 		s.meanwhile()
 	}

@@ -26,7 +26,7 @@ type twofold struct {
 
 const second = client.CustomPrefix + "second"
 
-func (s *twofold) Categorize(_ context.Context, r client.Request) (client.Answer, error) {
+func (s *twofold) Attempt(_ context.Context, r client.Request) (client.Answer, error) {
 	if r.Classification != second {
 		time.Sleep(time.Duration(len(r.Input)) * time.Millisecond)
 	}

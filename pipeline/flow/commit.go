@@ -111,7 +111,7 @@ func (r *run) end(t *task) {
 
 // complete finishes a task and the tasks that wait for the same request.
 func (r *run) complete(t *task) {
-	t.answer.Release() // the body is stored, or of no further use
+	client.Release(&t.answer) // the body is stored, or of no further use
 	if !t.Sent.IsZero() {
 		r.Counters.Ended.Add(1)
 		if t.err == nil || StatusOf(t.err) == writer.StatusRejected {

@@ -92,7 +92,7 @@ type Category struct {
 type Parts struct {
 	Source      Source
 	Interrupt   func() // ends a Read of Source that waits for input with reader.ErrInterrupted; nil if none waits
-	Categorizer client.Categorizer
+	Categorizer client.Attempter
 	CloseIdle   func()                                      // closes idle connections to the service, called when it refuses everything; may be nil
 	Limits      *limits.Controller                          // nil for 32 requests in flight and no other limit
 	Usage       func(context.Context) (client.Usage, error) // how much quota is left; may be nil if Limits never ask

@@ -221,7 +221,7 @@ func (r *run) recheck(t *task, permit limits.Permit) error {
 		r.Counters.LastError.Store(e)
 	case err == nil:
 		r.Counters.CountAnswer(answer)
-		answer.Release()
+		client.Release(&answer)
 		r.checked() // before another request is sent
 	}
 	r.dispatcher.End(permit, result)

@@ -53,7 +53,7 @@ func (s *records) Read() (reader.Record, error) {
 	}, nil
 }
 
-// service is a Categorizer that answers as the test says and keeps an audit.
+// service is an Attempter that answers as the test says and keeps an audit.
 type service struct {
 	answer func(ctx context.Context, input string, attempt int) error // nil: an answer
 
@@ -64,7 +64,7 @@ type service struct {
 	stores   bool // as a gateway does: what was answered before is answered again
 }
 
-func (s *service) Categorize(ctx context.Context, r client.Request) (client.Answer, error) {
+func (s *service) Attempt(ctx context.Context, r client.Request) (client.Answer, error) {
 	attempt := s.begin(r.Input)
 	defer s.end()
 	if s.answer != nil {
@@ -131,7 +131,7 @@ type testRun struct {
 	sink        *rows
 	counters    *progress.Counters
 	each        Each
-	categorizer client.Categorizer                          // nil for service
+	categorizer client.Attempter                            // nil for service
 	reached     bool                                        // the service has told its quota
 	tell        func(context.Context) (client.Usage, error) // has a client's service tell its quota
 	usage       func(context.Context) (client.Usage, error)
@@ -152,7 +152,7 @@ func newTestRun(inputs ...string) *testRun {
 }
 
 func (x *testRun) run(ctx context.Context) error {
-	var categorizer client.Categorizer = x.service
+	var categorizer client.Attempter = x.service
 	if x.categorizer != nil {
 		categorizer = x.categorizer
 	}

@@ -40,7 +40,7 @@ one.example,last
 // byHost answers with the number of entries that the host names.
 type byHost struct{}
 
-func (byHost) Categorize(_ context.Context, r client.Request) (client.Answer, error) {
+func (byHost) Attempt(_ context.Context, r client.Request) (client.Answer, error) {
 	count := map[string]int{"one": 1, "two": 2, "three": 3}
 	host, _, _ := strings.Cut(strings.TrimPrefix(r.Input, "https://"), ".")
 	switch host {
