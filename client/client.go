@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -47,9 +48,11 @@ type Options struct {
 	Connections  int               // most open connections: give the number of requests in flight; default 32
 	UserAgent    string            // default "bulkcat"
 	Headers      []Header          // sent with every request; they may replace User-Agent and Accept
-	RootCAs      *x509.CertPool    // trusted certificate authorities; default: the system's. See LoadRootCAs
-	Dial         Dialer            // opens connections; default: TCP
+	RootCAs      *x509.CertPool    // trusted certificate authorities; default: the system's. See the function RootCAs
 	Transport    http.RoundTripper // default: a pool of up to Connections, which uses RootCAs and Dial
+
+	// Dial opens connections, as http.Transport.DialContext does; default: TCP.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 func (o Options) withDefaults() Options {
@@ -152,30 +155,14 @@ func parseBaseURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// ShorterBase returns a base URL without the paths of the interface at its end, which clients append themselves. If base
-// answers 404, the service is probably at the shorter URL. It returns "" if the base URL does not end with such a path.
-func ShorterBase(base string) string {
-	shorter := strings.TrimRight(base, "/")
-	for _, end := range []string{"/usage", "/categorization", "/website", "/product", "/v1", "/api"} {
-		shorter = strings.TrimSuffix(shorter, end)
-	}
-	if shorter == strings.TrimRight(base, "/") {
-		return ""
-	}
-	return shorter
-}
-
 // Source returns the normalized base URL. It names the service in the keys of stored answers.
 func (c *HTTP) Source() string { return c.base.String() }
 
 // Hide returns text with the API key and the values of secret headers replaced by "[secret]".
 func (c *HTTP) Hide(text string) string { return c.secrets.hide(text) }
 
-// Close closes idle connections. Call it after the last request.
-func (c *HTTP) Close() { c.CloseIdle() }
-
-// CloseIdle closes idle connections. A run calls it when the service refuses everything.
-func (c *HTTP) CloseIdle() {
+// Close closes idle connections. Call it after the last request. A run also calls it when the service refuses everything.
+func (c *HTTP) Close() {
 	if t, ok := c.options.Transport.(interface{ CloseIdleConnections() }); ok {
 		t.CloseIdleConnections()
 	}

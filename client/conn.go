@@ -7,11 +7,11 @@ import (
 	"sync/atomic"
 )
 
-// Dialer opens connections; see http.Transport.DialContext.
-type Dialer func(ctx context.Context, network, address string) (net.Conn, error)
+// dialer opens connections: see Options.Dial.
+type dialer = func(ctx context.Context, network, address string) (net.Conn, error)
 
 // watched wraps the connections of a dialer in conn.
-func watched(dial Dialer) Dialer {
+func watched(dial dialer) dialer {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dial(ctx, network, address)
 		if err != nil {

@@ -36,11 +36,7 @@ func protocolService(t *testing.T, http2 bool, handle http.HandlerFunc) *HTTP {
 	server.EnableHTTP2 = http2
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	roots, err := LoadRootCAs(writeCertificate(t, server))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := New(Options{BaseURL: server.URL, APIKey: testKey, RootCAs: roots})
+	c, err := New(Options{BaseURL: server.URL, APIKey: testKey, RootCAs: trust(t, server)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// MaxProbeRequests is the most requests that a probe sends, redirects included.
-const MaxProbeRequests = 16
+// maxProbeRequests is the most requests that a probe sends, redirects included.
+const maxProbeRequests = 16
 
 // ProbeOptions describe a probe.
 type ProbeOptions struct {
@@ -47,7 +47,7 @@ func (e *ProbeError) OptionName() string {
 	return ""
 }
 
-// PlanProbe returns the requests that Probe may send, in order, at most MaxProbeRequests. It sends none.
+// PlanProbe returns the requests that Probe may send, in order. It sends none.
 func PlanProbe(options ProbeOptions) []ProbeStep {
 	var plan []ProbeStep
 	for _, s := range newProber(options).steps() {
@@ -56,7 +56,7 @@ func PlanProbe(options ProbeOptions) []ProbeStep {
 	return plan
 }
 
-// Probe finds the properties of a service that the interface leaves open. It sends at most MaxProbeRequests requests, each
+// Probe finds the properties of a service that the interface leaves open. It sends at most 16 requests, each
 // within Options.Timeout. The profile has the results so far even if the error is not nil. The error joins a *ProbeError for
 // each operation that does not work, or is the error that ended the probe early.
 func Probe(ctx context.Context, options ProbeOptions) (Profile, error) {

@@ -162,7 +162,7 @@ func joinNames(names []string) string {
 	return fmt.Sprintf("%s and %s", strings.Join(names[:last], ", "), names[last])
 }
 
-// probeTransport sends at most MaxProbeRequests requests, and records properties of the responses.
+// probeTransport sends at most maxProbeRequests requests, and records properties of the responses.
 type probeTransport struct {
 	next    http.RoundTripper
 	sent    int             // number of requests
@@ -181,7 +181,7 @@ var errProbeBudget error = &OptionError{"BaseURL", errors.New("redirects used up
 // RoundTrip sends one request.
 func (t *probeTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	t.status = 0
-	if t.sent == MaxProbeRequests {
+	if t.sent == maxProbeRequests {
 		if r.Body != nil {
 			_ = r.Body.Close()
 		}

@@ -122,7 +122,7 @@ func probe(t *testing.T, f *foreign, change func(*ProbeOptions)) (Profile, error
 	var made []int
 	options.Observe = func(s ProbeStep, _ string) { made = append(made, s.Number) }
 	profile, err := Probe(t.Context(), options)
-	if f.requests > MaxProbeRequests {
+	if f.requests > maxProbeRequests {
 		t.Errorf("%d requests", f.requests)
 	}
 	if !slices.IsSorted(made) || len(slices.Compact(made)) != len(made) || len(made) > 0 && made[len(made)-1] > len(PlanProbe(options)) {
@@ -267,7 +267,7 @@ func TestProbeCountsRedirects(t *testing.T) {
 	}))
 	defer server.Close()
 	_, err := Probe(t.Context(), ProbeOptions{Options: Options{BaseURL: server.URL, APIKey: testKey}})
-	if requests != MaxProbeRequests || err == nil || !strings.Contains(err.Error(), "redirects used up") {
+	if requests != maxProbeRequests || err == nil || !strings.Contains(err.Error(), "redirects used up") {
 		t.Errorf("%d requests, %v", requests, err)
 	}
 }
@@ -289,7 +289,7 @@ func TestPlanProbeIsBounded(t *testing.T) {
 			for _, in := range []ParamIn{InQuery, InForm, InJSON} {
 				for _, custom := range []string{"", CustomPrefix + "acme"} {
 					plan := PlanProbe(ProbeOptions{Custom: custom, Options: Options{WebsiteParam: website, ProductParam: product, ParamIn: in}})
-					if len(plan) != MaxProbeRequests {
+					if len(plan) != maxProbeRequests {
 						t.Errorf("%s, %s, %s, %q: %d requests", website, product, in, custom, len(plan))
 					}
 				}

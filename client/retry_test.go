@@ -11,8 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"golang.org/x/time/rate"
-
 	"github.com/bulkcat/bulkcat/client/internal/memory"
 )
 
@@ -215,22 +213,4 @@ func FuzzRetryAfter(f *testing.F) {
 			t.Fatalf("%q: %v", value, got)
 		}
 	})
-}
-
-func TestParseRate(t *testing.T) {
-	for _, tt := range []struct {
-		text string
-		want rate.Limit
-	}{
-		{"10/s", 10}, {"600/m", 10}, {"36000/h", 10}, {"0.5/s", 0.5}, {"50", 50}, {"0", rate.Inf}, {"0/s", rate.Inf}, {"10 / s", 10},
-	} {
-		if got, err := ParseRate(tt.text); err != nil || got != tt.want {
-			t.Errorf("%q: got %v, %v; want %v", tt.text, got, err, tt.want)
-		}
-	}
-	for _, text := range []string{"", "fast", "10/x", "-1/s", "NaN", "Inf", "1e99/s", "/s"} {
-		if got, err := ParseRate(text); err == nil {
-			t.Errorf("%q: got %v, want an error", text, got)
-		}
-	}
 }

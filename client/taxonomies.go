@@ -4,7 +4,7 @@ package client
 type taxonomy struct {
 	name string
 	kind Kind
-	code CodeLevels // nil if the values are paths
+	code codeLevels // nil if the values are paths
 }
 
 // taxonomies has the default of each kind first. A new taxonomy needs an entry here and, for the embedded service, one in
@@ -24,8 +24,8 @@ const (
 	CustomPrefix    = ProductTaxonomy + "_custom_"
 )
 
-// CodeLevels appends at most most levels of a code, from the top, to levels.
-type CodeLevels = func(levels []string, code string, most int) []string
+// codeLevels appends at most most levels of a code, from the top, to levels.
+type codeLevels = func(levels []string, code string, most int) []string
 
 // Classifications returns the classifications of a kind that every service has, the default first. A kind that is not
 // Known has those of products.
@@ -41,7 +41,7 @@ func Classifications(kind Kind) (names []string) {
 	return names
 }
 
-var codes = make(map[string]CodeLevels)
+var codes = make(map[string]codeLevels)
 
 func init() {
 	for _, t := range taxonomies {
@@ -52,10 +52,11 @@ func init() {
 }
 
 // Codes returns the classifications whose values are codes, each of which has a title. The values of other classifications are
-// paths of levels separated by " > ". The map is shared and must not be modified.
-func Codes() map[string]CodeLevels { return codes }
+// paths of levels separated by " > ". The function of a classification appends at most most levels of a code, from the top, to
+// levels. The map is shared and must not be modified.
+func Codes() map[string]func(levels []string, code string, most int) []string { return codes }
 
-// digitLevels are the CodeLevels of NAICS: the first 2, 3, ... digits of a code. In sectors that span several numbers, such as
+// digitLevels are the codeLevels of NAICS: the first 2, 3, ... digits of a code. In sectors that span several numbers, such as
 // "31-33", only the digits before the hyphen count.
 func digitLevels(levels []string, code string, most int) []string {
 	digits := 0

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -89,17 +88,8 @@ func newHTTPTransport(o Options, connections int) *http.Transport {
 // errProxyAuth makes the refusal of a proxy Fatal. The error of net/http would be Transient, because it has no type.
 var errProxyAuth = errors.New("the proxy refuses: check the user and password in HTTPS_PROXY")
 
-// LoadRootCAs returns the system's certificate authorities and those of a PEM file, for Options.RootCAs.
-// The error names the file.
-func LoadRootCAs(path string) (*x509.CertPool, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err // the error names the file
-	}
-	return RootCAs(path, text)
-}
-
-// RootCAs is LoadRootCAs for the content of a file that the caller has read.
+// RootCAs returns the system's certificate authorities and those in the text of a PEM file, for Options.RootCAs. The error names
+// the file, which RootCAs does not read.
 func RootCAs(path string, text []byte) (*x509.CertPool, error) {
 	pool, err := x509.SystemCertPool()
 	if err != nil { // the system has no certificate authorities

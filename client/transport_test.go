@@ -1,12 +1,11 @@
 package client
 
 import (
+	"crypto/x509"
 	"encoding/pem"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -22,11 +21,7 @@ func TestHTTP2WithOwnAuthority(t *testing.T) {
 	server.EnableHTTP2 = true
 	server.StartTLS()
 	defer server.Close()
-	roots, err := LoadRootCAs(writeCertificate(t, server))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := New(Options{BaseURL: server.URL, APIKey: testKey, RootCAs: roots})
+	c, err := New(Options{BaseURL: server.URL, APIKey: testKey, RootCAs: trust(t, server)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,32 +31,25 @@ func TestHTTP2WithOwnAuthority(t *testing.T) {
 	}
 }
 
-func writeCertificate(t *testing.T, server *httptest.Server) string {
+func trust(t *testing.T, server *httptest.Server) *x509.CertPool {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "ca.pem")
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-	if err := os.WriteFile(path, text, 0o666); err != nil {
+	roots, err := RootCAs("ca.pem", text)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return path
+	return roots
 }
 
-func TestLoadRootCAsRefuses(t *testing.T) {
+func TestRootCAsRefuse(t *testing.T) {
 	for name, text := range map[string]string{
 		"empty.pem": "", "text.pem": "not a certificate\n",
 		"key.pem": "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
 		"bad.pem": "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
 	} {
-		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := LoadRootCAs(path); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "no certificate") {
+		if _, err := RootCAs(name, []byte(text)); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "no certificate") {
 			t.Errorf("%s: %v", name, err)
 		}
-	}
-	if _, err := LoadRootCAs("nowhere.pem"); err == nil || !strings.Contains(err.Error(), "nowhere.pem") {
-		t.Errorf("got %v", err)
 	}
 }
 

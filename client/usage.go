@@ -9,13 +9,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/bulkcat/bulkcat/client/internal/wire"
 )
 
 // Usage is the quota of the API key.
 type Usage struct {
 	Plan      string // name of the plan; "" if the service gave none
 	Remaining string // as the service gave it: usually a number of requests, or a word such as "unlimited"
-	Gateway   bool   // the service is a gateway, whose clients share the rate and the quota: see GatewayHeader
+	Gateway   bool   // the service is a gateway, whose clients share the rate and the quota: see package client/gateway
 }
 
 // Requests returns Remaining as a whole number of requests. ok is false if Remaining is not a number, or is below 0, which many
@@ -59,26 +61,13 @@ func (c *HTTP) usage(ctx context.Context) (Usage, error) {
 		return Usage{}, &Error{Class: Transient, Status: resp.StatusCode, Err: err, Detail: c.snippet(body)}
 	}
 	usage.Plan, usage.Remaining = c.Hide(usage.Plan), c.Hide(usage.Remaining)
-	usage.Gateway = resp.Header.Get(GatewayHeader) != ""
+	usage.Gateway = resp.Header.Get(wire.GatewayHeader) != ""
 	return usage, nil
 }
 
-// GatewayHeader is the header that only a gateway sends, with every answer.
-const GatewayHeader = "X-Bulkcat-Gateway"
-
-// CacheHeader is the header in which a gateway states the origin of an answer.
-const CacheHeader = "X-Cache"
-
-// The values of CacheHeader. Only a miss costs a request.
-const (
-	CacheHit  = "hit"  // the gateway had stored the answer
-	CacheJoin = "join" // an equal request was in flight
-	CacheMiss = "miss"
-)
-
 // isShared reports whether a gateway has answered or refused without a request of its own.
 func isShared(h http.Header) bool {
-	return h.Get(GatewayHeader) != "" && h.Get(CacheHeader) != CacheMiss
+	return h.Get(wire.GatewayHeader) != "" && h.Get(wire.CacheHeader) != wire.CacheMiss
 }
 
 var errUsage = errors.New("the answer does not say how many requests remain")

@@ -2,15 +2,14 @@ package pipeline_test
 
 import (
 	"bytes"
-	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/reader/pages"
 )
 
 // A dry run reads the columns of the inputs only. It does not find damage in a carried column, which may be far larger than
@@ -48,7 +47,7 @@ func TestDryRunReadsInputsOnly(t *testing.T) {
 		t.Error("a column that the input does not have is carried")
 	}
 	o.Output.Carry = "all"
-	if _, err := runSession(t, o); !errors.Is(err, pages.ErrDamaged) {
+	if _, err := runSession(t, o); err == nil || !strings.Contains(err.Error(), "the Parquet file is damaged") {
 		t.Errorf("a run that carries the damaged column ended with %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/output"
 	"github.com/bulkcat/bulkcat/pipeline/progress"
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/stdin"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -22,7 +23,7 @@ type opened struct {
 	options  SessionOptions   // with their defaults
 	objects  *storage.Objects // of the paths that are URLs
 	lock     *disk.Lock       // on the output; nil for standard output
-	spool    *reader.Spool    // nil unless standard input is a pipe that is kept
+	spool    *stdin.Spool     // nil unless standard input is a pipe that is kept
 	input    *pass            // the first
 	standing *client.Standing // of the service
 	counters *progress.Counters
@@ -71,7 +72,7 @@ func (o *opened) openInput(ctx context.Context) (err error) {
 	case o.spool != nil:
 		interrupt = o.spool.Interrupt
 	case o.options.readsStdin() && !isRegular(in.Stdin):
-		pump := reader.NewPump(in.Stdin)
+		pump := stdin.NewPump(in.Stdin)
 		in.Stdin, interrupt = pump, pump.Interrupt
 	}
 	if o.input, err = openPass(ctx, *in, interrupt); err != nil {

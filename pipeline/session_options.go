@@ -96,7 +96,7 @@ type Service struct {
 
 // HostedService is the hosted service that a client asks.
 func HostedService(c *client.HTTP) Service {
-	return Service{Categorizer: c, CloseIdle: c.CloseIdle, Name: c.Source(), Usage: c.Usage, Hosted: true}
+	return Service{Categorizer: c, CloseIdle: c.Close, Name: c.Source(), Usage: c.Usage, Hosted: true}
 }
 
 // StoreOptions say where answers are stored, and which stored answers count.

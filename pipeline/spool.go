@@ -10,7 +10,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/pipeline/places"
 	"github.com/bulkcat/bulkcat/pipeline/record"
-	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/pipeline/stdin"
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
@@ -33,7 +33,7 @@ func (o *SessionOptions) spoolPath() string {
 func isRegular(in io.Reader) bool { return len(places.RegularFile("-", in)) > 0 }
 
 // newSpool puts a spool between a pipe and the run; nil if none is needed.
-func newSpool(ctx context.Context, o *SessionOptions, lock *disk.Lock) (*reader.Spool, error) {
+func newSpool(ctx context.Context, o *SessionOptions, lock *disk.Lock) (*stdin.Spool, error) {
 	path := o.spoolPath()
 	if path == "" {
 		return nil, nil
@@ -41,7 +41,7 @@ func newSpool(ctx context.Context, o *SessionOptions, lock *disk.Lock) (*reader.
 	if err := checkSpool(ctx, path, o.Output, lock); err != nil {
 		return nil, err
 	}
-	spool, err := reader.NewSpool(o.Input.Stdin, path)
+	spool, err := stdin.NewSpool(o.Input.Stdin, path)
 	if err == nil {
 		o.Input.Stdin = spool
 	}

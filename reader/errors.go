@@ -11,6 +11,9 @@ import (
 // ErrNoMatch is the cause of an [OpenError] for a glob that matches no file.
 var ErrNoMatch = errors.New("no file matches this pattern")
 
+// ErrInterrupted is the error of a Read that has been interrupted while it waited.
+var ErrInterrupted = errors.New("reading was interrupted")
+
 // OptionError says that a field of [Options] has an invalid value.
 type OptionError struct {
 	Option string // name of the field

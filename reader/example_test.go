@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/reader"
@@ -80,34 +78,4 @@ func ExampleOpen() {
 		fmt.Println(missing.Columns)
 	}
 	// Output: [id site]
-}
-
-// A spool copies a pipe to a file, from which a run can be resumed.
-func ExampleSpool() {
-	dir, err := os.MkdirTemp("", "")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	pipe := strings.NewReader("https://a.example\n") // instead of os.Stdin
-
-	spool, err := reader.NewSpool(pipe, filepath.Join(dir, "input"))
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer spool.Close()
-	if err := spool.Keep(); err != nil {
-		log.Fatal(err)
-	}
-	r, err := reader.Open(reader.Options{Paths: []string{"-"}, Stdin: spool, Format: "txt"})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer r.Close()
-	record, err := r.Read()
-	fmt.Println(record.Input, err)
-	fmt.Println(filepath.Base(spool.Path()))
-	// Output:
-	// https://a.example <nil>
-	// input
 }

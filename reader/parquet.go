@@ -9,7 +9,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/bulkcat/bulkcat/reader/pages"
+	"github.com/bulkcat/bulkcat/reader/internal/pages"
 )
 
 var parquetFormat = inputFormat{

@@ -7,7 +7,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/bulkcat/bulkcat/reader/pages"
+	"github.com/bulkcat/bulkcat/reader/internal/pages"
 )
 
 // node is a node of a Parquet schema. def and rep are the definition and repetition levels of the format.

@@ -18,7 +18,7 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/bulkcat/bulkcat/reader/pages"
+	"github.com/bulkcat/bulkcat/reader/internal/pages"
 )
 
 // A row group takes as much memory as its metadata, and no structures of the library: some programs write a row group

@@ -12,14 +12,19 @@ import (
 	"github.com/parquet-go/parquet-go/compress"
 )
 
-// Compressor compresses text. Close ends the compressed stream, but does not close the underlying writer.
-type Compressor interface {
+// NewCompressor returns a compressor for an extension: "gz", "zst", or "" for no compression. Close ends the compressed stream,
+// but does not close w.
+func NewCompressor(w io.Writer, extension string) (io.WriteCloser, error) {
+	return newCompressor(w, extension)
+}
+
+// compressor compresses text.
+type compressor interface {
 	io.WriteCloser
 	Flush() error
 }
 
-// NewCompressor returns a compressor for an extension: "gz", "zst", or "" for no compression.
-func NewCompressor(w io.Writer, extension string) (Compressor, error) {
+func newCompressor(w io.Writer, extension string) (compressor, error) {
 	switch extension {
 	case "":
 		return plain{w}, nil
@@ -34,7 +39,7 @@ func NewCompressor(w io.Writer, extension string) (Compressor, error) {
 	}
 }
 
-// plain is a Compressor without compression.
+// plain is a compressor without compression.
 type plain struct{ io.Writer }
 
 func (plain) Flush() error { return nil }

@@ -12,7 +12,7 @@ import (
 
 // newCSV returns an encoder of delimited text: a header line, then a line per row. It quotes a field if RFC 4180 or common
 // readers require quotes. Nulls are empty, and lines end with LF.
-func newCSV(out Compressor, schema Schema, comma byte) encoder {
+func newCSV(out compressor, schema Schema, comma byte) encoder {
 	columns := schema.Columns()
 	l := newCSVLines(columns, comma)
 	l.escapes = schema.EscapeFormulas

@@ -19,7 +19,7 @@ func newEncoder(w io.Writer, format Format, schema Schema, metadata map[string]s
 	if content == Parquet {
 		return newParquet(w, columns, metadata)
 	}
-	out, err := NewCompressor(w, compression)
+	out, err := newCompressor(w, compression)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func newEncoder(w io.Writer, format Format, schema Schema, metadata map[string]s
 
 // textEncoder is the encoder of the text formats. It appends rows to a buffer.
 type textEncoder struct {
-	out       Compressor
+	out       compressor
 	buf       []byte
 	appendRow func(dst []byte, row *Row) []byte
 }

@@ -204,7 +204,7 @@ func FuzzText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b, name string, confidence float64, seconds int64, naics bool) {
 		schema := Schema{Form: Form{Levels: 3, SourceColumns: true}, Carry: []string{name, b}}
 		if naics {
-			schema.Titles, schema.Codes = true, map[string]client.CodeLevels{b: client.Codes()["naics"]}
+			schema.Titles, schema.Codes = true, map[string]func([]string, string, int) []string{b: client.Codes()["naics"]}
 		}
 		rows := schema.Flatten(nil, Result{
 			Record: 1, Input: a, Status: StatusOK, Classification: b, Error: b, Source: a,

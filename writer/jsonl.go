@@ -3,7 +3,7 @@ package writer
 import "unicode/utf8"
 
 // newJSONL returns an encoder of JSON Lines: an object per row, with a member for every column, in order. Members may be null.
-func newJSONL(out Compressor, columns []Column) encoder {
+func newJSONL(out compressor, columns []Column) encoder {
 	object := newJSONObject(columns)
 	return &textEncoder{out: out, appendRow: func(dst []byte, row *Row) []byte {
 		return append(object.append(dst, row), '\n')

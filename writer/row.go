@@ -94,7 +94,7 @@ type Form struct {
 func (f *Form) Check(format Format, refuse func(wrong bool, member, message string, args ...any)) {
 	refuse(f.Top < 0, "Top", "%d must not be negative", f.Top)
 	refuse(!(f.MinConfidence >= 0) || math.IsInf(f.MinConfidence, 0), "MinConfidence", "%v must be a number from 0", f.MinConfidence)
-	shape, err := ParseShape(string(cmp.Or(f.Shape, ShapeLong)))
+	shape, err := parseShape(string(cmp.Or(f.Shape, ShapeLong)))
 	if err == nil && format != "" {
 		err = shape.CheckFormat(format)
 	}

@@ -101,7 +101,7 @@ func TestFlatten(t *testing.T) {
 		},
 		{
 			name:   "invalid UTF-8 is replaced everywhere",
-			schema: Schema{Titles: true, Codes: map[string]client.CodeLevels{"\xc3": client.Codes()["naics"]}},
+			schema: Schema{Titles: true, Codes: map[string]func([]string, string, int) []string{"\xc3": client.Codes()["naics"]}},
 			result: Result{
 				Record: 1, Input: "a\xff\xfeb", Status: "o\xff", Classification: "\xc3", Error: "\xff", Source: "\xff",
 				Entries: []Entry{{Value: "x\xff", ID: "\xff", Title: "\xffy"}}, Fields: []string{"fine", "\xe2\x82", "ü"},

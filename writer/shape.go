@@ -18,8 +18,8 @@ const (
 	ShapeNested Shape = "nested" // one row per record, with the list of its categories
 )
 
-// ParseShape returns the shape with a name. The error is a *ShapeError.
-func ParseShape(name string) (Shape, error) {
+// parseShape returns the shape with a name. The error is a *ShapeError.
+func parseShape(name string) (Shape, error) {
 	switch s := Shape(name); s {
 	case ShapeLong, ShapeTop, ShapeNested:
 		return s, nil

@@ -349,11 +349,11 @@ func TestNestedNeedsLists(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"long", "top", "nested"} {
-		if shape, err := ParseShape(name); err != nil || string(shape) != name {
+		if shape, err := parseShape(name); err != nil || string(shape) != name {
 			t.Errorf("%s is parsed as %q, %v", name, shape, err)
 		}
 	}
-	if _, err := ParseShape("wide"); err == nil || !strings.Contains(err.Error(), "long, top or nested") {
+	if _, err := parseShape("wide"); err == nil || !strings.Contains(err.Error(), "long, top or nested") {
 		t.Errorf("unknown shape: %v", err)
 	}
 }

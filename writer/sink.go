@@ -9,7 +9,7 @@ import (
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
-// Sink writes rows to an output. It is not safe for concurrent use. Its errors are sticky: see [Error].
+// Sink writes rows to an output. It is not safe for concurrent use. Its errors are sticky: see the package.
 type Sink interface {
 	// Write writes rows. They must be in record order. The caller may reuse rows and the slices in them when Write returns. A
 	// stream is flushed. The error is a *disk.Error, or ErrClosed.

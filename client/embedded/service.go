@@ -15,6 +15,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/page"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/client/internal/fair"
+	"github.com/bulkcat/bulkcat/client/internal/wire"
 )
 
 // The paths of the operations.
@@ -211,7 +212,7 @@ func deliver(w http.ResponseWriter, body []byte) error {
 // answer appends the body of a successful answer to b, and sets its headers.
 func (s *Service) answer(b []byte, w http.ResponseWriter, r *http.Request, o *access) ([]byte, *apiError) {
 	if s.opts.Backend != nil {
-		w.Header().Set(client.GatewayHeader, "1")
+		w.Header().Set(wire.GatewayHeader, "1")
 	}
 	op, ok := s.operations[r.URL.Path]
 	if !ok {

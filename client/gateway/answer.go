@@ -12,6 +12,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/client/internal/memory"
+	"github.com/bulkcat/bulkcat/client/internal/wire"
 	"github.com/bulkcat/bulkcat/client/normalize"
 )
 
@@ -84,7 +85,7 @@ func (g *Gateway) answer(h http.Header, r *http.Request, key *embedded.Key, requ
 	}
 	if joined {
 		g.metrics.joined.Add(1)
-		h.Set(client.CacheHeader, client.CacheJoin)
+		h.Set(wire.CacheHeader, wire.CacheJoin)
 		return g.wait(r.Context(), c)
 	}
 	// An equal call may have ended between the lookup and the join.
@@ -108,7 +109,7 @@ func (g *Gateway) answer(h http.Header, r *http.Request, key *embedded.Key, requ
 		return nil, err
 	}
 	g.metrics.misses.Add(1)
-	h.Set(client.CacheHeader, client.CacheMiss)
+	h.Set(wire.CacheHeader, wire.CacheMiss)
 	return g.wait(r.Context(), c)
 }
 
@@ -185,7 +186,7 @@ func (g *Gateway) awaitOther(ctx context.Context, h http.Header, c *call, oldest
 
 // hit returns a stored outcome.
 func hit(h http.Header, o answers.Outcome, now time.Time) ([]byte, error) {
-	h.Set(client.CacheHeader, client.CacheHit)
+	h.Set(wire.CacheHeader, wire.CacheHit)
 	h.Set(ageHeader, strconv.Itoa(max(0, int(now.Sub(o.AskedAt()).Seconds()))))
 	if o.Rejection != nil {
 		return nil, refusal(o.Rejection)

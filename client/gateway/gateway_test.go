@@ -23,6 +23,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/client/embedded"
+	"github.com/bulkcat/bulkcat/client/internal/wire"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/client/money"
 )
@@ -644,8 +645,8 @@ func TestClientsKnowTheGateway(t *testing.T) {
 				req, rec := httptest.NewRequest(http.MethodGet, path, nil), httptest.NewRecorder()
 				req.Header.Set("x-api-key", "alice")
 				r.service.ServeHTTP(rec, req)
-				if rec.Header().Get(client.GatewayHeader) == "" {
-					t.Errorf("%s: %d without the header %s", path, rec.Code, client.GatewayHeader)
+				if rec.Header().Get(wire.GatewayHeader) == "" {
+					t.Errorf("%s: %d without the header %s", path, rec.Code, wire.GatewayHeader)
 				}
 			}
 		})

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/time/rate"
-
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/money"
 	"github.com/bulkcat/bulkcat/pipeline/record"
@@ -23,11 +21,8 @@ func (v *rateValue) Set(text string) error {
 		*v = 0
 		return nil
 	}
-	r, err := client.ParseRate(text)
+	r, err := parseRate(text)
 	*v = rateValue(r)
-	if r == rate.Inf {
-		*v = rateValue(math.Inf(1))
-	}
 	return err
 }
 
@@ -42,6 +37,21 @@ func (v *rateValue) String() string {
 }
 
 func (*rateValue) Type() string { return "RATE" }
+
+// parseRate parses a rate such as "10/s", "600/m", "36000/h", "864000/d", or "10", which is per second, to requests a second.
+// "0" is infinity, no limit.
+func parseRate(text string) (float64, error) {
+	number, unit, _ := strings.Cut(strings.ReplaceAll(text, " ", ""), "/")
+	seconds, ok := map[string]float64{"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[unit]
+	n, err := strconv.ParseFloat(number, 64)
+	if err != nil || !ok || !(n >= 0 && n <= 1e9) {
+		return 0, fmt.Errorf("%q is not a rate: write 10/s, 600/m, 36000/h, or 0 for no limit", text)
+	}
+	if n == 0 {
+		return math.Inf(1), nil
+	}
+	return n / seconds, nil
+}
 
 // paramValue has the names of the parameters: NAME, or KIND=NAME of one kind, several with a comma between.
 type paramValue struct{ website, product *string }

@@ -55,7 +55,7 @@ func (n *wholeRun) run(t *testing.T) error {
 	return n.runAt(t, "http://service", dial)
 }
 
-func (n *wholeRun) runAt(t *testing.T, baseURL string, dial client.Dialer) error {
+func (n *wholeRun) runAt(t *testing.T, baseURL string, dial func(ctx context.Context, network, address string) (net.Conn, error)) error {
 	t.Helper()
 	n.files = cmp.Or(n.files, t.TempDir())
 	c, err := client.New(client.Options{BaseURL: baseURL, Dial: dial, Timeout: n.timeout, Connections: n.limits.InFlight})
@@ -70,7 +70,7 @@ func (n *wholeRun) runAt(t *testing.T, baseURL string, dial client.Dialer) error
 	defer store.Close()
 	n.counters, n.sink, n.client, n.control = new(progress.Counters), new(rows), c, limits.New(n.limits, time.Now())
 	parts := Parts{
-		Source: &records{inputs: n.inputs, pause: n.pause}, Categorizer: c, CloseIdle: c.CloseIdle, Store: store, Sink: n.sink, Counters: n.counters,
+		Source: &records{inputs: n.inputs, pause: n.pause}, Categorizer: c, CloseIdle: c.Close, Store: store, Sink: n.sink, Counters: n.counters,
 		Limits: n.control, Usage: c.Usage,
 	}
 	_, err = Run(t.Context(), parts, Options{

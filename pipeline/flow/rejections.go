@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -60,13 +61,26 @@ func (e *MisconfiguredError) Error() string {
 	if e.Address != "" {
 		text += fmt.Sprintf("; the base URL %s is probably wrong", e.Address)
 	}
-	if shorter := client.ShorterBase(e.Address); shorter != "" {
+	if shorter := shorterBase(e.Address); shorter != "" {
 		text += ": use " + shorter
 	}
 	return text
 }
 
 func (e *MisconfiguredError) Unwrap() error { return e.Err }
+
+// shorterBase returns a base URL without the paths of the interface at its end, which clients append themselves. If base
+// answers 404, the service is probably at the shorter URL. It returns "" if the base URL does not end with such a path.
+func shorterBase(base string) string {
+	shorter := strings.TrimRight(base, "/")
+	for _, end := range []string{"/usage", "/categorization", "/website", "/product", "/v1", "/api"} {
+		shorter = strings.TrimSuffix(shorter, end)
+	}
+	if shorter == strings.TrimRight(base, "/") {
+		return ""
+	}
+	return shorter
+}
 
 // hold holds a rejected task, and has the service checked after a long series.
 func (r *run) hold(t *task, e *client.Error) error {

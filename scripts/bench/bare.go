@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -35,7 +36,11 @@ func bareMode(ctx context.Context, args []string, _ io.Writer) error {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConns, transport.MaxIdleConnsPerHost = inFlight, inFlight
 	if *caFile != "" {
-		roots, err := client.LoadRootCAs(*caFile)
+		text, err := os.ReadFile(*caFile)
+		if err != nil {
+			return err
+		}
+		roots, err := client.RootCAs(*caFile, text)
 		if err != nil {
 			return err
 		}

@@ -143,7 +143,7 @@ func (n *night) play(t *testing.T, dir string) (o outcome) {
 }
 
 // session makes one start of the run with a bound of the requests, and returns how long the run took to stop.
-func (n *night) session(t *testing.T, dial client.Dialer, input, output string, i int, bound int64, start time.Time, o *outcome, log *slog.Logger) (account *record.Account, drained time.Duration, err error) {
+func (n *night) session(t *testing.T, dial func(ctx context.Context, network, address string) (net.Conn, error), input, output string, i int, bound int64, start time.Time, o *outcome, log *slog.Logger) (account *record.Account, drained time.Duration, err error) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 20*o.ideal+10*time.Hour-time.Since(start), errors.New("the night does not end"))
 	defer cancel()
 	var stopped time.Time

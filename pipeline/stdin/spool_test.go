@@ -1,4 +1,4 @@
-package reader
+package stdin
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/bulkcat/bulkcat/reader"
 )
 
 func TestSpoolGivesWhatThePipeGave(t *testing.T) {
@@ -114,10 +116,10 @@ func TestInterruptedPipe(t *testing.T) {
 				ended <- err
 			}()
 			interrupt()
-			if err := <-ended; err != ErrInterrupted {
+			if err := <-ended; err != reader.ErrInterrupted {
 				t.Errorf("a read that waits: %v", err)
 			}
-			if _, err := r.Read(got); err != ErrInterrupted {
+			if _, err := r.Read(got); err != reader.ErrInterrupted {
 				t.Errorf("the next one: %v", err)
 			}
 		})

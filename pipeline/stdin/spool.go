@@ -1,4 +1,4 @@
-package reader
+package stdin
 
 import (
 	"errors"
@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/bulkcat/bulkcat/reader"
 )
 
 // Spool copies a pipe to a file. A run reads the file, and can be resumed once the file holds the whole pipe. A goroutine reads
@@ -26,9 +28,6 @@ type Spool struct {
 	interrupted bool
 	closed      bool
 }
-
-// ErrInterrupted is the error of a Read that Interrupt has ended.
-var ErrInterrupted = errors.New("reading was interrupted")
 
 // NewSpool starts to copy a pipe into a new hidden file beside path. Keep renames the file to path. Until then, an earlier
 // spool at path stays. NewSpool removes the hidden file of a killed process, so only one process may spool to path at a time.
@@ -77,7 +76,7 @@ func (s *Spool) fill(pipe io.Reader) {
 }
 
 // Read reads the file, and waits for more data until the pipe ends. After the last byte it returns the pipe's error, usually
-// io.EOF. After Interrupt the error is ErrInterrupted, and after Close os.ErrClosed.
+// io.EOF. After Interrupt the error is [reader.ErrInterrupted], and after Close os.ErrClosed.
 func (s *Spool) Read(p []byte) (int, error) {
 	s.mu.Lock()
 	for s.read == s.written && s.err == nil && !s.closed && !s.interrupted {
@@ -89,7 +88,7 @@ func (s *Spool) Read(p []byte) (int, error) {
 	case closed:
 		return 0, os.ErrClosed
 	case left == 0 && err == nil:
-		return 0, ErrInterrupted
+		return 0, reader.ErrInterrupted
 	case left == 0:
 		return 0, err
 	}
@@ -101,7 +100,7 @@ func (s *Spool) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Interrupt makes present and later Reads that wait for the pipe return ErrInterrupted.
+// Interrupt makes present and later Reads that wait for the pipe return [reader.ErrInterrupted].
 func (s *Spool) Interrupt() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,22 +138,3 @@ func (s *Spool) Close() error {
 
 // Remove removes the file.
 func (s *Spool) Remove() error { return os.Remove(s.name) }
-
-// Pump reads a pipe one buffer ahead in a goroutine: a Read that waits for the pipe can be interrupted.
-type Pump struct {
-	*io.PipeReader
-	in *io.PipeWriter
-}
-
-// NewPump starts a Pump. Its goroutine ends with the pipe or the process.
-func NewPump(pipe io.Reader) *Pump {
-	out, in := io.Pipe()
-	go func() {
-		_, err := io.Copy(in, pipe)
-		in.CloseWithError(err) // io.EOF for nil
-	}()
-	return &Pump{out, in}
-}
-
-// Interrupt makes a waiting Read and all later ones return ErrInterrupted.
-func (p *Pump) Interrupt() { p.in.CloseWithError(ErrInterrupted) }
