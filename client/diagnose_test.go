@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // fails is an Attempter that gives a number of answers, and then fails.
@@ -118,27 +119,25 @@ type attempterFunc func() error
 func (f attempterFunc) Attempt(context.Context, Request) (Answer, error) { return Answer{}, f() }
 
 func TestDiagnoserAsksOnceForABurst(t *testing.T) {
-	const workers = 64
-	var asked atomic.Int64
-	var arrived sync.WaitGroup
-	arrived.Add(workers)
-	d := newDiagnoser(attempterFunc(func() error {
-		arrived.Done()
-		arrived.Wait() // all attempts are sent before the first diagnosis
-		return &Error{Class: Transient, Status: http.StatusTooManyRequests}
-	}), func(context.Context) (Usage, error) { asked.Add(1); return Usage{Remaining: "0"}, nil })
-	var wg sync.WaitGroup
-	for range workers {
-		wg.Go(func() {
-			if _, err := d.attempt(t.Context(), testRequest); ClassOf(err) != Quota {
-				t.Errorf("got %v", err)
-			}
-		})
-	}
-	wg.Wait()
-	if asked.Load() != 1 {
-		t.Errorf("usage was asked %d times", asked.Load())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		d := newDiagnoser(attempterFunc(func() error {
+			time.Sleep(time.Second) // all attempts are sent before the first diagnosis
+			return &Error{Class: Transient, Status: http.StatusTooManyRequests}
+		}), func(context.Context) (Usage, error) { asked++; return Usage{Remaining: "0"}, nil })
+		var attempts sync.WaitGroup
+		for range 64 {
+			attempts.Go(func() {
+				if _, err := d.attempt(t.Context(), testRequest); ClassOf(err) != Quota {
+					t.Errorf("got %v", err)
+				}
+			})
+		}
+		attempts.Wait()
+		if asked != 1 {
+			t.Errorf("usage was asked %d times", asked)
+		}
+	})
 }
 
 func TestDiagnoserReusesUsage(t *testing.T) {

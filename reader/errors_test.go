@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/iotest"
 )
@@ -30,7 +31,7 @@ func TestOpenErrors(t *testing.T) {
 		{"encoding that is not decoded", Options{Paths: []string{table}, Encoding: "iso-2022-kr"},
 			`option Encoding: unknown encoding "iso-2022-kr"; want a label of the WHATWG Encoding Standard, such as ` + someEncodings},
 		{"quote as delimiter", Options{Paths: []string{table}, Dialect: Dialect{Delimiter: "\""}}, `option Dialect: "\"" cannot separate fields`},
-		{"missing file", Options{Paths: []string{missing}}, missing + ": no such file or directory"},
+		{"missing file", Options{Paths: []string{missing}}, missing + ": " + syscall.ENOENT.Error()},
 		{"glob without a match", Options{Paths: []string{glob}}, glob + ": no file matches this pattern"},
 		{"malformed glob", Options{Paths: []string{"[a"}}, "[a: syntax error in pattern"},
 		{"folder", Options{Paths: []string{dir}}, dir + " is a folder without parts, not a list; name a folder of files whose names begin with neither _ nor ."},

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -67,6 +68,9 @@ func TestFileThatChangesWhileItIsRead(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
+			if runtime.GOOS == "windows" && (test.name == "replaced" || test.name == "removed") {
+				t.Skip("Windows neither replaces nor removes an open file")
+			}
 			path := aged(t, content)
 			checkChange(t, Options{Paths: []string{path}}, path, func() error { return test.change(t, path) }, test.want, test.records)
 

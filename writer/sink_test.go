@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -142,6 +143,9 @@ func TestOpenErrors(t *testing.T) {
 		{"too many columns", Options{Path: "out.parquet", Schema: Schema{Carry: make([]string, 1<<16)}}, nil, "carry fewer"},
 	}
 	for _, tt := range tests {
+		if tt.is == syscall.ENAMETOOLONG && runtime.GOOS == "windows" {
+			tt.is = nil // Windows has no error of its own for it
+		}
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.options.Path != "" && !filepath.IsAbs(tt.options.Path) {
 				tt.options.Path = filepath.Join(dir, tt.options.Path)

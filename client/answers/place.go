@@ -9,28 +9,25 @@ import (
 )
 
 // UserFile returns the path of the user's store, which may not exist yet: answers.db in XDG_STATE_HOME/bulkcat, by default
-// ~/.local/state/bulkcat (XDG Base Directory Specification), and on macOS and Windows in bulkcat in the user's folder for
-// application data. The error is a *StateError.
+// ~/.local/state/bulkcat (XDG Base Directory Specification), and on macOS and Windows by default in bulkcat in the user's folder
+// for application data. The error is a *StateError.
 func UserFile() (string, error) {
-	var base string
-	var err error
-	switch runtime.GOOS {
-	case "darwin", "ios":
-		base, err = os.UserConfigDir()
-	case "windows":
-		base, err = os.UserCacheDir() // %LocalAppData%: for all local data, not only caches
-	default:
-		base, err = xdgState()
-	}
+	base, err := stateFolder()
 	if err != nil {
 		return "", &StateError{Err: err}
 	}
 	return filepath.Join(base, "bulkcat", "answers.db"), nil
 }
 
-func xdgState() (string, error) {
+func stateFolder() (string, error) {
 	if base := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(base) { // the specification ignores relative paths
 		return base, nil
+	}
+	switch runtime.GOOS {
+	case "darwin", "ios":
+		return os.UserConfigDir()
+	case "windows":
+		return os.UserCacheDir() // %LocalAppData%: for all local data, not only caches
 	}
 	home, err := os.UserHomeDir()
 	if err == nil && !filepath.IsAbs(home) {

@@ -37,11 +37,11 @@ func NewSpool(pipe io.Reader, path string) (*Spool, error) {
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("keep standard input: %w", err)
 	}
-	in, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	in, err := create(name)
 	if err != nil {
 		return nil, fmt.Errorf("keep standard input: %w", err)
 	}
-	out, err := os.Open(in.Name())
+	out, err := open(in.Name())
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("keep standard input: %w", err), in.Close(), os.Remove(in.Name()))
 	}

@@ -91,6 +91,7 @@ func TestInterruptedPipe(t *testing.T) {
 	for name, start := range map[string]func(io.Reader) (io.Reader, func(), error){
 		"spool": func(pipe io.Reader) (io.Reader, func(), error) {
 			s, err := NewSpool(pipe, filepath.Join(t.TempDir(), "spool"))
+			t.Cleanup(func() { s.Close() })
 			return s, s.Interrupt, err
 		},
 		"pump": func(pipe io.Reader) (io.Reader, func(), error) {
