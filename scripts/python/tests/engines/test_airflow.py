@@ -172,7 +172,7 @@ def test_trigger_does_not_wait_for_what_fails_for_good(connection, message, serv
 
 @contextlib.contextmanager
 def airflow(home):
-    """Airflow's scheduler, triggerer, processor of DAGs and server as processes of their own, with SQLite."""
+    """Airflow's scheduler, triggerer, processor of DAGs and server as processes of their own, with SQLite, once the server answers."""
     with contextlib.ExitStack() as sockets:
         ports = [sockets.enter_context(socket.create_server(("127.0.0.1", 0))).getsockname()[1] for _ in range(3)]
     server = f"http://127.0.0.1:{ports[0]}"
@@ -184,6 +184,7 @@ def airflow(home):
         "AIRFLOW__API__PORT": str(ports[0]),
         "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
         "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": server + "/execution/",
+        "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "5",  # seconds
         "AIRFLOW__LOGGING__WORKER_LOG_SERVER_PORT": str(ports[1]),
         "AIRFLOW__LOGGING__TRIGGER_LOG_SERVER_PORT": str(ports[2]),
         "AIRFLOW__WORKERS__EXECUTION_API_TIMEOUT": "60",  # seconds; the first answer of the server is slow
@@ -192,6 +193,12 @@ def airflow(home):
         command = [sys.executable, "-m", "airflow", "standalone"]
         process = subprocess.Popen(command, env=os.environ | settings, stdout=log, stderr=log, start_new_session=True)
         try:
+            deadline = time.monotonic() + 240
+            while True:  # a task that starts before the server fails
+                assert process.poll() is None and time.monotonic() < deadline, (home / "standalone.log").read_text()
+                with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", ports[0])):
+                    break
+                time.sleep(0.2)
             yield process
         finally:
             process.terminate()
@@ -208,8 +215,9 @@ def test_scheduler_and_triggerer(deferrable, service, folder, monkeypatch):
     service.quota = 18
     refill_later(service, monkeypatch)
     home = folder / "airflow"
-    write_dag(home, folder, "nightly", schedule="@once", seconds=2, deferrable=deferrable)
+    home.mkdir()
     with airflow(home) as process:
+        write_dag(home, folder, "nightly", schedule="@once", seconds=2, deferrable=deferrable)
         deadline = time.monotonic() + 240
         while not (folder / "account.json").exists():
             assert process.poll() is None and time.monotonic() < deadline, (home / "standalone.log").read_text()
