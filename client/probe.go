@@ -27,20 +27,20 @@ type ProbeStep struct {
 	If        string // condition under which the request is sent; "" for always
 }
 
-// ProbeError says that an operation works with none of the names that a probe tried.
-type ProbeError struct {
+// probeError says that an operation works with none of the names that a probe tried.
+type probeError struct {
 	Kind   Kind
 	Seen   string // result of the last attempt, in words
 	Status int    // HTTP status of the last attempt; 0 if there was no response
 }
 
 // Error returns the kind and the last result.
-func (e *ProbeError) Error() string {
+func (e *probeError) Error() string {
 	return fmt.Sprintf("the %s operation works with none of the names that were tried; the last result was: %s", e.Kind, e.Seen)
 }
 
 // OptionName returns "client.APIKey" if the service refused the key; "" otherwise.
-func (e *ProbeError) OptionName() string {
+func (e *probeError) OptionName() string {
 	if classOf(e.Status) == Auth {
 		return "client.APIKey"
 	}
@@ -57,7 +57,7 @@ func PlanProbe(options ProbeOptions) []ProbeStep {
 }
 
 // Probe finds the properties of a service that the interface leaves open. It sends at most 16 requests, each
-// within Options.Timeout. The profile has the results so far even if the error is not nil. The error joins a *ProbeError for
+// within Options.Timeout. The profile has the results so far even if the error is not nil. The error names
 // each operation that does not work, or is the error that ended the probe early.
 func Probe(ctx context.Context, options ProbeOptions) (Profile, error) {
 	c, err := New(options.Options)

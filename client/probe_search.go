@@ -62,7 +62,7 @@ func (s *nameSearch) failure() error {
 	if s.works() {
 		return nil
 	}
-	return &ProbeError{Kind: s.kind, Seen: s.last, Status: s.status}
+	return &probeError{Kind: s.kind, Seen: s.last, Status: s.status}
 }
 
 // placesFrom returns all places, first the given one.
