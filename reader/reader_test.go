@@ -79,7 +79,8 @@ func checkThreeDomains(t *testing.T, o Options, name, content string) {
 	if title := records[0].Fields[1] + records[1].Fields[1] + records[2].Fields[1]; title != "éx\ny€" {
 		t.Errorf("%s: titles %q", name, title)
 	}
-	want := FileInfo{Name: name, Format: "csv", Inputs: []string{"domain"}, Bytes: int64(len(content)), SHA256: digestOf(content), Whole: true}
+	packed := strings.HasPrefix(content, "\x1f\x8b") || strings.Contains(content[:16], "\x28\xb5\x2f\xfd") // gzip, zstd
+	want := FileInfo{Name: name, Format: "csv", Packed: packed, Inputs: []string{"domain"}, Bytes: int64(len(content)), SHA256: digestOf(content), Whole: true}
 	if got := r.Files(); !reflect.DeepEqual(got, []FileInfo{want}) {
 		t.Errorf("files %+v, want %+v", got, want)
 	}

@@ -57,7 +57,7 @@ func newStream(name string, body io.ReadCloser, table *zippedTable, encoding str
 		s.Close() // nothing was written: only the first error matters
 		return nil, err
 	}
-	s.packed = table != nil || IsCompressed(head)
+	s.packed = table != nil || isCompressed(head)
 	plain, err := decompress(name, stored)
 	if err != nil {
 		s.Close()
@@ -126,8 +126,8 @@ var (
 	magicZstd = []byte{0x28, 0xb5, 0x2f, 0xfd} // RFC 8878 §3.1.1
 )
 
-// IsCompressed reports whether a file begins like gzip or zstd.
-func IsCompressed(head []byte) bool {
+// isCompressed reports whether a file begins like gzip or zstd.
+func isCompressed(head []byte) bool {
 	return bytes.HasPrefix(head, magicGzip) || isZstd(head[:min(len(head), len(magicZstd))])
 }
 
