@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/bulkcat/bulkcat/client/internal/socket"
 )
 
 // Class says what an error means for the request and for the run.
@@ -251,8 +253,8 @@ func exchangeError(err error) *Error {
 // isLocal reports whether a connection failed for lack of file descriptors, ports or memory on this
 // machine.
 func isLocal(err error) bool {
-	for _, want := range []error{syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL, syscall.ENOBUFS} {
-		if errors.Is(err, want) {
+	for _, want := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL, syscall.ENOBUFS} {
+		if socket.Is(err, want) {
 			return true
 		}
 	}

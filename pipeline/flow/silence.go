@@ -84,10 +84,13 @@ func (r *run) checkTimeout(t *task, e *client.Error) error {
 	return nil
 }
 
+// refusedOnWindows is WSAECONNREFUSED, which Windows gives in place of syscall.ECONNREFUSED. Other systems have no such number.
+const refusedOnWindows = syscall.Errno(10061)
+
 // isWrongAddress reports whether an attempt failed as it does at a mistyped address.
 func isWrongAddress(e *client.Error) bool {
 	dns, unknown := errors.AsType[*net.DNSError](e.Err)
-	return unknown && dns.IsNotFound || e.Unreached() && errors.Is(e.Err, syscall.ECONNREFUSED)
+	return unknown && dns.IsNotFound || e.Unreached() && (errors.Is(e.Err, syscall.ECONNREFUSED) || errors.Is(e.Err, refusedOnWindows))
 }
 
 // note notes an attempt, and returns how long the silence has lasted.

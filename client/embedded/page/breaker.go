@@ -8,6 +8,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/bulkcat/bulkcat/client/internal/socket"
 )
 
 const (
@@ -150,7 +152,7 @@ func verdictOf(err *Error) verdict {
 		}
 		return alive // a refusal is a response
 	case Unreachable:
-		if errors.Is(err, syscall.ENETUNREACH) { // this machine has no route at all
+		if socket.Is(err, syscall.ENETUNREACH) { // this machine has no route at all
 			return nameless
 		}
 		return silent

@@ -9,6 +9,8 @@ import (
 	"net"
 	"net/url"
 	"syscall"
+
+	"github.com/bulkcat/bulkcat/client/internal/socket"
 )
 
 // ErrPaused is the error of a Fetcher in mode Auto while the machine seems to have no Internet.
@@ -92,9 +94,9 @@ func reasonOf(err error) FailureKind {
 		return Proxy
 	case errors.As(err, &dns):
 		return DNS
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case socket.Is(err, syscall.ECONNREFUSED):
 		return Refused
-	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
+	case socket.Is(err, syscall.ENETUNREACH), socket.Is(err, syscall.EHOSTUNREACH):
 		return Unreachable
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		return Timeout

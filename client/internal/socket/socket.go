@@ -1,0 +1,24 @@
+// Package socket recognizes the errors of connections on all systems.
+package socket
+
+import (
+	"errors"
+	"runtime"
+	"syscall"
+)
+
+// onWindows are the numbers that Windows gives (WSAECONNREFUSED and so on). There, those of package syscall are invented, and are
+// equal to no error of a connection.
+var onWindows = map[syscall.Errno]syscall.Errno{
+	syscall.EMFILE:        10024,
+	syscall.EADDRNOTAVAIL: 10049,
+	syscall.ENETUNREACH:   10051,
+	syscall.ENOBUFS:       10055,
+	syscall.ECONNREFUSED:  10061,
+	syscall.EHOSTUNREACH:  10065,
+}
+
+// Is reports whether err is, or wraps, the error of a connection that package syscall calls number.
+func Is(err error, number syscall.Errno) bool {
+	return errors.Is(err, number) || runtime.GOOS == "windows" && errors.Is(err, onWindows[number])
+}
