@@ -24,7 +24,8 @@ type Session struct {
 	claimed atomic.Pointer[claimed]       // nil until the output is this run's
 	running atomic.Pointer[running]       // nil until the run asks
 	final   atomic.Pointer[record.Status] // nil until the run has ended
-	kept    atomic.Bool                   // the copy of standard input outlives the run
+	kept    atomic.Bool                   // there is a copy of standard input
+	closed  atomic.Bool
 }
 
 // Open checks the options, locks the output and opens the input. Nothing is asked and no output is
@@ -41,22 +42,27 @@ func Open(ctx context.Context, options SessionOptions) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{opened: newOpened(options, objects)}
-	if err := s.opened.open(storage.With(ctx, objects)); err != nil {
+	err = s.opened.open(storage.With(ctx, objects))
+	s.kept.Store(s.opened.spool != nil)
+	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	s.kept.Store(s.opened.spool != nil)
 	return s, nil
 }
 
 // Close releases the input and the output. The copy of standard input is removed if the session
-// did not get as far as to claim the output.
+// did not get as far as to claim the output. A second Close does nothing: another session may have the output by then.
 func (s *Session) Close() error {
+	if s.closed.Swap(true) {
+		return nil
+	}
 	input := s.opened.input
 	if r := s.running.Load(); r != nil {
 		input = r.input.Load()
 	}
 	err := input.Close()
 	if spool := s.opened.spool; spool != nil && s.claimed.Load() == nil {
+		s.kept.Store(false)
 		err = errors.Join(err, spool.Close(), spool.Remove())
 	}
 	s.opened.lock.Release()

@@ -13,18 +13,18 @@ import (
 )
 
 // Spool copies a pipe to a file. A run reads the file, and can be resumed once the file holds the whole pipe. A goroutine reads
-// the pipe without waiting for the run. Interrupt, Whole and Close may be called while Read waits.
+// the pipe without waiting for the run. Its other methods may be called while Read waits.
 type Spool struct {
 	path string   // name of the file after Keep
-	name string   // current name of the file
 	in   *os.File // the file, for writing
 	out  *os.File // the file, for reading
 
 	mu          sync.Mutex
 	changed     *sync.Cond
-	written     int64 // bytes
-	read        int64 // bytes
-	err         error // last error; io.EOF after the end of the pipe
+	name        string // current name of the file
+	written     int64  // bytes
+	read        int64  // bytes
+	err         error  // last error; io.EOF after the end of the pipe
 	interrupted bool
 	closed      bool
 }
@@ -110,6 +110,8 @@ func (s *Spool) Interrupt() {
 
 // Keep renames the file to its path. It replaces an earlier file.
 func (s *Spool) Keep() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if err := os.Rename(s.name, s.path); err != nil {
 		return fmt.Errorf("keep standard input: %w", err)
 	}
@@ -118,7 +120,11 @@ func (s *Spool) Keep() error {
 }
 
 // Path returns the present path of the file.
-func (s *Spool) Path() string { return s.name }
+func (s *Spool) Path() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.name
+}
 
 // Whole reports whether the file holds the whole pipe.
 func (s *Spool) Whole() bool {
@@ -137,4 +143,4 @@ func (s *Spool) Close() error {
 }
 
 // Remove removes the file.
-func (s *Spool) Remove() error { return os.Remove(s.name) }
+func (s *Spool) Remove() error { return os.Remove(s.Path()) }
