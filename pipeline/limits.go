@@ -50,7 +50,7 @@ func (p *planned) keepLearned() error {
 func (o *opened) tellQuota(f Forecast, whole bool) {
 	left, isNumber := o.quota.Usage().Requests()
 	switch log := o.options.Log; {
-	case !isNumber || o.options.readsOnce():
+	case !isNumber || !o.canReadAgain():
 	case whole && f.ToAsk() > left && o.options.Limits.WaitForQuota:
 		log.Info("the quota is not enough: the run waits when it is used up", "to_be_asked", f.ToAsk(), "left", left)
 	case whole && f.ToAsk() > left:

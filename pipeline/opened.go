@@ -79,7 +79,23 @@ func (o *opened) openInput(ctx context.Context) (err error) {
 		return err
 	}
 	o.options.Output.Resolve(o.input.Reader)
-	return nil
+	return o.checkAgain()
+}
+
+// checkAgain refuses options that need a further pass, which would take the records of a pipe from the run.
+func (o *opened) checkAgain() error {
+	option := ""
+	switch {
+	case o.canReadAgain():
+	case o.options.Free.Model != nil:
+		option = "Free.Model"
+	case o.options.Store.RefreshBudget > 0 && !o.isOffline():
+		option = "Store.RefreshBudget"
+	}
+	if option == "" {
+		return nil
+	}
+	return &OptionError{Option: option, Err: errors.New("the input is read twice, and a pipe can be read once: name a file")}
 }
 
 // pass is one reading of the input.

@@ -1,11 +1,19 @@
 package pipeline_test
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline"
 )
 
@@ -16,6 +24,75 @@ func hoses(n int) string {
 		text += fmt.Sprintf("hose %d\n", i+1)
 	}
 	return text
+}
+
+// namedPipe is the path of a pipe that has the text, such as that of <(...).
+func namedPipe(t *testing.T, text string) string {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("no file has the name of a pipe here")
+	}
+	out, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { out.Close() })
+	go func() {
+		_, _ = io.WriteString(in, text) // until the pipe is closed
+		in.Close()
+	}()
+	return fmt.Sprintf("/dev/fd/%d", out.Fd())
+}
+
+// The requests for a pipe are not known before the run, which says nothing of the quota then.
+func TestQuotaOfAPipe(t *testing.T) {
+	var log bytes.Buffer
+	o := products(t, new(counting))
+	o.Log = slog.New(slog.NewTextHandler(&log, nil))
+	o.Input.Paths = []string{namedPipe(t, hoses(3))}
+	o.Service.Usage = func(context.Context) (client.Usage, error) { return client.Usage{Remaining: "2"}, nil }
+	if account, err := runSession(t, o); err != nil || account.Counts.OK != 3 {
+		t.Error(err)
+	}
+	if strings.Contains(log.String(), "quota is enough") {
+		t.Error(log.String())
+	}
+}
+
+// What reads the input twice would take the records of a pipe from the run, which would then be complete without them.
+func TestPipeIsNotReadTwice(t *testing.T) {
+	for option, change := range map[string]func(o *pipeline.SessionOptions){
+		"Store.RefreshBudget": func(o *pipeline.SessionOptions) { o.Store.RefreshBudget = 1 },
+		"Free.Model":          func(o *pipeline.SessionOptions) { o.Free.Model = modelOfTitles() },
+	} {
+		o := products(t, new(counting))
+		o.Input.Paths = []string{namedPipe(t, hoses(10_000))}
+		change(&o)
+		_, err := pipeline.Open(t.Context(), o)
+		if wrong, ok := errors.AsType[*pipeline.OptionError](err); !ok || wrong.Option != option {
+			t.Errorf("%s: %v", option, err)
+		}
+	}
+}
+
+// A pipe whose records are not those of the kept parts has been read in part. The run does not go on with the rest of it.
+func TestChangedPipe(t *testing.T) {
+	const n = 8000 // more than is read at once
+	o := products(t, nil)
+	o.Service.Categorizer = &moody{asked: make(map[string]int)}
+	o.Limits.InFlight, o.Limits.Rate = 100, 1e9
+	o.Output.Path, o.Output.Format, o.Output.PartRows = filepath.Join(t.TempDir(), "out")+"/", "csv", n/4
+	o.Input.Paths = []string{filepath.Join(t.TempDir(), "pipe")}
+	for start, text := range []string{hoses(n), strings.Replace(hoses(n), "hose 3000\n", "other\n", 1)} {
+		_ = os.Remove(o.Input.Paths[0])
+		if err := os.Symlink(namedPipe(t, text), o.Input.Paths[0]); err != nil {
+			t.Fatal(err)
+		}
+		account, err := runSession(t, o)
+		if _, changed := errors.AsType[*pipeline.InputChangedError](err); changed != (start > 0) || !changed && err != nil {
+			t.Errorf("start %d: %d records, %v", start, account.Counts.Read, err)
+		}
+	}
 }
 
 // A session that is closed again leaves the lock and the copy of standard input of the session after it.

@@ -72,7 +72,7 @@ func (r *running) passes(ctx context.Context) (done results, err error) {
 		done, err = r.pass(ctx, kept)
 		changed, isChanged := errors.AsType[*InputChangedError](err)
 		switch {
-		case isChanged && !r.options.readsOnce():
+		case isChanged && r.canReadAgain():
 			kept = changed.Kept
 			log.Warn("the input has changed in a part that was published: the parts before are kept, and the others are written anew", "part", changed.Part, "kept", changed.Kept)
 		case err == cascade.ErrRaised: // an error beside it has another cause
