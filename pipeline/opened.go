@@ -150,6 +150,14 @@ func causeOf(ctx context.Context, err error) error {
 	return err
 }
 
+// interruptedBy makes the end of ctx an interruption of the run, which can be resumed. Other errors are returned as they are.
+func interruptedBy(ctx context.Context, err error) error {
+	if ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
+		return &StopError{Cause: record.Interrupted}
+	}
+	return err
+}
+
 // isOffline reports whether the run asks nothing.
 func (o *opened) isOffline() bool { return o.options.Offline && !o.options.Service.Free }
 

@@ -53,7 +53,7 @@ func (c *claimed) plan(ctx context.Context) (_ *planned, err error) {
 		}
 	}
 	if p.plan, err = c.look(ctx, c.account, c.store, nil); err != nil {
-		return nil, err
+		return nil, interruptedBy(ctx, err)
 	}
 	if err := p.begin(); err != nil {
 		return nil, err
@@ -137,11 +137,12 @@ func (o *opened) look(ctx context.Context, account *record.Account, store *answe
 	if dry != nil {
 		parts.Source, parts.Counters = dry, o.counters
 	} else {
-		input, err := reader.Open(inputsAgain(o.options.Input))
+		input, err := openPass(ctx, inputsAgain(o.options.Input), nil)
 		if err != nil {
 			return p, err
 		}
 		defer input.Close() // only read from
+		defer context.AfterFunc(ctx, input.end)()
 		parts.Source = input
 	}
 	f, err := flow.NewForecast(ctx, parts, options, func(made []answers.Query) error {

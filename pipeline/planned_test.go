@@ -12,9 +12,13 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest"
+	"github.com/bulkcat/bulkcat/writer"
 )
 
 // hoses is a list of n titles.
@@ -130,5 +134,45 @@ func TestCloseTwice(t *testing.T) {
 	}
 	if _, err := second.Run(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// A run that is interrupted while it plans ends at once, resumable, also if the storage of the input hangs.
+func TestInterruptedWhilePlanned(t *testing.T) {
+	for _, sample := range []int64{0, 10} {
+		t.Run(fmt.Sprint("sample ", sample), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, interrupt := context.WithCancel(t.Context())
+				defer interrupt()
+				bucket, folder := storagetest.New()
+				bucket.Set("copy/in.csv", hoses(1000))
+				o := products(t, new(counting))
+				o.Input.Paths, o.Sample = []string{writer.Join(folder, "in.csv")}, sample
+				planning := make(chan struct{}, 100)
+				o.Service.Usage = func(context.Context) (client.Usage, error) {
+					bucket.Disturb(func(op, _ string) error {
+						if op != "read" {
+							return nil
+						}
+						planning <- struct{}{}
+						return storagetest.ErrHang
+					})
+					return client.Usage{Remaining: "5"}, nil
+				}
+				session, err := pipeline.Open(ctx, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer session.Close()
+				go func() {
+					<-planning
+					interrupt()
+				}()
+				account, err := session.Run(ctx)
+				if _, resumable := session.Resumption(err); !resumable || account.Ending != record.Ending(record.Interrupted) {
+					t.Errorf("%s, resumable %t: %v", account.Ending, resumable, err)
+				}
+			})
+		})
 	}
 }

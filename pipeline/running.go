@@ -83,7 +83,7 @@ func (r *running) passes(ctx context.Context) (done results, err error) {
 		}
 		next, err := openPass(ctx, r.options.Input, nil)
 		if err != nil {
-			return done, err
+			return done, interruptedBy(ctx, err)
 		}
 		if err := r.input.Swap(next).Close(); err != nil {
 			return done, err
