@@ -52,6 +52,16 @@ func (c *claimed) plan(ctx context.Context) (_ *planned, err error) {
 			return nil, err
 		}
 	}
+	if path := c.options.Requests; path != "" {
+		if p.attempts, err = attempts.Open(path, c.account.RunID(), c.options.Output.Overwrite); err != nil {
+			return nil, &OptionError{Option: "Requests", Err: err}
+		}
+		defer func() {
+			if err != nil {
+				err = joinClose(err, p.attempts.Close())
+			}
+		}()
+	}
 	if p.plan, err = c.look(ctx, c.account, c.store, nil); err != nil {
 		return nil, interruptedBy(ctx, err)
 	}
@@ -65,11 +75,6 @@ func (c *claimed) plan(ctx context.Context) (_ *planned, err error) {
 	p.bounds, stated = c.shareLimits()
 	if p.limits, err = c.newLimits(p.bounds, stated); err != nil {
 		return nil, err
-	}
-	if path := c.options.Requests; path != "" {
-		if p.attempts, err = attempts.Open(path, c.account.RunID(), c.options.Output.Overwrite); err != nil {
-			return nil, &OptionError{Option: "Requests", Err: err}
-		}
 	}
 	return p, nil
 }

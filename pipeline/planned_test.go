@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest"
@@ -137,6 +138,17 @@ func TestCloseTwice(t *testing.T) {
 	}
 }
 
+// The account of a start that the service has refused names the inputs, too.
+func TestInputsOfARefusedStart(t *testing.T) {
+	o := products(t, new(counting))
+	o.Service.Usage = func(context.Context) (client.Usage, error) {
+		return client.Usage{}, &client.Error{Class: client.Auth, Status: 401}
+	}
+	if account, err := runSession(t, o); err == nil || len(account.Inputs) != 1 || account.Inputs[0].Name != o.Input.Paths[0] {
+		t.Errorf("%+v, %v", account.Inputs, err)
+	}
+}
+
 // A run that is interrupted while it plans ends at once, resumable, also if the storage of the input hangs.
 func TestInterruptedWhilePlanned(t *testing.T) {
 	for _, sample := range []int64{0, 10} {
@@ -174,5 +186,28 @@ func TestInterruptedWhilePlanned(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A start that may not write the log of its attempts leaves no plan: a refresh would take it for its own beginning.
+func TestRefusedStartLeavesNoPlan(t *testing.T) {
+	o := products(t, new(counting))
+	o.Store.Path = filepath.Join(t.TempDir(), "answers.db")
+	o.Store.RefreshBudget = 1
+	o.Requests = filepath.Join(t.TempDir(), "attempts.csv")
+	if err := os.WriteFile(o.Requests, []byte("mine"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	account, err := runSession(t, o)
+	if wrong, ok := errors.AsType[*pipeline.OptionError](err); !ok || wrong.Option != "Requests" {
+		t.Fatal(err)
+	}
+	store, err := answers.Open(answers.Options{Path: o.Store.Path, Source: o.Service.Name, ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	if note, err := store.Note("refresh progress" + account.RunID()); err != nil || len(note) > 0 {
+		t.Errorf("%s, %v", note, err)
 	}
 }

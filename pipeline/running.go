@@ -99,7 +99,7 @@ func (r *running) pass(ctx context.Context, kept int) (done results, err error) 
 	account := *r.account
 	stages, columns, err := carried(&o.Output, r.stages(account.Settings), input.Reader)
 	account.Carried, account.Free = columns, r.audit(o)
-	done = results{carried: columns, audit: account.Free}
+	done = results{carried: columns, inputs: o.inputsOf(input.Reader), audit: account.Free}
 	if err != nil {
 		return done, err
 	}

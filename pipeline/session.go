@@ -105,7 +105,7 @@ func (s *Session) Run(ctx context.Context) (*record.Account, error) {
 func (s *Session) ask(ctx, out context.Context, claimed *claimed) (results, error) {
 	planned, err := claimed.plan(ctx)
 	if err != nil {
-		return results{}, err
+		return results{inputs: claimed.options.inputsOf(claimed.input.Reader)}, err
 	}
 	running := planned.start(out)
 	s.running.Store(running)
