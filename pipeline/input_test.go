@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 )
@@ -24,14 +26,18 @@ func TestMayExceedQuota(t *testing.T) {
 		content, classification string
 		left                    string
 		want                    bool
+		requested               record.Requested
 	}{
-		"enough for the shortest records": {"a\nb\nc", "naics", "3", false},
-		"one less":                        {"a\nb\nc", "naics", "2", true},
-		"two classifications":             {"a\nb\nc", "taxonomy_v3,naics", "5", true},
-		"lines of JSON":                   {`"a"` + "\n" + `"b"`, "naics", "5", false},
-		"a JSON array":                    {`["a","b","c"]`, "naics", "1000", true},
-		"gzip":                            {packed.String(), "naics", "1000", true},
-		"no quota":                        {"a\nb\nc", "naics", "unlimited", false},
+		"enough for the shortest records": {"a\nb\nc", "naics", "3", false, record.Requested{}},
+		"one less":                        {"a\nb\nc", "naics", "2", true, record.Requested{}},
+		"two classifications":             {"a\nb\nc", "taxonomy_v3,naics", "5", true, record.Requested{}},
+		"lines of JSON":                   {`"a"` + "\n" + `"b"`, "naics", "5", false, record.Requested{}},
+		"a JSON array":                    {`["a","b","c"]`, "naics", "1000", true, record.Requested{}},
+		"gzip":                            {packed.String(), "naics", "1000", true, record.Requested{}},
+		"no quota":                        {"a\nb\nc", "naics", "unlimited", false, record.Requested{}},
+		"a limit":                         {packed.String(), "taxonomy_v3,naics", "4", false, record.Requested{Limit: 2}},
+		"a sample":                        {packed.String(), "taxonomy_v3,naics", "4", false, record.Requested{Sample: 2}},
+		"a larger sample":                 {packed.String(), "taxonomy_v3,naics", "4", true, record.Requested{Sample: 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "in")
@@ -40,6 +46,7 @@ func TestMayExceedQuota(t *testing.T) {
 			}
 			o := newOpened(SessionOptions{
 				Classifications: strings.Split(tt.classification, ","),
+				Requested:       tt.requested,
 				Input:           reader.Options{Paths: []string{path}},
 				Output:          OutputOptions{Path: "-"},
 				Service:         Service{Hosted: true, Usage: func(context.Context) (client.Usage, error) { return client.Usage{Remaining: tt.left}, nil }},
@@ -55,6 +62,29 @@ func TestMayExceedQuota(t *testing.T) {
 				t.Errorf("%t", got)
 			}
 		})
+	}
+}
+
+// The shortest files have one record each, without the end of a line.
+func TestQuotaForShortFiles(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"1.txt", "2.txt", "3.txt", "4.txt"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("a"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := newOpened(SessionOptions{
+		Classifications: []string{client.NAICS},
+		Input:           reader.Options{Paths: []string{dir}},
+		Output:          OutputOptions{Path: "-"},
+		Service:         Service{Hosted: true, Usage: func(context.Context) (client.Usage, error) { return client.Usage{Remaining: "3"}, nil }},
+	}, storage.Own(t.Context()))
+	if err := errors.Join(o.openInput(t.Context()), o.quota.Check(t.Context(), nil)); err != nil {
+		t.Fatal(err)
+	}
+	defer o.input.Close()
+	if !o.mayExceedQuota() {
+		t.Error("3 requests are not enough for 4 files")
 	}
 }
 

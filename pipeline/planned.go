@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"slices"
 	"time"
 
@@ -131,7 +132,7 @@ func (o *opened) look(ctx context.Context, account *record.Account, store *answe
 	others := o.otherStores()
 	if len(others.paths) > 0 {
 		observers = append(observers, others.offer)
-		if !p.whole {
+		if !p.whole && options.Sample == 0 { // a sample is drawn from all records
 			options.Limit = firstOf(options.Limit, lookedUpElsewhere)
 		}
 	}
@@ -198,19 +199,22 @@ func inputsAgain(o reader.Options) reader.Options {
 const leastBytes = 2
 
 // mayExceedQuota reports whether the requests have to be counted before the run: the service states a quota, the input can be
-// read twice, and its size does not show that the quota is enough.
+// read twice, and neither its size nor an option shows that the quota is enough.
 func (o *opened) mayExceedQuota() bool {
 	left, isNumber := o.quota.Usage().Requests()
 	if !isNumber || !o.canReadAgain() {
 		return false
 	}
 	_, bytes := o.input.Progress()
-	for _, file := range o.input.Files() {
-		if !slices.Contains([]string{"csv", "jsonl", "txt"}, file.Format) || file.Packed {
-			return true
-		}
+	files := o.input.Files()
+	most := (bytes + int64(len(files))) / leastBytes // the last record of a file may have no end of its line
+	if slices.ContainsFunc(files, func(f reader.FileInfo) bool {
+		return f.Packed || !slices.Contains([]string{"csv", "jsonl", "txt"}, f.Format)
+	}) {
+		most = math.MaxInt64
 	}
-	return (bytes/leastBytes+1)*int64(len(o.options.Classifications)) > left
+	most = firstOf(o.options.Sample, firstOf(o.options.Limit, most))
+	return most > left/int64(len(o.options.Classifications))
 }
 
 // canReadAgain reports whether a further pass over the input can be made.

@@ -189,6 +189,29 @@ func TestInterruptedWhilePlanned(t *testing.T) {
 	}
 }
 
+// Other stores are looked up for the records of the sample.
+func TestOtherStoresOfASample(t *testing.T) {
+	o := products(t, nil)
+	o.Service.Categorizer = &moody{asked: make(map[string]int)}
+	if err := os.WriteFile(o.Input.Paths[0], []byte(hoses(30_000)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	o.Sample, o.Store.Path = 20, filepath.Join(t.TempDir(), "other.db")
+	if _, err := runSession(t, o); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	o.Log = slog.New(slog.NewTextHandler(&log, nil))
+	o.Store.Others, o.Store.Path = []string{o.Store.Path}, filepath.Join(t.TempDir(), "own.db")
+	o.Output.Path = filepath.Join(t.TempDir(), "out.csv")
+	if _, err := runSession(t, o); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(log.String(), `has="20 of the first 20"`) {
+		t.Error(log.String())
+	}
+}
+
 // A start that may not write the log of its attempts leaves no plan: a refresh would take it for its own beginning.
 func TestRefusedStartLeavesNoPlan(t *testing.T) {
 	o := products(t, new(counting))

@@ -203,12 +203,12 @@ func (r *running) warnUnknownKeys() {
 const countedBytes = 1 << 30
 
 // startCount counts the records of local files, beside the run, until stop is called. Nothing is counted if the plan has
-// read the input.
+// counted them.
 func (r *running) startCount(ctx context.Context) (stop func()) {
 	o := r.options.Input
 	_, bytes := r.opened.input.Progress()
 	isRemote := func(path string) bool { return path == "-" || storage.IsURL(path) }
-	if r.whole || bytes <= 0 || bytes > countedBytes || r.options.Sample > 0 || slices.ContainsFunc(o.Paths, isRemote) {
+	if r.total.Counted() > 0 || bytes <= 0 || bytes > countedBytes || r.options.Sample > 0 || slices.ContainsFunc(o.Paths, isRemote) {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
