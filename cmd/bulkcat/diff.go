@@ -72,11 +72,11 @@ func (f *diffFlags) run(ctx context.Context, old, fresh string) error {
 	}
 	var summary diff.Summary
 	compare := func(out io.Writer) error {
-		table, err := diff.NewTable(out, format)
+		table, err := writer.NewTable[diff.Row](out, format)
 		if err != nil {
 			return err
 		}
-		o.Use = table.Write
+		o.Use = func(c diff.Change) error { return table.Write(c.Row()) }
 		if summary, err = diff.Run(ctx, o); err != nil {
 			return err
 		}

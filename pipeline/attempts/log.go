@@ -25,14 +25,14 @@ import (
 
 // Row describes an attempt.
 type Row struct {
-	Time           time.Time `json:"time"`  // when the attempt began
-	Input          string    `json:"input"` // as it was sent
-	Classification string    `json:"classification"`
-	Status         string    `json:"status"` // answered, canceled, an HTTP status, timeout, or another Label of a *client.Error
-	Milliseconds   float64   `json:"milliseconds"`
-	Attempt        int       `json:"attempt"` // number of the attempt for this input in this start, from 1
+	Time           time.Time `json:"time" parquet:"time,timestamp(microsecond)"` // when the attempt began
+	Input          string    `json:"input" parquet:"input"`                      // as it was sent
+	Classification string    `json:"classification" parquet:"classification,dict"`
+	Status         string    `json:"status" parquet:"status,dict"` // answered, canceled, an HTTP status, timeout, or another Label of a *client.Error
+	Milliseconds   float64   `json:"milliseconds" parquet:"milliseconds"`
+	Attempt        int       `json:"attempt" parquet:"attempt"` // number of the attempt for this input in this start, from 1
 
-	Cost *money.Amount `json:"cost"` // upper bound; nil without a price
+	Cost *money.Amount `json:"cost" parquet:"cost,optional,decimal(9:18)"` // upper bound; nil without a price
 }
 
 // Log is the log of a run. It is safe for concurrent use. The methods of a nil Log do nothing.
@@ -69,7 +69,7 @@ type header struct {
 // last line. If the log is of another run or is no log, or a table exists without a log, Open returns a *TakenError, or with
 // overwrite begins a new log.
 func Open(path, run string, overwrite bool) (*Log, error) {
-	if _, err := formatOf(path); err != nil {
+	if err := Check(path); err != nil {
 		return nil, err
 	}
 	name := path + logSuffix

@@ -342,12 +342,12 @@ func rowsOf() (rows []Row) {
 func written(t *testing.T, format writer.Format) string {
 	t.Helper()
 	var out bytes.Buffer
-	table, err := NewTable(&out, format)
+	table, err := writer.NewTable[Row](&out, format)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range exampleChanges() {
-		if err := table.Write(c); err != nil {
+	for _, row := range rowsOf() {
+		if err := table.Write(row); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,0 +1,105 @@
+package writer
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"reflect"
+	"strconv"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// Table writes rows of another form than [Row]: structs, whose fields are the columns, named by their tags json and parquet.
+// A field is a text, a number, a time, or a pointer to one of these, of which nil is null.
+type Table[R any] struct {
+	write   func(R) error
+	closers []func() error
+}
+
+// tableGroup is the most rows of a row group; they take about 10 MB.
+const tableGroup = 128 << 10
+
+// NewTable begins a table.
+func NewTable[R any](out io.Writer, format Format) (*Table[R], error) {
+	content, compression := format.split()
+	compressor, err := NewCompressor(out, compression)
+	if err != nil {
+		return nil, err
+	}
+	t := &Table[R]{closers: []func() error{compressor.Close}}
+	switch content {
+	case CSV, TSV:
+		return t, t.csv(compressor, content)
+	case JSONL:
+		e := json.NewEncoder(compressor)
+		e.SetEscapeHTML(false)
+		t.write = func(row R) error { return e.Encode(row) }
+	case Parquet:
+		w := parquet.NewGenericWriter[R](compressor, parquet.MaxRowsPerRowGroup(tableGroup), parquet.Compression(&parquet.Zstd))
+		one := make([]R, 1)
+		t.write = func(row R) error {
+			one[0] = row
+			_, err := w.Write(one)
+			return err
+		}
+		t.closers = append(t.closers, w.Close)
+	default:
+		return nil, &FormatError{Name: string(format)}
+	}
+	return t, nil
+}
+
+// csv writes the header, and sets write.
+func (t *Table[R]) csv(out io.Writer, content Format) error {
+	w := csv.NewWriter(out)
+	if content == TSV {
+		w.Comma = '\t'
+	}
+	var cells []string
+	for field := range reflect.TypeFor[R]().Fields() {
+		cells = append(cells, field.Tag.Get("json"))
+	}
+	t.write = func(row R) error {
+		cells = cells[:0]
+		for _, field := range reflect.ValueOf(row).Fields() {
+			cells = append(cells, cellOf(field))
+		}
+		return w.Write(cells)
+	}
+	t.closers = append(t.closers, func() error { w.Flush(); return w.Error() })
+	return w.Write(cells)
+}
+
+// cellOf returns a value as text.
+func cellOf(v reflect.Value) string {
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return ""
+		}
+		v = v.Elem()
+	}
+	switch x := v.Interface().(type) {
+	case time.Time:
+		return x.Format(time.RFC3339Nano)
+	case float64:
+		return strconv.FormatFloat(x, 'g', -1, 64)
+	default:
+		return fmt.Sprint(x)
+	}
+}
+
+// Write writes a row.
+func (t *Table[R]) Write(row R) error { return t.write(row) }
+
+// Close writes the end of the table, but does not close the underlying writer.
+func (t *Table[R]) Close() error {
+	for i := len(t.closers) - 1; i >= 0; i-- {
+		if err := t.closers[i](); err != nil {
+			return err
+		}
+	}
+	return nil
+}
