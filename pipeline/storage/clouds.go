@@ -29,7 +29,7 @@ func init() {
 // openCloud opens buckets of a cloud. Credentials and addresses come from the environment, as in the programs of the
 // cloud itself.
 func openCloud(scheme string, cloud cloudBucket) Opener {
-	return func(ctx context.Context, name string, parameters url.Values) (Storage, error) {
+	return func(ctx context.Context, name string, parameters url.Values) (Bucket, error) {
 		if len(parameters) > 0 {
 			return nil, fmt.Errorf("URLs of %s have no parameters: set them in the environment", scheme)
 		}

@@ -5,7 +5,7 @@
 // A context carries it ([With]), so that several runs of a process have buckets of one name at several places. It has the
 // methods that packages reader and writer call.
 //
-// [Storage] is what an object storage implements; [Register] adds one. Above it, sources and drafts are written once. An
+// [Bucket] is what an object storage implements; [Register] adds one. Above it, sources and drafts are written once. An
 // object is read in ranges: a cut connection continues at its offset, and all ranges are of the version of the object that was
 // opened. An object is written as a draft: a reader sees the whole object or none, and a draft is published only if the object
 // at its path is the same as when the draft began, so that the second of two writers fails. What they promise is the suite of

@@ -14,12 +14,12 @@ import (
 // draft is an object that is being written by Put in a goroutine of its own, which gets the data through a pipe. Neither
 // Discard nor the end of the process publishes the object.
 type draft struct {
-	ctx     context.Context // of Create, for the check of Publish
-	storage Storage
-	key     string
-	token   string
-	size    int64 // bytes that were written
-	data    *io.PipeWriter
+	ctx    context.Context // of Create, for the check of Publish
+	bucket Bucket
+	key    string
+	token  string
+	size   int64 // bytes that were written
+	data   *io.PipeWriter
 
 	put  context.Context // of Put
 	stop context.CancelCauseFunc
@@ -28,8 +28,8 @@ type draft struct {
 }
 
 // newDraft returns a draft that replaces the version old of an object, and no other.
-func newDraft(ctx context.Context, s Storage, key string, old Info) *draft {
-	d := &draft{ctx: ctx, storage: s, key: key, token: rand.Text(), done: make(chan struct{})}
+func newDraft(ctx context.Context, s Bucket, key string, old Info) *draft {
+	d := &draft{ctx: ctx, bucket: s, key: key, token: rand.Text(), done: make(chan struct{})}
 	d.put, d.stop = context.WithCancelCause(ctx)
 	r, w := io.Pipe()
 	d.data = w
@@ -73,7 +73,7 @@ func (d *draft) Publish(size int64) error {
 // stored returns nil if the object is this draft: its publication may have succeeded although the response was lost, and
 // the next attempt then failed; or the storage may have acknowledged what it did not keep.
 func (d *draft) stored(size int64) error {
-	info, err := d.storage.Stat(d.ctx, d.key)
+	info, err := d.bucket.Stat(d.ctx, d.key)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && (info.Token != d.token || info.Size != size):
 		return errNotStored

@@ -23,14 +23,14 @@ var (
 )
 
 // Source opens a version of an object of a bucket.
-func Source(ctx context.Context, s Storage, version Info) interface {
+func Source(ctx context.Context, s Bucket, version Info) interface {
 	io.Reader
 	io.ReaderAt
 } {
-	return &source{ctx: ctx, storage: s, key: "in.csv", info: version, keep: 1}
+	return &source{ctx: ctx, bucket: s, key: "in.csv", info: version, keep: 1}
 }
 
 // OpenBucket returns the bucket and the key of a URL.
-func OpenBucket(ctx context.Context, url string) (Storage, string, error) {
+func OpenBucket(ctx context.Context, url string) (Bucket, string, error) {
 	return From(ctx).open(ctx, url)
 }

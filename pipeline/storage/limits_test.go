@@ -42,7 +42,7 @@ func TestTimeLimits(t *testing.T) {
 }
 
 // stuck is a bucket whose bodies have a byte, and no more until their context ends.
-type stuck struct{ storage.Storage }
+type stuck struct{ storage.Bucket }
 
 func (stuck) Read(ctx context.Context, _ string, _ storage.Info, _, _ int64) (io.ReadCloser, error) {
 	r, w := io.Pipe()

@@ -89,7 +89,7 @@ func TestMisbehavingReads(t *testing.T) {
 
 // cut is a bucket whose bodies end at a byte.
 type cut struct {
-	storage.Storage
+	storage.Bucket
 	end int64
 }
 

@@ -21,13 +21,13 @@ import (
 // name may be at two places. It implements the storages of packages reader and writer.
 type Objects struct {
 	mu         sync.Mutex
-	parameters map[string]url.Values              // by "scheme://bucket"
-	buckets    map[string]func() (Storage, error) // the same; opens the bucket once
+	parameters map[string]url.Values             // by "scheme://bucket"
+	buckets    map[string]func() (Bucket, error) // the same; opens the bucket once
 }
 
 // New returns an Objects without parameters.
 func New() *Objects {
-	return &Objects{parameters: make(map[string]url.Values), buckets: make(map[string]func() (Storage, error))}
+	return &Objects{parameters: make(map[string]url.Values), buckets: make(map[string]func() (Bucket, error))}
 }
 
 // key is that of the Objects in a context.
@@ -57,7 +57,7 @@ func Own(ctx context.Context) *Objects {
 
 // open returns the bucket and the key of a URL without parameters. To open a bucket may take a while; other buckets do not
 // wait.
-func (o *Objects) open(ctx context.Context, path string) (Storage, string, error) {
+func (o *Objects) open(ctx context.Context, path string) (Bucket, string, error) {
 	name, key, err := parse(path)
 	if err != nil {
 		return nil, "", err
@@ -66,7 +66,7 @@ func (o *Objects) open(ctx context.Context, path string) (Storage, string, error
 	open := o.buckets[name]
 	if open == nil {
 		parameters := o.parameters[name]
-		open = sync.OnceValues(func() (Storage, error) {
+		open = sync.OnceValues(func() (Bucket, error) {
 			scheme, bucket, _ := strings.Cut(name, "://")
 			opener := schemes[scheme]
 			if opener == nil {

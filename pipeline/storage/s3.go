@@ -46,7 +46,7 @@ type s3Bucket struct {
 	client *s3.Client
 }
 
-func openS3(ctx context.Context, name string, parameters url.Values) (Storage, error) {
+func openS3(ctx context.Context, name string, parameters url.Values) (Bucket, error) {
 	options := []func(*config.LoadOptions) error{
 		config.WithLogger(logging.Nop{}), // errors say what went wrong
 		config.WithRetryer(func() aws.Retryer {

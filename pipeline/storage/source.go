@@ -27,10 +27,10 @@ const (
 // source is a version of an object that is open for reading. It implements reader.Source. As with a file, several
 // goroutines may call ReadAt.
 type source struct {
-	ctx     context.Context // of opening, for the reads
-	storage Storage
-	key     string
-	info    Info
+	ctx    context.Context // of opening, for the reads
+	bucket Bucket
+	key    string
+	info   Info
 
 	mu     sync.Mutex
 	offset int64 // of Read
@@ -44,7 +44,7 @@ type block struct {
 	data   []byte
 }
 
-func openSource(ctx context.Context, s Storage, key string) (*source, error) {
+func openSource(ctx context.Context, s Bucket, key string) (*source, error) {
 	info, err := s.Stat(ctx, key)
 	if err == nil && info.Size == 0 {
 		var body io.ReadCloser
@@ -52,7 +52,7 @@ func openSource(ctx context.Context, s Storage, key string) (*source, error) {
 			err = body.Close()
 		}
 	}
-	return &source{ctx: ctx, storage: s, key: key, info: info, keep: 1}, err
+	return &source{ctx: ctx, bucket: s, key: key, info: info, keep: 1}, err
 }
 
 func (s *source) Read(p []byte) (int, error) {
@@ -147,7 +147,7 @@ func (s *source) fetch(p []byte, offset int64) error {
 func (s *source) fetchOnce(p []byte, offset int64) (n int, final bool, err error) {
 	ctx, cancel := context.WithTimeout(s.ctx, callTimeout)
 	defer cancel()
-	body, err := s.storage.Read(ctx, s.key, s.info, offset, int64(len(p)))
+	body, err := s.bucket.Read(ctx, s.key, s.info, offset, int64(len(p)))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = ErrChanged
 	}

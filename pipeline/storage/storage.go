@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// Storage is a bucket of an object storage. Each method makes the requests of one operation, and repeats those that failed for
+// Bucket is a bucket of object storage. Each method makes the requests of one operation, and repeats those that failed for
 // a reason that passes. The error of a missing object is fs.ErrNotExist, and that of an object with another version than
 // expected ErrChanged. No error has a secret.
-type Storage interface {
+type Bucket interface {
 	// Stat describes the present version of an object.
 	Stat(ctx context.Context, key string) (Info, error)
 	// Read returns a range of a version of an object. A length of 0, of an empty object, asks whether the object is empty.
@@ -37,7 +37,7 @@ type Info struct {
 }
 
 // Opener opens a bucket. The parameters are those of the URL.
-type Opener func(ctx context.Context, name string, parameters url.Values) (Storage, error)
+type Opener func(ctx context.Context, name string, parameters url.Values) (Bucket, error)
 
 // schemes are the object storages of the program, each of which registers itself.
 var schemes = map[string]Opener{"s3": openS3}
@@ -65,25 +65,25 @@ const (
 	discardTimeout = 5 * time.Second
 )
 
-// limited is a storage with time limits. Sources and drafts limit reading and writing.
-type limited struct{ Storage }
+// limited is a bucket with time limits. Sources and drafts limit reading and writing.
+type limited struct{ Bucket }
 
 func (l limited) Stat(ctx context.Context, key string) (Info, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	return l.Storage.Stat(ctx, key)
+	return l.Bucket.Stat(ctx, key)
 }
 
 func (l limited) List(ctx context.Context, prefix, token string) ([]string, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	return l.Storage.List(ctx, prefix, token)
+	return l.Bucket.List(ctx, prefix, token)
 }
 
 func (l limited) Remove(ctx context.Context, key string) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	return l.Storage.Remove(ctx, key)
+	return l.Bucket.Remove(ctx, key)
 }
 
 // rangeOf returns a range as in the header Content-Range.

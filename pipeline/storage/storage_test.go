@@ -262,7 +262,7 @@ func TestLocal(t *testing.T) {
 // changes nothing.
 func TestOpeningOneBucketHoldsUpNoOther(t *testing.T) {
 	entered, opens, refused := make(chan struct{}), make(chan struct{}), 0
-	storage.Register("slowly", func(ctx context.Context, name string, parameters url.Values) (storage.Storage, error) {
+	storage.Register("slowly", func(ctx context.Context, name string, parameters url.Values) (storage.Bucket, error) {
 		if name == "slow" {
 			close(entered)
 			<-opens

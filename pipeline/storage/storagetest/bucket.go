@@ -36,7 +36,7 @@ type Version struct {
 var buckets sync.Map // by name and endpoint
 
 func init() {
-	storage.Register("mem", func(_ context.Context, name string, parameters url.Values) (storage.Storage, error) {
+	storage.Register("mem", func(_ context.Context, name string, parameters url.Values) (storage.Bucket, error) {
 		return At(name, parameters.Get("endpoint")), nil
 	})
 }
