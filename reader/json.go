@@ -79,11 +79,16 @@ func fieldText(value string) string {
 	if !strings.ContainsAny(value, jsonSpace) {
 		return value
 	}
-	var compact bytes.Buffer
-	if err := json.Compact(&compact, []byte(value)); err != nil {
-		return value // unreachable: the value is valid
+	compact := make([]byte, 0, len(value))
+	for n := 0; value != ""; value = value[n:] {
+		if n = 1; value[0] == '"' {
+			n = stringLen(value)
+		}
+		if !isSpace(value[0]) {
+			compact = append(compact, value[:n]...)
+		}
 	}
-	return compact.String()
+	return string(compact)
 }
 
 // kinds are names of the types of values, by their first bytes.

@@ -37,7 +37,22 @@ func outlineOf(text []byte) (o outline, only, cut bool) {
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
 		return o, false, false
 	}
-	err := o.walk(d, "", 1)
+	err := walk(d, "", 1, func(path string, level int, value json.Token) error {
+		if level == 1 {
+			o.keys = append(o.keys, path)
+		}
+		if value != json.Delim('[') {
+			return nil
+		}
+		var first json.RawMessage
+		if d.More() {
+			if err := d.Decode(&first); err != nil {
+				return err
+			}
+		}
+		o.arrays = append(o.arrays, memberArray{path, level, string(first)})
+		return leaveValue(d)
+	})
 	if err == nil {
 		_, err = d.Token()
 		return o, err == io.EOF, false
@@ -46,49 +61,32 @@ func outlineOf(text []byte) (o outline, only, cut bool) {
 	return o, cut, cut
 }
 
-// walk adds the arrays of an object whose brace is consumed.
-func (o *outline) walk(d *json.Decoder, prefix string, level int) error {
+// walk calls visit with the first token of each member of an object whose brace is consumed, and of its nested objects. visit
+// consumes the rest of an array.
+func walk(d *json.Decoder, prefix string, level int, visit func(path string, level int, value json.Token) error) error {
 	for d.More() {
 		key, err := d.Token()
 		if err != nil {
 			return err
 		}
 		path := fmt.Sprint(prefix, key)
-		if level == 1 {
-			o.keys = append(o.keys, path)
+		value, err := d.Token()
+		if err == nil {
+			err = visit(path, level, value)
 		}
-		switch value, err := d.Token(); {
-		case err != nil:
+		switch {
+		case err != nil || value != json.Delim('{'):
+		case level < mostLevels:
+			err = walk(d, path+".", level+1, visit)
+		default:
+			err = leaveValue(d)
+		}
+		if err != nil {
 			return err
-		case value == json.Delim('{') && level < mostLevels:
-			err = o.walk(d, path+".", level+1)
-			if err != nil {
-				return err
-			}
-		case value == json.Delim('{'):
-			if err := leaveValue(d); err != nil {
-				return err
-			}
-		case value == json.Delim('['):
-			if err := o.add(d, path, level); err != nil {
-				return err
-			}
 		}
 	}
 	_, err := d.Token()
 	return err
-}
-
-// add adds an array whose bracket is consumed.
-func (o *outline) add(d *json.Decoder, path string, level int) error {
-	var first json.RawMessage
-	if d.More() {
-		if err := d.Decode(&first); err != nil {
-			return err
-		}
-	}
-	o.arrays = append(o.arrays, memberArray{path, level, string(first)})
-	return leaveValue(d)
 }
 
 // leaveValue consumes the rest of an object or array.
@@ -220,37 +218,27 @@ func (p *documentParser) descend() error {
 	if _, err := p.decoder.Token(); err != nil {
 		return err
 	}
-	prefixes := []string{""} // of paths, for each open object
-	for len(prefixes) > 0 {
-		p.levels = len(prefixes)
-		if !p.decoder.More() {
-			if _, err := p.decoder.Token(); err != nil {
-				return err
-			}
-			prefixes = prefixes[:p.levels-1]
-			continue
-		}
-		key, err := p.decoder.Token()
-		if err != nil {
-			return err
-		}
-		path := fmt.Sprint(prefixes[p.levels-1], key)
-		value, err := p.decoder.Token()
+	err := walk(p.decoder, "", 1, func(path string, level int, value json.Token) error {
 		switch {
-		case err != nil:
-			return err
-		case value == json.Delim('[') && path == p.below:
+		case value != json.Delim('['):
 			return nil
-		case value == json.Delim('{') && strings.HasPrefix(p.below, path+"."):
-			prefixes = append(prefixes, path+".")
-		case change(value) > 0:
-			if err := leaveValue(p.decoder); err != nil {
-				return err
-			}
+		case path == p.below:
+			p.levels = level
+			return errFound
 		}
+		return leaveValue(p.decoder)
+	})
+	switch err {
+	case errFound:
+		return nil
+	case nil:
+		return errors.New("no array " + p.below + elements)
 	}
-	return errors.New("no array " + p.below + elements)
+	return err
 }
+
+// errFound ends a walk.
+var errFound = errors.New("found")
 
 // ascend consumes the rest of the objects around the array below.
 func (p *documentParser) ascend() error {

@@ -138,16 +138,16 @@ func (n *node) appendList(text []byte, parts [][]parquet.Value, open, end byte, 
 }
 
 func (n *node) appendLeaf(text []byte, v parquet.Value) []byte {
-	value := n.append(nil, v)
+	value := n.append(text, v)
 	switch n.typ {
 	case TypeInt64, TypeBool, TypeDecimal, TypeJSON:
-		return append(text, value...)
+		return value
 	case TypeDouble:
-		if json.Valid(value) {
-			return append(text, value...)
+		if json.Valid(value[len(text):]) {
+			return value
 		}
 	}
-	return appendQuoted(text, string(value))
+	return appendQuoted(text, string(value[len(text):]))
 }
 
 // appendQuoted appends a JSON string.
