@@ -134,7 +134,7 @@ func checkAfterFault(t *testing.T, fsys *faultFS, err error, got, old, complete 
 	}
 	untouched := maps.Equal(got, old)
 	delete(got, "parts/notes.csv")
-	_, success := got["parts/"+successName]
+	_, success := got["parts/"+SuccessName]
 	if (err == nil || success && !untouched) && !maps.Equal(got, complete) {
 		t.Errorf("%s: the output counts as complete, but there are only %v", fsys.failed, keys(got))
 	}

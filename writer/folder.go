@@ -12,8 +12,8 @@ import (
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
-// successName is the name of the file that marks a complete folder, as with Hadoop. Engines and schedulers wait for it.
-const successName = "_SUCCESS"
+// SuccessName is the name of the file that marks a complete folder, as with Hadoop. Engines and schedulers wait for it.
+const SuccessName = "_SUCCESS"
 
 // folder is the sink of a folder of parts.
 type folder struct {
@@ -75,7 +75,7 @@ func (f *folder) Close() (Published, error) {
 			return Published{}, err
 		}
 	}
-	if err := PublishIn(f.opts.Context, f.storage, Join(f.opts.Path, successName), nil); err != nil {
+	if err := PublishIn(f.opts.Context, f.storage, Join(f.opts.Path, SuccessName), nil); err != nil {
 		return Published{}, err
 	}
 	return Published{Files: f.files, Rows: f.rows}, nil
@@ -152,7 +152,7 @@ func (f *folder) removeOldParts() error {
 		return err
 	}
 	for _, name := range names {
-		if !isPart(name) || ours[name] {
+		if _, _, isPart := PartOf(name); !isPart || ours[name] {
 			continue
 		}
 		if err := f.storage.Remove(f.opts.Context, Join(f.opts.Path, name)); err != nil {
@@ -164,7 +164,7 @@ func (f *folder) removeOldParts() error {
 
 // removeSuccess removes _SUCCESS durably, before the first new part.
 func removeSuccess(ctx context.Context, storage Storage, path string) error {
-	err := storage.Remove(ctx, Join(path, successName))
+	err := storage.Remove(ctx, Join(path, SuccessName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -175,16 +175,16 @@ func removeSuccess(ctx context.Context, storage Storage, path string) error {
 func partName(n int, format Format) string { return fmt.Sprintf("part-%05d.%s", n, format) }
 
 // isOfFolder reports whether name is the name of a part or of _SUCCESS.
-func isOfFolder(name string) bool { return isPart(name) || name == successName }
+func isOfFolder(name string) bool {
+	_, _, isPart := PartOf(name)
+	return isPart || name == SuccessName
+}
 
-// isPart reports whether name is a result of partName.
-func isPart(name string) bool {
+// PartOf returns the number of a part, from 1, and its format, by its name in the folder; ok is false for other names.
+func PartOf(name string) (n int, format Format, ok bool) {
 	rest, ok := strings.CutPrefix(name, "part-")
-	digits, format, _ := strings.Cut(rest, ".")
-	n, err := strconv.Atoi(digits)
-	if !ok || err != nil {
-		return false
-	}
-	parsed, err := ParseFormat(format)
-	return err == nil && name == partName(n, parsed)
+	digits, extension, _ := strings.Cut(rest, ".")
+	n, numberErr := strconv.Atoi(digits)
+	format, err := ParseFormat(extension)
+	return n, format, ok && numberErr == nil && n > 0 && err == nil && name == partName(n, format)
 }

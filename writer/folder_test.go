@@ -57,7 +57,7 @@ func TestParts(t *testing.T) {
 
 func checkParts(t *testing.T, path string, published Published, want []File) {
 	t.Helper()
-	names := []string{successName}
+	names := []string{SuccessName}
 	var got []File
 	for i, f := range published.Files {
 		names = append(names, partName(i+1, CSV))
@@ -86,7 +86,7 @@ func checkParts(t *testing.T, path string, published Published, want []File) {
 func TestFolderOverAnEarlierOne(t *testing.T) {
 	path := t.TempDir()
 	earlier := []string{
-		successName, "part-00001.csv", "part-00002.csv", "part-00003.parquet", "part-100000.jsonl.zst",
+		SuccessName, "part-00001.csv", "part-00002.csv", "part-00003.parquet", "part-100000.jsonl.zst",
 		".part-00007.csv.tmp-8388608-0123456789abcdef",
 	}
 	foreign := []string{"README.md", "part-1.csv", "part-00001.txt", "part-00001", "apart-00001.csv"}
@@ -96,8 +96,8 @@ func TestFolderOverAnEarlierOne(t *testing.T) {
 		}
 	}
 	sink := mustOpen(t, Options{Path: path, Folder: true, Format: CSV, PartRows: 1})
-	if _, err := os.Stat(filepath.Join(path, successName)); err == nil {
-		t.Errorf("%s is still there while parts are being replaced", successName)
+	if _, err := os.Stat(filepath.Join(path, SuccessName)); err == nil {
+		t.Errorf("%s is still there while parts are being replaced", SuccessName)
 	}
 	mustWrite(t, sink, recordRows(1, 1))
 	if got := readTree(t, path); got["part-00001.csv"] == "old" || got["part-00002.csv"] != "old" {
@@ -106,7 +106,7 @@ func TestFolderOverAnEarlierOne(t *testing.T) {
 	if _, err := sink.Close(); err != nil {
 		t.Fatal(err)
 	}
-	want := append([]string{successName, "part-00001.csv", "part-00002.csv"}, foreign...)
+	want := append([]string{SuccessName, "part-00001.csv", "part-00002.csv"}, foreign...)
 	slices.Sort(want)
 	if got := keys(readTree(t, path)); !slices.Equal(got, want) {
 		t.Errorf("there are %q, want %q", got, want)
@@ -147,10 +147,11 @@ func TestFolderHelperFilesAreHidden(t *testing.T) {
 		op, name, _ := strings.Cut(operation, " ")
 		name = filepath.Base(name)
 		hidden := name[0] == '_' || name[0] == '.'
+		_, _, isPart := PartOf(name)
 		switch {
 		case op == "create" && name[0] != '.':
 			t.Errorf("%s is created under a name that engines read", name)
-		case op == "rename" && !hidden && !isPart(name):
+		case op == "rename" && !hidden && !isPart:
 			t.Errorf("%s is published under a name that engines read", name)
 		case op == "create":
 			created++

@@ -68,7 +68,7 @@ func Earlier(ctx context.Context, path string) (*diff.Side, error) {
 	case side.Parts[0].Number > 0:
 		folder, err := readback.ListFolder(ctx, path)
 		if err == nil && !folder.Complete {
-			err = fmt.Errorf("the folder %s is not complete: it has no %s", path, readback.SuccessName)
+			err = fmt.Errorf("the folder %s is not complete: it has no %s", path, writer.SuccessName)
 		}
 		return &side, err
 	}

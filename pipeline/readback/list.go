@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/pipeline/record"
@@ -31,7 +29,7 @@ type Folder struct {
 	Parts    []Part   // in the order of their records
 	Others   []string // the paths of unexpected files
 	Missing  []string // the paths of parts that the manifest has and the folder lacks
-	Complete bool     // SuccessName is there
+	Complete bool     // writer.SuccessName is there
 }
 
 // MissingPartError says that a folder lacks a part that a run has published there. What is left is not the output.
@@ -46,14 +44,6 @@ func (e *MissingPartError) Error() string {
 	}
 	return e.Path + " is missing, which the manifest of the folder has: start the run again"
 }
-
-// SuccessName is the name of the file that says that a folder is complete.
-const SuccessName = "_SUCCESS"
-
-var (
-	partName  = regexp.MustCompile(`^part-(\d{5,9})\.(.+)$`)
-	shardName = regexp.MustCompile(`^shard=\d+-of-\d+$`)
-)
 
 // Find returns the files of an output, as List does, and the account beside the output, which says the format of a file
 // with another extension. The account, or the folder itself, also says whether text is escaped. The account is nil if it
@@ -125,11 +115,11 @@ func ListFolder(ctx context.Context, path string) (Folder, error) {
 	var shards []Folder
 	for _, name := range names {
 		full := writer.Join(path, name)
-		if p, ok := partOf(full); ok {
-			f.Parts = append(f.Parts, p)
-		} else if name == SuccessName {
+		if n, format, ok := writer.PartOf(name); ok {
+			f.Parts = append(f.Parts, Part{Path: full, Format: format, Number: n})
+		} else if name == writer.SuccessName {
 			f.Complete = true
-		} else if shardName.MatchString(name) {
+		} else if _, ok := record.ShardOf(name); ok {
 			shard, err := ListFolder(ctx, full)
 			if err != nil {
 				return Folder{}, err
@@ -173,18 +163,4 @@ func missing(ctx context.Context, folder string, names []string) (paths []string
 		}
 	}
 	return paths, nil
-}
-
-// partOf parses the name of a part; false for other names.
-func partOf(path string) (Part, bool) {
-	match := partName.FindStringSubmatch(filepath.Base(path))
-	if match == nil {
-		return Part{}, false
-	}
-	format, err := writer.ParseFormat(match[2])
-	if err != nil {
-		return Part{}, false
-	}
-	number, err := strconv.Atoi(match[1])
-	return Part{Path: path, Format: format, Number: number}, err == nil
 }

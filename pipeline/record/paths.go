@@ -52,4 +52,4 @@ func ManifestPath(folder string) string { return writer.Join(folder, manifestNam
 func ShardsPath(folder string) string { return writer.Join(folder, shardsName) }
 
 // SuccessPath is the path of the empty file that says that a folder is complete.
-func SuccessPath(folder string) string { return writer.Join(folder, "_SUCCESS") }
+func SuccessPath(folder string) string { return writer.Join(folder, writer.SuccessName) }

@@ -70,7 +70,7 @@ func (v *verification) listFolder(ctx context.Context) ([]readback.Part, error) 
 	}
 	v.report.addFiles(folder.Others, "only parts")
 	if !folder.Complete {
-		v.report.add(Finding{File: writer.Join(v.path, readback.SuccessName), What: "file", Expected: "one that says that the folder is complete", Got: "none"})
+		v.report.add(Finding{File: record.SuccessPath(v.path), What: "file", Expected: "one that says that the folder is complete", Got: "none"})
 	}
 	if v.account == nil || v.account.Ending != record.Complete {
 		return folder.Parts, nil

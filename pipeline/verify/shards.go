@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
@@ -52,7 +51,7 @@ func (w *shardsReport) checkFolder(ctx context.Context) error {
 	for _, name := range names {
 		shard, ok := record.ShardOf(name)
 		switch {
-		case name == readback.SuccessName:
+		case name == writer.SuccessName:
 			success = true
 		case strings.HasPrefix(name, "_"), strings.HasPrefix(name, "."), ok && shard.Count == w.shards.Count:
 		default:
@@ -61,7 +60,7 @@ func (w *shardsReport) checkFolder(ctx context.Context) error {
 	}
 	w.addFiles(others, fmt.Sprintf("only the folders of %d shards", w.shards.Count))
 	if !success {
-		w.add(Finding{File: writer.Join(w.Output, readback.SuccessName), What: "file", Expected: "one that says that all shards are complete", Got: "none"})
+		w.add(Finding{File: record.SuccessPath(w.Output), What: "file", Expected: "one that says that all shards are complete", Got: "none"})
 	}
 	return nil
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest"
@@ -43,7 +42,7 @@ func TestBalanced(t *testing.T) {
 					t.Errorf("got %+v", r)
 				}
 				if r.Inputs != 8 || r.Answers != 7 || r.NotCompared != 0 || r.Statuses[writer.StatusOK] != 5 {
-					t.Errorf("got %+v", r.Figures)
+					t.Errorf("got %+v", r.Counts)
 				}
 			})
 		}
@@ -215,7 +214,7 @@ func TestTamperedFoldersAreFound(t *testing.T) {
 		"parts swapped": {func(f *fixture) error {
 			return errors.Join(os.Rename(f.part(1), f.part(9)), os.Rename(f.part(2), f.part(1)), os.Rename(f.part(9), f.part(2)))
 		}, "row"},
-		"not complete": {func(f *fixture) error { return os.Remove(filepath.Join(f.output, readback.SuccessName)) }, "file"},
+		"not complete": {func(f *fixture) error { return os.Remove(record.SuccessPath(f.output)) }, "file"},
 		"foreign file": {func(f *fixture) error { return os.WriteFile(filepath.Join(f.output, "notes"), nil, 0o666) }, "file"},
 		"manifest":     {func(f *fixture) error { return os.Remove(record.ManifestPath(f.output)) }, "manifest"},
 	} {
