@@ -75,8 +75,8 @@ type Version struct {
 
 // Summary counts keys.
 type Summary struct {
-	Old       Figures        `json:"old"`
-	New       Figures        `json:"new"`
+	Old       Counts         `json:"old"`
+	New       Counts         `json:"new"`
 	Unchanged int64          `json:"unchanged"`
 	Changes   map[Kind]int64 `json:"changes"`
 	Levels    []int64        `json:"category_by_level"` // changes of Category by Change.Level, level 1 first
@@ -84,8 +84,8 @@ type Summary struct {
 	Moves     []Move         `json:"moves"`
 }
 
-// Figures are counts of a side.
-type Figures struct {
+// Counts are counts of a side.
+type Counts struct {
 	Records    int64 `json:"records"`    // each once for each classification
 	Duplicates int64 `json:"duplicates"` // of these, records whose input an earlier record has
 }

@@ -359,7 +359,7 @@ func written(t *testing.T, format writer.Format) string {
 
 func TestText(t *testing.T) {
 	s := Summary{
-		Old: Figures{Records: 10, Duplicates: 2}, New: Figures{Records: 9}, Unchanged: 4, Level: 1,
+		Old: Counts{Records: 10, Duplicates: 2}, New: Counts{Records: 9}, Unchanged: 4, Level: 1,
 		Changes: map[Kind]int64{Added: 1, Category: 3, Confidence: 1}, Levels: []int64{2, 1},
 		Moves: []Move{{"taxonomy_v3", "A", "A", 4}, {"taxonomy_v3", "A", "B", 2}, {"taxonomy_v3", Absent, "B", 1}},
 	}

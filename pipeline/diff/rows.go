@@ -24,16 +24,13 @@ type Row struct {
 func (c Change) Row() Row {
 	r := Row{Change: string(c.Kind), Input: text(c.Input), Classification: c.Classification}
 	if c.Level > 0 {
-		level := int64(c.Level)
-		r.Level = &level
+		r.Level = new(int64(c.Level))
 	}
 	if v := c.Old; v != nil {
-		status := string(v.Status)
-		r.OldRecord, r.OldStatus, r.OldValue, r.OldCategoryID, r.OldConfidence = &v.Record, &status, text(v.Value), text(v.CategoryID), number(v.Confidence)
+		r.OldRecord, r.OldStatus, r.OldValue, r.OldCategoryID, r.OldConfidence = &v.Record, (*string)(&v.Status), text(v.Value), text(v.CategoryID), number(v.Confidence)
 	}
 	if v := c.New; v != nil {
-		status := string(v.Status)
-		r.NewRecord, r.NewStatus, r.NewValue, r.NewCategoryID, r.NewConfidence = &v.Record, &status, text(v.Value), text(v.CategoryID), number(v.Confidence)
+		r.NewRecord, r.NewStatus, r.NewValue, r.NewCategoryID, r.NewConfidence = &v.Record, (*string)(&v.Status), text(v.Value), text(v.CategoryID), number(v.Confidence)
 	}
 	return r
 }

@@ -30,7 +30,7 @@ func (s Summary) WriteText(out io.Writer) error {
 	return err
 }
 
-func duplicates(f Figures) string {
+func duplicates(f Counts) string {
 	if f.Duplicates == 0 {
 		return ""
 	}

@@ -71,7 +71,11 @@ func Parse(text string) (Expectation, error) {
 	}
 	f := figureOf(parts[1])
 	if f == nil {
-		return Expectation{}, fmt.Errorf("%q: there is no figure %s; there are %s", text, parts[1], names())
+		var names []string
+		for _, f := range all {
+			names = append(names, f.name)
+		}
+		return Expectation{}, fmt.Errorf("%q: there is no figure %s; there are %s", text, parts[1], strings.Join(names, ", "))
 	}
 	e := Expectation{Figure: f.name, Op: parts[2], Share: parts[4] != ""}
 	if e.Op == "=" {
@@ -96,14 +100,6 @@ func (e Expectation) check(text string) error {
 		return fmt.Errorf("%q: a confidence is 1 at most", text)
 	}
 	return nil
-}
-
-func names() string {
-	var list []string
-	for _, f := range all {
-		list = append(list, f.name)
-	}
-	return strings.Join(list, ", ")
 }
 
 // String formats the expectation for Parse.

@@ -147,12 +147,7 @@ func Summarize(ctx context.Context, parts []readback.Part) (Summary, error) {
 // result returns the counts of a classification.
 func (c *class) result() Classification {
 	r := Classification{Name: c.name, Records: c.records, Distinct: len(c.leaves), Confidence: c.confidence, Look: c.look}
-	if r.Look.LowConfidence = c.low.examples(); r.Look.LowConfidence == nil {
-		r.Look.LowConfidence = []Example{}
-	}
-	if r.Look.CloseSecond = c.close.examples(); r.Look.CloseSecond == nil {
-		r.Look.CloseSecond = []Example{}
-	}
+	r.Look.LowConfidence, r.Look.CloseSecond = c.low.examples(), c.close.examples()
 	for _, status := range slices.Concat(writer.Statuses, c.otherStatuses()) {
 		n := c.statuses[status]
 		if n == nil || n.records == 0 {

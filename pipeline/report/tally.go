@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/pipeline/readback"
@@ -268,18 +269,16 @@ func (l *lowest) takes(x float64) bool {
 }
 
 func (l *lowest) add(x float64, e Example) {
-	at := len(l.list)
-	for at > 0 && x < l.list[at-1].number {
-		at--
+	at := slices.IndexFunc(l.list, func(r ranked) bool { return x < r.number })
+	if at < 0 {
+		at = len(l.list)
 	}
-	if len(l.list) < l.most {
-		l.list = append(l.list, ranked{})
-	}
-	copy(l.list[at+1:], l.list[at:])
-	l.list[at] = ranked{x, e}
+	l.list = slices.Insert(l.list, at, ranked{x, e})
+	l.list = l.list[:min(len(l.list), l.most)]
 }
 
-func (l *lowest) examples() (list []Example) {
+func (l *lowest) examples() []Example {
+	list := []Example{}
 	for _, r := range l.list {
 		list = append(list, r.Example)
 	}

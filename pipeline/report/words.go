@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -52,16 +53,8 @@ func confidenceOf(x *float64) string {
 	return strconv.FormatFloat(*x, 'g', 4, 64)
 }
 
-// remaining is the number of elements after the first ones; 0 for none.
-func remaining(list any, first int) int {
-	switch list := list.(type) {
-	case []Category:
-		return max(0, len(list)-first)
-	case []ErrorGroup:
-		return max(0, len(list)-first)
-	}
-	return 0
-}
+// remaining is the number of elements of a list after the first ones; 0 for none.
+func remaining(list any, first int) int { return max(0, reflect.ValueOf(list).Len()-first) }
 
 // mostStarts bounds the table of starts: a scheduler may start a run each minute.
 const mostStarts = 50
