@@ -284,21 +284,11 @@ func inSeveral(classifications []string) string {
 	return fmt.Sprintf(" in %d classifications", len(classifications))
 }
 
-// statusCount is the number of records with a status.
-type statusCount struct {
-	name string
-	n    int64
-}
-
-func statusCounts(c record.Snapshot) []statusCount {
-	return []statusCount{{"ok", c.OK}, {"empty", c.Empty}, {"rejected", c.Rejected}, {"failed", c.Failed}, {"invalid", c.Invalid}, {"blank", c.Blank}, {"pending", c.Pending}}
-}
-
 func byStatus(c record.Snapshot) string {
 	var parts []string
-	for _, s := range statusCounts(c) {
-		if s.n > 0 || s.name == "ok" {
-			parts = append(parts, fmt.Sprintf("%d %s", s.n, s.name))
+	for _, status := range writer.Statuses {
+		if n := *c.WithStatus(status); n > 0 || status == writer.StatusOK {
+			parts = append(parts, fmt.Sprintf("%d %s", n, status))
 		}
 	}
 	return strings.Join(parts, ", ")

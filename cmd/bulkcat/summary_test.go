@@ -107,7 +107,7 @@ func TestReasonsTold(t *testing.T) {
 	} {
 		var got []string
 		line := func(name, format string, args ...any) { got = append(got, name+" "+fmt.Sprintf(format, args...)) }
-		printReasons(line, record.Snapshot{Counts: record.Counts[int64]{OK: 100}, Reasons: tt.reasons})
+		printReasons(line, record.Snapshot{Counts: record.Counts[int64]{ByStatus: record.ByStatus[int64]{OK: 100}}, Reasons: tt.reasons})
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s:\ngot  %q\nwant %q", name, got, tt.want)
 		}

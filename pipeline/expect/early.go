@@ -56,10 +56,9 @@ func (e *Early) Check(first record.Statuses, all int64) error {
 
 // figuresOf returns figures that have the statuses alone.
 func figuresOf(s record.Statuses) figures {
-	coverage := []report.Coverage{
-		{Status: writer.StatusOK, Records: s.OK}, {Status: writer.StatusEmpty, Records: s.Empty},
-		{Status: writer.StatusRejected, Records: s.Rejected}, {Status: writer.StatusFailed, Records: s.Failed},
-		{Status: writer.StatusInvalid, Records: s.Invalid}, {Status: writer.StatusBlank, Records: s.Blank}, {Status: writer.StatusPending, Records: s.Pending},
+	var coverage []report.Coverage
+	for _, status := range writer.Statuses {
+		coverage = append(coverage, report.Coverage{Status: status, Records: *s.WithStatus(status)})
 	}
 	return figures{records: s.Sum(), summary: report.Summary{Classifications: []report.Classification{{Records: s.Sum(), Coverage: coverage}}}}
 }

@@ -8,29 +8,31 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
+type first = record.ByStatus[int64]
+
 func TestEarly(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		expect string
-		first  record.Statuses
+		first  first
 		all    int64
 		want   string // the value; "" if the run goes on
 	}{
-		{"a share that is missed by far", "ok >= 95%", record.Statuses{OK: 150, Empty: 50}, 0, "75% (150 of 200) so far"},
-		{"too few records", "ok >= 95%", record.Statuses{Empty: 199}, 0, ""},
-		{"a share that chance explains", "ok >= 95%", record.Statuses{OK: 185, Empty: 15}, 0, ""},
-		{"the same share of more records", "ok >= 95%", record.Statuses{OK: 18500, Empty: 1500}, 0, "92.5% (18500 of 20000) so far"},
-		{"a share that is met", "ok >= 95%", record.Statuses{OK: 400}, 0, ""},
-		{"a share that the rest cannot save", "ok >= 95%", record.Statuses{OK: 189, Empty: 11}, 210, "94.5% (189 of 200) so far"},
-		{"a share that the rest may save", "ok >= 95%", record.Statuses{OK: 188, Empty: 12}, 240, ""},
-		{"a share that is exceeded", "invalid <= 1%", record.Statuses{OK: 170, Invalid: 30}, 0, "15% (30 of 200) so far"},
-		{"a share of blanks", "blank <= 5%", record.Statuses{OK: 170, Blank: 30}, 0, "15% (30 of 200) so far"},
-		{"none may be", "failed == 0%", record.Statuses{OK: 199, Failed: 1}, 0, "0.5% (1 of 200) so far"},
-		{"all have to be", "ok = 100%", record.Statuses{OK: 199, Failed: 1}, 0, "99.5% (199 of 200) so far"},
-		{"a number that is exceeded", "unanswered < 5", record.Statuses{OK: 290, Rejected: 2, Failed: 2, Invalid: 1}, 0, "5 so far"},
-		{"a number that may be reached", "ok >= 500", record.Statuses{OK: 100, Empty: 100}, 0, ""},
-		{"a number that cannot be reached", "ok >= 500", record.Statuses{OK: 100, Empty: 100}, 599, "100 so far"},
-		{"figures that are not judged", "rows >= 1000", record.Statuses{OK: 1000}, 1000, ""},
+		{"a share that is missed by far", "ok >= 95%", first{OK: 150, Empty: 50}, 0, "75% (150 of 200) so far"},
+		{"too few records", "ok >= 95%", first{Empty: 199}, 0, ""},
+		{"a share that chance explains", "ok >= 95%", first{OK: 185, Empty: 15}, 0, ""},
+		{"the same share of more records", "ok >= 95%", first{OK: 18500, Empty: 1500}, 0, "92.5% (18500 of 20000) so far"},
+		{"a share that is met", "ok >= 95%", first{OK: 400}, 0, ""},
+		{"a share that the rest cannot save", "ok >= 95%", first{OK: 189, Empty: 11}, 210, "94.5% (189 of 200) so far"},
+		{"a share that the rest may save", "ok >= 95%", first{OK: 188, Empty: 12}, 240, ""},
+		{"a share that is exceeded", "invalid <= 1%", first{OK: 170, Invalid: 30}, 0, "15% (30 of 200) so far"},
+		{"a share of blanks", "blank <= 5%", first{OK: 170, Blank: 30}, 0, "15% (30 of 200) so far"},
+		{"none may be", "failed == 0%", first{OK: 199, Failed: 1}, 0, "0.5% (1 of 200) so far"},
+		{"all have to be", "ok = 100%", first{OK: 199, Failed: 1}, 0, "99.5% (199 of 200) so far"},
+		{"a number that is exceeded", "unanswered < 5", first{OK: 290, Rejected: 2, Failed: 2, Invalid: 1}, 0, "5 so far"},
+		{"a number that may be reached", "ok >= 500", first{OK: 100, Empty: 100}, 0, ""},
+		{"a number that cannot be reached", "ok >= 500", first{OK: 100, Empty: 100}, 599, "100 so far"},
+		{"figures that are not judged", "rows >= 1000", first{OK: 1000}, 1000, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e, err := Parse(tt.expect)
@@ -38,7 +40,7 @@ func TestEarly(t *testing.T) {
 				t.Fatal(err)
 			}
 			met, _ := Parse("empty <= 100%")
-			got, broken := errors.AsType[*BrokenError](NewEarly([]Expectation{met, e}).Check(tt.first, tt.all))
+			got, broken := errors.AsType[*BrokenError](NewEarly([]Expectation{met, e}).Check(record.Statuses{ByStatus: tt.first}, tt.all))
 			switch {
 			case broken != (tt.want != ""):
 				t.Errorf("got %+v", got)

@@ -165,7 +165,8 @@ func TestFolderCountsRecordsOfParts(t *testing.T) {
 	if err := m.addPart(writer.File{Path: "b", LastRecord: 1000}); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []record.PublishedPart{{Digest: Digest(504).String(), Statuses: record.Statuses{OK: 504}}, {Digest: Digest(1000).String(), Statuses: record.Statuses{OK: 496}}} {
+	for i, want := range []record.PublishedPart{{Digest: Digest(504).String()}, {Digest: Digest(1000).String()}} {
+		want.Statuses.OK = []int64{504, 496}[i]
 		if got := m.manifest.Parts[i]; got.Digest != want.Digest || got.Statuses != want.Statuses {
 			t.Errorf("part %d: got %+v, want %+v", i, got, want)
 		}

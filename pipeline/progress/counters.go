@@ -159,7 +159,7 @@ func (c *Counters) CountBasis(basis client.Basis, unread bool) {
 
 // CountSettled counts a record with its status.
 func (c *Counters) CountSettled(status writer.Status, s Settled) {
-	c.of(status).Add(1)
+	c.WithStatus(status).Add(1)
 	if s.Recalled {
 		c.Recalled.Add(1)
 	}
@@ -171,33 +171,11 @@ func (c *Counters) CountSettled(status writer.Status, s Settled) {
 	}
 }
 
-func (c *Counters) of(status writer.Status) *atomic.Int64 {
-	switch status {
-	case writer.StatusOK:
-		return &c.OK
-	case writer.StatusEmpty:
-		return &c.Empty
-	case writer.StatusRejected:
-		return &c.Rejected
-	case writer.StatusInvalid:
-		return &c.Invalid
-	case writer.StatusBlank:
-		return &c.Blank
-	case writer.StatusPending:
-		return &c.Pending
-	}
-	return &c.Failed
-}
-
 // CountStatuses counts the records of a part that an earlier run has published.
 func (c *Counters) CountStatuses(s record.Statuses) {
-	c.OK.Add(s.OK)
-	c.Empty.Add(s.Empty)
-	c.Rejected.Add(s.Rejected)
-	c.Failed.Add(s.Failed)
-	c.Invalid.Add(s.Invalid)
-	c.Blank.Add(s.Blank)
-	c.Pending.Add(s.Pending)
+	for _, status := range writer.Statuses {
+		c.WithStatus(status).Add(*s.WithStatus(status))
+	}
 }
 
 // CountWritten counts records whose rows are in the sink.

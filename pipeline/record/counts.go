@@ -22,14 +22,7 @@ type Counts[N any] struct {
 	Written N `json:"written" of:"records"`          // records whose rows are in the sink
 	Rows    N `json:"rows" of:"records"`
 
-	// Records by status, as soon as the status is known. Each record counts once for each classification.
-	OK       N `json:"ok" of:"records"`
-	Empty    N `json:"empty" of:"records"`
-	Rejected N `json:"rejected" of:"records"`
-	Failed   N `json:"failed" of:"records"`
-	Invalid  N `json:"invalid" of:"records"`
-	Blank    N `json:"blank" of:"records"`
-	Pending  N `json:"pending" of:"records"`
+	ByStatus[N] `of:"records"` // as soon as the status is known
 
 	Requests    N        `json:"requests" of:"requests"`                        // attempts made
 	Retries     N        `json:"retries" of:"requests"`                         // attempts that followed a failed attempt
@@ -58,6 +51,38 @@ type Counts[N any] struct {
 	Needed          N `json:"-" of:"requests"` // requests that no stored answer and no request in flight has saved
 	Ended           N `json:"-" of:"requests"` // of these, requests with an outcome, or after their last attempt
 	Outages         N `json:"-" of:"requests"` // that began
+}
+
+// ByStatus counts records by status. Each record counts once for each classification.
+type ByStatus[N any] struct {
+	OK       N `json:"ok"`
+	Empty    N `json:"empty"`
+	Rejected N `json:"rejected"`
+	Failed   N `json:"failed"`
+	Invalid  N `json:"invalid"`
+	Blank    N `json:"blank"`
+	Pending  N `json:"pending"`
+}
+
+// WithStatus returns the count of a status of writer.Statuses; nil for others.
+func (b *ByStatus[N]) WithStatus(status writer.Status) *N {
+	switch status {
+	case writer.StatusOK:
+		return &b.OK
+	case writer.StatusEmpty:
+		return &b.Empty
+	case writer.StatusRejected:
+		return &b.Rejected
+	case writer.StatusFailed:
+		return &b.Failed
+	case writer.StatusInvalid:
+		return &b.Invalid
+	case writer.StatusBlank:
+		return &b.Blank
+	case writer.StatusPending:
+		return &b.Pending
+	}
+	return nil
 }
 
 // Drift counts departures of answers from the interface, which show that a service has changed. The rows

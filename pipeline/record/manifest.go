@@ -35,20 +35,15 @@ type PublishedPart struct {
 	Free     int64    `json:"free,omitempty"` // records that a model has answered for nothing
 }
 
-// Statuses counts records by status, each once for each classification.
-type Statuses struct {
-	OK       int64 `json:"ok"`
-	Empty    int64 `json:"empty"`
-	Rejected int64 `json:"rejected"`
-	Failed   int64 `json:"failed"`
-	Invalid  int64 `json:"invalid"`
-	Blank    int64 `json:"blank"`
-	Pending  int64 `json:"pending"`
-}
+// Statuses counts the records of a part, or of the beginning of an output.
+type Statuses struct{ ByStatus[int64] }
 
 // Sum adds all statuses.
-func (s Statuses) Sum() int64 {
-	return s.OK + s.Empty + s.Rejected + s.Failed + s.Invalid + s.Blank + s.Pending
+func (s Statuses) Sum() (n int64) {
+	for _, status := range writer.Statuses {
+		n += *s.WithStatus(status)
+	}
+	return n
 }
 
 // Outcomes is the number of records with an outcome of the service.
@@ -62,21 +57,8 @@ func (s Statuses) Settled(keeps func(Statuses) bool) bool {
 
 // Add counts a record.
 func (s *Statuses) Add(status writer.Status) {
-	switch status {
-	case writer.StatusOK:
-		s.OK++
-	case writer.StatusEmpty:
-		s.Empty++
-	case writer.StatusRejected:
-		s.Rejected++
-	case writer.StatusFailed:
-		s.Failed++
-	case writer.StatusInvalid:
-		s.Invalid++
-	case writer.StatusBlank:
-		s.Blank++
-	case writer.StatusPending:
-		s.Pending++
+	if n := s.WithStatus(status); n != nil {
+		*n++
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // Report is the result of a verification.
 type Report struct {
 	Balanced bool `json:"balanced"`
-	Figures
+	Counts
 	Findings  []Finding `json:"findings"`              // the first MaxFindings
 	Omitted   int64     `json:"omitted"`               // the number of further findings
 	Unchecked []string  `json:"not_checked,omitempty"` // what could not be compared, and why
@@ -22,8 +22,8 @@ type Report struct {
 // MaxFindings is the most findings in a report: most faults affect all records.
 const MaxFindings = 20
 
-// Figures are counts of the output, and of what was compared.
-type Figures struct {
+// Counts are counts of the output, and of what was compared.
+type Counts struct {
 	Records  int64                   `json:"records"`
 	Statuses map[writer.Status]int64 `json:"statuses"` // records by status, in each classification
 	Rows     int64                   `json:"rows"`
@@ -41,7 +41,7 @@ type Figures struct {
 }
 
 // add adds the figures of an output, which may be that of a shard. Shards have no free records.
-func (f *Figures) add(shard Figures) {
+func (f *Counts) add(shard Counts) {
 	f.Free, f.Audit, f.Classifications = shard.Free, shard.Audit, shard.Classifications
 	f.Records += shard.Records
 	f.Rows += shard.Rows

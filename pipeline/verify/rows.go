@@ -31,15 +31,6 @@ type comparison struct {
 // row has the values of a row: see writer.Values.
 type row []string
 
-// excuse says why the row of a record may differ from that of the run.
-type excuse byte
-
-const (
-	none    excuse = iota
-	another        // the answer is not stored, or that of another run, or of a page that is not stored
-	late           // if the run got no answer, an equal input did later
-)
-
 // compare opens the sink that compares.
 func (v *verification) compare(ctx context.Context, schema writer.Schema) (writer.Sink, error) {
 	c := &comparison{verification: v, ctx: ctx, sources: schema.Sources && !schema.SourceColumns}
@@ -173,30 +164,16 @@ func (c *comparison) takeTime(f *file, rows, found []row) {
 	}
 }
 
-func (c *comparison) excuse(r *writer.Row) excuse {
-	a, at := c.account, r.AnsweredAt
-	switch {
-	case r.Status == writer.StatusPending:
-		return another
-	case !at.After(a.Started):
-		return none
-	case c.embedded && a.Counts.Bytes+a.Counts.FromStore == 0 && len(a.Earlier) == 0: // only answers of pages have bodies
-		return late
-	case at.After(a.Ended), c.embedded:
-		return another
-	}
-	return late
-}
-
-// covers reports whether a record with this status may differ.
-func (e excuse) covers(status writer.Status) bool {
-	return e == another || e == late && (status == writer.StatusFailed || status == writer.StatusPending)
-}
-
-// mayDiffer reports whether a record may have other rows than the run writes again: its answer is another one, and the input
-// and the carried columns are the same.
+// mayDiffer reports whether a record may have other rows, with a status, than the run writes again. Either its answer is another
+// one: not stored, or that of another run, or of a page that is not stored. Or the run got no answer, and an equal input did
+// later. The input and the carried columns are the same.
 func (c *comparison) mayDiffer(r *writer.Row, want row, status writer.Status, rows []row) bool {
-	if !c.excuse(r).covers(status) {
+	a, at := c.account, r.AnsweredAt
+	since := at.After(a.Started)
+	given := c.embedded && a.Counts.Bytes+a.Counts.FromStore == 0 && len(a.Earlier) == 0 // all answers are given again: only those of pages are stored, which have bodies
+	another := r.Status == writer.StatusPending || since && !given && (c.embedded || at.After(a.Ended))
+	later := since && (status == writer.StatusFailed || status == writer.StatusPending)
+	if !another && !later {
 		return false
 	}
 	return !slices.ContainsFunc(rows, func(got row) bool {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"syscall"
@@ -52,7 +51,7 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 	if err != nil {
 		return report, err
 	}
-	report = Report{Figures: Figures{Statuses: make(map[writer.Status]int64)}, Findings: []Finding{}}
+	report = Report{Counts: Counts{Statuses: make(map[writer.Status]int64)}, Findings: []Finding{}}
 	shards, err := record.ReadShards(ctx, o.Output)
 	if err != nil {
 		return report, err
@@ -69,16 +68,16 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 
 // verify verifies a file, or a folder of parts. What is not checked is that of a shard, whose name it begins with, or "".
 func (o Options) verify(ctx context.Context, path string, account *record.Account, report *Report, shard string) error {
-	v := &verification{Options: o, path: path, account: account, report: report, shard: shard, Figures: Figures{Statuses: make(map[writer.Status]int64)}}
+	v := &verification{Options: o, path: path, account: account, report: report, shard: shard, Counts: Counts{Statuses: make(map[writer.Status]int64)}}
 	err := v.run(ctx)
-	report.Figures.add(v.Figures)
+	report.Counts.add(v.Counts)
 	return err
 }
 
 // verification is the state of Options.verify.
 type verification struct {
 	Options
-	Figures  // of this output
+	Counts   // of this output
 	path     string
 	account  *record.Account // nil for none
 	report   *Report
@@ -229,7 +228,7 @@ func (v *verification) countRows(ctx context.Context) error {
 		v.Answers, v.NotCompared = c.OK+c.Empty+c.Rejected, c.Pending
 		return nil
 	}
-	n := counter{Figures: &v.Figures, gaps: v.account != nil && (v.account.Settings.Shard != "" || v.account.Settings.Sample > 0)}
+	n := counter{Counts: &v.Counts, gaps: v.account != nil && (v.account.Settings.Shard != "" || v.account.Settings.Sample > 0)}
 	for _, p := range v.parts {
 		err := n.count(ctx, p.Part)
 		if ctx.Err() != nil {
@@ -248,17 +247,18 @@ func (v *verification) countRows(ctx context.Context) error {
 
 // statusesOf are the records by status.
 func statusesOf(c record.Snapshot) map[writer.Status]int64 {
-	statuses := map[writer.Status]int64{
-		writer.StatusOK: c.OK, writer.StatusEmpty: c.Empty, writer.StatusRejected: c.Rejected,
-		writer.StatusFailed: c.Failed, writer.StatusInvalid: c.Invalid, writer.StatusBlank: c.Blank, writer.StatusPending: c.Pending,
+	statuses := make(map[writer.Status]int64)
+	for _, status := range writer.Statuses {
+		if n := *c.WithStatus(status); n > 0 {
+			statuses[status] = n
+		}
 	}
-	maps.DeleteFunc(statuses, func(_ writer.Status, n int64) bool { return n == 0 })
 	return statuses
 }
 
 // counter counts the records of an output.
 type counter struct {
-	*Figures
+	*Counts
 	gaps   bool  // some records are those of other shards, or are not in the sample
 	record int64 // the last one
 	odd    int64 // the first record of a file that is out of order; 0 for none
@@ -289,9 +289,8 @@ func (v *verification) checkCounts() {
 	compare := func(what string, want, got int64) { expect(v.report, "", what+", by the account", want, got) }
 	compare("records", c.Written, v.Records)
 	compare("rows", c.Rows, v.Rows)
-	statuses := statusesOf(c)
 	for _, status := range writer.Statuses {
-		compare("records "+string(status), statuses[status], v.Statuses[status])
+		compare("records "+string(status), *c.WithStatus(status), v.Statuses[status])
 	}
 	audit, again := v.account.Free, v.again.Free
 	if v.Run.Free.Model != nil && again != nil {
