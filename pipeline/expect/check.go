@@ -17,22 +17,21 @@ import (
 
 // figures are the figures of an output.
 type figures struct {
-	summary             report.Summary
-	records, categories int64
-	confidence          float64 // mean over confident records
-	confident           int64   // records with a confidence
-	compared            *diff.Summary
+	records, rows, categories int64
+	statuses                  record.Statuses
+	confidence                float64 // mean over confident records
+	confident                 int64   // records with a confidence
+	compared                  *diff.Summary
 }
 
 // Check compares an output with a list of expectations. Without an earlier output, expectations that compare with one are met.
 // temp is the folder for temporary files; "" for the system's. An error is one of reading, not an expectation that is not met.
 func Check(ctx context.Context, list []Expectation, output diff.Side, earlier *diff.Side, temp string) ([]record.Expected, error) {
-	f := figures{}
-	var err error
-	if f.summary, err = report.Summarize(ctx, output.Parts); err != nil {
+	summary, err := report.Summarize(ctx, output.Parts)
+	if err != nil {
 		return nil, err
 	}
-	f.add()
+	f := figuresOf(summary)
 	if earlier != nil && slices.ContainsFunc(list, Expectation.Compares) {
 		compared, err := diff.Run(ctx, diff.Options{Old: *earlier, New: output, Level: writer.MaxLevels, Temp: temp})
 		if err != nil {
@@ -46,7 +45,7 @@ func Check(ctx context.Context, list []Expectation, output diff.Side, earlier *d
 			results = append(results, record.Expected{Expectation: e.String(), Value: "not compared, there is no earlier output", Met: true})
 			continue
 		}
-		results = append(results, e.result(figureOf(e.Figure).of(&f)))
+		results = append(results, e.result(f.value(e.Figure)))
 	}
 	return results, nil
 }
@@ -108,12 +107,17 @@ func Broken(results []record.Expected) bool {
 	return slices.ContainsFunc(results, func(r record.Expected) bool { return !r.Met })
 }
 
-// add sums the classifications of the summary.
-func (f *figures) add() {
-	sum := 0.0
-	for _, c := range f.summary.Classifications {
+// figuresOf sums the classifications of a summary.
+func figuresOf(s report.Summary) *figures {
+	f, sum := &figures{rows: s.Rows}, 0.0
+	for _, c := range s.Classifications {
 		f.records += c.Records
 		f.categories += int64(c.Distinct)
+		for _, status := range c.Coverage {
+			if n := f.statuses.WithStatus(status.Status); n != nil {
+				*n += status.Records
+			}
+		}
 		if c.Confidence.Mean == nil {
 			continue
 		}
@@ -125,17 +129,18 @@ func (f *figures) add() {
 		sum += *c.Confidence.Mean * float64(known)
 	}
 	f.confidence = sum / float64(max(1, f.confident))
+	return f
 }
 
-// status returns the number of records with one of the statuses.
-func (f *figures) status(names ...writer.Status) value {
+// value returns the value of a figure.
+func (f *figures) value(name string) value {
+	figure := figureOf(name)
+	if figure.of != nil {
+		return figure.of(f)
+	}
 	n := int64(0)
-	for _, c := range f.summary.Classifications {
-		for _, s := range c.Coverage {
-			if slices.Contains(names, s.Status) {
-				n += s.Records
-			}
-		}
+	for _, status := range figure.statuses {
+		n += *f.statuses.WithStatus(status)
 	}
 	return part(n, f.records)
 }

@@ -2,11 +2,8 @@ package expect
 
 import (
 	"math"
-	"slices"
 
 	"github.com/bulkcat/bulkcat/pipeline/record"
-	"github.com/bulkcat/bulkcat/pipeline/report"
-	"github.com/bulkcat/bulkcat/writer"
 )
 
 // Early predicts from the first records of an output that an expectation will not be met. It judges numbers and shares of
@@ -39,11 +36,11 @@ func (e *Early) Check(first record.Statuses, all int64) error {
 		return nil
 	}
 	e.next = n + n/lookAgain
-	f := figuresOf(first)
+	f := figures{records: n, statuses: first}
 	var hopeless []record.Expected
 	for _, x := range e.list {
-		if f.has(x.Figure) && !x.possible(figureOf(x.Figure).of(&f), float64(all)) {
-			result := x.result(figureOf(x.Figure).of(&f))
+		if figureOf(x.Figure).statuses != nil && !x.possible(f.value(x.Figure), float64(all)) {
+			result := x.result(f.value(x.Figure))
 			result.Value, result.Met = result.Value+" so far", false
 			hopeless = append(hopeless, result)
 		}
@@ -52,22 +49,6 @@ func (e *Early) Check(first record.Statuses, all int64) error {
 		return nil
 	}
 	return &BrokenError{Results: hopeless, Held: true, Early: true}
-}
-
-// figuresOf returns figures that have the statuses alone.
-func figuresOf(s record.Statuses) figures {
-	var coverage []report.Coverage
-	for _, status := range writer.Statuses {
-		coverage = append(coverage, report.Coverage{Status: status, Records: *s.WithStatus(status)})
-	}
-	return figures{records: s.Sum(), summary: report.Summary{Classifications: []report.Classification{{Records: s.Sum(), Coverage: coverage}}}}
-}
-
-// has reports whether the statuses determine a figure.
-func (f *figures) has(figure string) bool {
-	return figure == "unanswered" || slices.ContainsFunc(f.summary.Classifications[0].Coverage, func(c report.Coverage) bool {
-		return string(c.Status) == figure
-	})
 }
 
 // possible reports whether the output may still meet the expectation. v is the value of the first records; all is the number of

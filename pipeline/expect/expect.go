@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/writer"
 )
 
 // Expectation is a condition on a figure of an output.
@@ -23,26 +24,28 @@ type Expectation struct {
 // figure is a property of an output.
 type figure struct {
 	name, text string
-	of         func(*figures) value
-	earlier    bool // compares with an earlier output
+	statuses   []writer.Status        // of the records that it counts, or else
+	of         func(f *figures) value // its value
+	earlier    bool                   // compares with an earlier output
 }
 
 // all are the figures. A record counts once per classification.
 var all = []figure{
-	{"records", "records of the output", func(f *figures) value { return count(f.records) }, false},
-	{"rows", "rows of the output", func(f *figures) value { return count(f.summary.Rows) }, false},
-	{"ok", "records with a category", func(f *figures) value { return f.status("ok") }, false},
-	{"empty", "records for which no category fits", func(f *figures) value { return f.status("empty") }, false},
-	{"rejected", "records that the service refuses", func(f *figures) value { return f.status("rejected") }, false},
-	{"failed", "records whose attempts have failed", func(f *figures) value { return f.status("failed") }, false},
-	{"invalid", "records that cannot be asked", func(f *figures) value { return f.status("invalid") }, false},
-	{"blank", "records without an input", func(f *figures) value { return f.status("blank") }, false},
-	{"pending", "records that are not asked yet", func(f *figures) value { return f.status("pending") }, false},
-	{"unanswered", "rejected, failed, invalid or pending records", func(f *figures) value { return f.status("rejected", "failed", "invalid", "pending") }, false},
-	{"categories", "distinct categories of all ranks", func(f *figures) value { return count(f.categories) }, false},
-	{"confidence.mean", "mean confidence of the first categories", func(f *figures) value { return value{number: f.confidence, known: f.confident > 0} }, false},
-	{"changed", "inputs of both outputs with another status or first category than in the earlier output", func(f *figures) value { return f.changed() }, true},
-	{"new_categories", "first categories that the earlier output does not have", func(f *figures) value { return f.newCategories() }, true},
+	{name: "records", text: "records of the output", of: func(f *figures) value { return count(f.records) }},
+	{name: "rows", text: "rows of the output", of: func(f *figures) value { return count(f.rows) }},
+	{name: "ok", text: "records with a category", statuses: []writer.Status{writer.StatusOK}},
+	{name: "empty", text: "records for which no category fits", statuses: []writer.Status{writer.StatusEmpty}},
+	{name: "rejected", text: "records that the service refuses", statuses: []writer.Status{writer.StatusRejected}},
+	{name: "failed", text: "records whose attempts have failed", statuses: []writer.Status{writer.StatusFailed}},
+	{name: "invalid", text: "records that cannot be asked", statuses: []writer.Status{writer.StatusInvalid}},
+	{name: "blank", text: "records without an input", statuses: []writer.Status{writer.StatusBlank}},
+	{name: "pending", text: "records that are not asked yet", statuses: []writer.Status{writer.StatusPending}},
+	{name: "unanswered", text: "rejected, failed, invalid or pending records",
+		statuses: []writer.Status{writer.StatusRejected, writer.StatusFailed, writer.StatusInvalid, writer.StatusPending}},
+	{name: "categories", text: "distinct categories of all ranks", of: func(f *figures) value { return count(f.categories) }},
+	{name: "confidence.mean", text: "mean confidence of the first categories", of: func(f *figures) value { return value{number: f.confidence, known: f.confident > 0} }},
+	{name: "changed", text: "inputs of both outputs with another status or first category than in the earlier output", of: (*figures).changed, earlier: true},
+	{name: "new_categories", text: "first categories that the earlier output does not have", of: (*figures).newCategories, earlier: true},
 }
 
 // Figures returns the name and the description of each figure.

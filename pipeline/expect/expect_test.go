@@ -70,46 +70,46 @@ func TestFigures(t *testing.T) {
 			Confidence: report.Distribution{Mean: &mean, Bins: [20]int64{10: 4}}},
 		{Name: "b", Records: 6, Distinct: 2, Coverage: []report.Coverage{{Status: "ok", Records: 5}, {Status: "invalid", Records: 1}}},
 	}
-	full := figures{summary: report.Summary{Rows: 20, Classifications: classes}, compared: &diff.Summary{
+	full := figuresOf(report.Summary{Rows: 20, Classifications: classes})
+	full.compared = &diff.Summary{
 		Unchanged: 6, Changes: map[diff.Kind]int64{diff.Category: 2, diff.Status: 1, diff.Confidence: 1, diff.Added: 5, diff.Removed: 7},
 		Moves: []diff.Move{{Classification: "a", Old: "x", New: "x"}, {Classification: "a", Old: "x", New: "y"}, {Classification: "a", Old: diff.Absent, New: "z"}, {Classification: "b", Old: "y", New: diff.NoCategory}},
-	}}
-	full.add()
-	empty := figures{compared: &diff.Summary{Moves: []diff.Move{{Old: diff.Others, New: diff.Others}}}}
-	empty.add()
+	}
+	empty := figuresOf(report.Summary{})
+	empty.compared = &diff.Summary{Moves: []diff.Move{{Old: diff.Others, New: diff.Others}}}
 	tests := []struct {
 		text, value string
 		met         bool
 		of          *figures
 	}{
-		{"records == 12", "12", true, &full},
-		{"rows > 20", "20", false, &full},
-		{"ok >= 75%", "75% (9 of 12)", true, &full},
-		{"ok > 9", "9", false, &full},
-		{"failed <= 16%", "16.67% (2 of 12)", false, &full},
-		{"unanswered < 4", "3", true, &full},
-		{"empty == 0", "0", true, &full},
-		{"rejected == 0%", "0% (0 of 12)", true, &full},
-		{"pending <= 0", "0", true, &full},
-		{"categories <= 5", "5", true, &full},
-		{"confidence.mean >= 0.5", "0.5000", true, &full},
-		{"confidence.mean >= 50.1%", "50%", false, &full},
-		{"changed <= 30%", "30% (3 of 10)", true, &full},
-		{"changed <= 2", "3", false, &full},
-		{"new_categories <= 2", "2", true, &full},
-		{"records >= 1", "0", false, &empty},
-		{"ok >= 0%", "unknown", false, &empty},
-		{"failed <= 100%", "unknown", false, &empty},
-		{"confidence.mean >= 0", "unknown", false, &empty},
-		{"changed <= 100%", "unknown", false, &empty},
-		{"new_categories >= 0", "unknown", false, &empty},
+		{"records == 12", "12", true, full},
+		{"rows > 20", "20", false, full},
+		{"ok >= 75%", "75% (9 of 12)", true, full},
+		{"ok > 9", "9", false, full},
+		{"failed <= 16%", "16.67% (2 of 12)", false, full},
+		{"unanswered < 4", "3", true, full},
+		{"empty == 0", "0", true, full},
+		{"rejected == 0%", "0% (0 of 12)", true, full},
+		{"pending <= 0", "0", true, full},
+		{"categories <= 5", "5", true, full},
+		{"confidence.mean >= 0.5", "0.5000", true, full},
+		{"confidence.mean >= 50.1%", "50%", false, full},
+		{"changed <= 30%", "30% (3 of 10)", true, full},
+		{"changed <= 2", "3", false, full},
+		{"new_categories <= 2", "2", true, full},
+		{"records >= 1", "0", false, empty},
+		{"ok >= 0%", "unknown", false, empty},
+		{"failed <= 100%", "unknown", false, empty},
+		{"confidence.mean >= 0", "unknown", false, empty},
+		{"changed <= 100%", "unknown", false, empty},
+		{"new_categories >= 0", "unknown", false, empty},
 	}
 	for _, tt := range tests {
 		e, err := Parse(tt.text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r := e.result(figureOf(e.Figure).of(tt.of)); r.Value != tt.value || r.Met != tt.met {
+		if r := e.result(tt.of.value(e.Figure)); r.Value != tt.value || r.Met != tt.met {
 			t.Errorf("%s: %s, %v; want %s, %v", tt.text, r.Value, r.Met, tt.value, tt.met)
 		}
 	}

@@ -64,7 +64,11 @@ const recordName = "record"
 func Rows(ctx context.Context, parts []Part, columns ...writer.ColumnID) iter.Seq2[*writer.Row, error] {
 	return func(yield func(*writer.Row, error) bool) {
 		for _, p := range parts {
-			if !eachRow(ctx, p, columns, yield) {
+			more, err := eachRow(ctx, p, columns, yield)
+			if err != nil {
+				yield(nil, p.failed(err))
+			}
+			if err != nil || !more {
 				return
 			}
 		}
@@ -75,24 +79,20 @@ func Rows(ctx context.Context, parts []Part, columns ...writer.ColumnID) iter.Se
 const ctxStride = 1024
 
 // eachRow yields the rows of a file. It reports whether there may be more.
-func eachRow(ctx context.Context, p Part, columns []writer.ColumnID, yield func(*writer.Row, error) bool) bool {
-	fail := func(err error) bool {
-		yield(nil, p.failed(err))
-		return false
-	}
+func eachRow(ctx context.Context, p Part, columns []writer.ColumnID, yield func(*writer.Row, error) bool) (more bool, err error) {
 	if err := context.Cause(ctx); err != nil {
-		return fail(err)
+		return false, err
 	}
 	in, l, err := openRows(ctx, p, columns)
 	if err != nil {
-		return fail(err)
+		return false, err
 	}
 	defer in.Close() // only read from
 	var row writer.Row
 	for {
 		record, err := in.Read()
 		if err == io.EOF {
-			return true
+			return true, nil
 		}
 		if err == nil {
 			err = record.Err
@@ -103,11 +103,8 @@ func eachRow(ctx context.Context, p Part, columns []writer.ColumnID, yield func(
 		if err == nil {
 			err = l.set(&row, &record)
 		}
-		if err != nil {
-			return fail(err)
-		}
-		if !yield(&row, nil) {
-			return false
+		if err != nil || !yield(&row, nil) {
+			return false, err
 		}
 	}
 }

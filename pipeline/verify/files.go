@@ -21,7 +21,7 @@ type part struct {
 	sha256 string
 	again  writer.File // the file that the run writes; zero if the run was not written again
 
-	compared bool // row by row
+	reading
 }
 
 // isSame reports whether the file is the one that the run writes.

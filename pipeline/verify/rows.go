@@ -25,7 +25,7 @@ type comparison struct {
 
 	first   writer.Row // of the present group
 	group   []row
-	present *file // nil before the first
+	present *part // nil before the first
 }
 
 // row has the values of a row: see writer.Values.
@@ -118,8 +118,8 @@ func (c *comparison) end() {
 	} else if r.Status.HasInput() {
 		c.Answers++
 	}
-	f := c.open(c.partOf(r.Record))
-	if f == nil || f.found {
+	f := c.partOf(r.Record)
+	if !c.open(f) || f.found {
 		return
 	}
 	f.last = r.Record
@@ -148,7 +148,7 @@ func (c *comparison) end() {
 
 // takeTime gives the rows of a record the time of those that are there, if that is in the run: the embedded service stores
 // only its answers from pages, and gives the others again at another time.
-func (c *comparison) takeTime(f *file, rows, found []row) {
+func (c *comparison) takeTime(f *part, rows, found []row) {
 	a, at := c.account, f.takenAt
 	began := a.Started
 	if len(a.Earlier) > 0 {
@@ -170,7 +170,8 @@ func (c *comparison) takeTime(f *file, rows, found []row) {
 func (c *comparison) mayDiffer(r *writer.Row, want row, status writer.Status, rows []row) bool {
 	a, at := c.account, r.AnsweredAt
 	since := at.After(a.Started)
-	given := c.embedded && a.Counts.Bytes+a.Counts.FromStore == 0 && len(a.Earlier) == 0 // all answers are given again: only those of pages are stored, which have bodies
+	// Only answers of pages have bodies, and are stored: without any, the embedded service gives all answers again.
+	given := c.embedded && a.Counts.Bytes+a.Counts.FromStore == 0 && len(a.Earlier) == 0
 	another := r.Status == writer.StatusPending || since && !given && (c.embedded || at.After(a.Ended))
 	later := since && (status == writer.StatusFailed || status == writer.StatusPending)
 	if !another && !later {
@@ -218,9 +219,8 @@ func (c *comparison) partOf(number int64) *part {
 	return c.partAt(outputs[i].Name)
 }
 
-// file is a file that differs, read record by record.
-type file struct {
-	*part
+// reading is the state of a part that differs, while it is read record by record.
+type reading struct {
 	pull func() (*readback.Group, error, bool)
 	stop func()
 	next *readback.Group // nil at the end, and where the file cannot be read
@@ -233,91 +233,88 @@ type file struct {
 	excused bool          // a record may differ
 }
 
-// open returns the file of a part, to which the rows come in order; nil if the part need not be compared. It ends the comparison
-// of the file before.
-func (c *comparison) open(p *part) *file {
-	f := c.present
-	if f != nil && f.part == p {
-		return f
+// open opens a part, to which the rows come in order, and ends the comparison of the one before. It reports whether the part is
+// compared.
+func (c *comparison) open(p *part) bool {
+	if p != nil && c.present == p {
+		return true
 	}
-	if f != nil {
-		f.close(c)
+	if c.present != nil {
+		c.present.close(c)
 	}
-	if c.present = nil; p == nil || p.want == nil || p.isSame() || p.compared {
-		return nil
+	if c.present = nil; p == nil || p.want == nil || p.isSame() || p.stop != nil {
+		return false
 	}
-	p.compared = true
-	f = &file{part: p, last: p.want.FirstRecord}
-	c.present = f
-	if names := f.names(c); f.err == nil && names != nil && !slices.Equal(names, c.names) {
-		f.find(c, f.last, "columns", strings.Join(c.names, ","), strings.Join(names, ","))
+	c.present, p.last = p, p.want.FirstRecord
+	if names := p.names(c); p.err == nil && names != nil && !slices.Equal(names, c.names) {
+		p.find(c, p.last, "columns", strings.Join(c.names, ","), strings.Join(names, ","))
 	}
-	f.pull, f.stop = iter.Pull2(readback.Groups(c.ctx, []readback.Part{p.Part}))
-	if f.err == nil {
-		f.advance()
+	p.pull, p.stop = iter.Pull2(readback.Groups(c.ctx, []readback.Part{p.Part}))
+	if p.err == nil {
+		p.advance()
 	}
-	return f
+	return true
 }
 
 // names are the names of the columns; nil for JSONL without rows.
-func (f *file) names(c *comparison) (names []string) {
-	in, err := readback.Open(c.ctx, f.Part)
+func (p *part) names(c *comparison) (names []string) {
+	in, err := readback.Open(c.ctx, p.Part)
 	if err != nil {
-		f.err = err
+		p.err = err
 		return nil
 	}
 	defer in.Close() // only read from
 	for _, name := range in.Columns() {
-		if f.Escaped {
+		if p.Escaped {
 			name = writer.UnescapeFormula(name)
 		}
 		names = append(names, name)
 	}
-	if strings.HasPrefix(string(f.Format), string(writer.JSONL)) && len(names) > len(c.names) {
+	if strings.HasPrefix(string(p.Format), string(writer.JSONL)) && len(names) > len(c.names) {
 		names = names[:len(c.names)] // the members after these are not the run's; a record that lacks a column differs
 	}
 	return names
 }
 
-func (f *file) advance() { f.next, f.err, _ = f.pull() }
+func (p *part) advance() { p.next, p.err, _ = p.pull() }
 
 // head is the next row; nil if there is none.
-func (f *file) head(c *comparison) row {
-	if f.next == nil {
+func (p *part) head(c *comparison) row {
+	if p.next == nil {
 		return nil
 	}
-	return c.appendRead(nil, f.next.Rows[0])[0]
+	return c.appendRead(nil, p.next.Rows[0])[0]
 }
 
 // take takes the rows of the next group.
-func (f *file) take(c *comparison) (rows []row) {
-	f.taken, f.takenAt = f.next.Rows[0].Status, f.next.Rows[0].AnsweredAt
-	for i := range f.next.Rows {
-		rows = c.appendRead(rows, f.next.Rows[i])
+func (p *part) take(c *comparison) (rows []row) {
+	p.taken, p.takenAt = p.next.Rows[0].Status, p.next.Rows[0].AnsweredAt
+	for i := range p.next.Rows {
+		rows = c.appendRead(rows, p.next.Rows[i])
 	}
-	f.advance()
+	p.advance()
 	return rows
 }
 
-func (f *file) find(c *comparison, number int64, what, expected, got string) {
-	f.found = true
-	c.report.add(Finding{File: f.Path, Record: number, What: what, Expected: expected, Got: got})
+func (p *part) find(c *comparison, number int64, what, expected, got string) {
+	p.found = true
+	c.report.add(Finding{File: p.Path, Record: number, What: what, Expected: expected, Got: got})
 }
 
 // close ends the comparison after the last row of the run.
-func (f *file) close(c *comparison) {
-	f.stop()
+func (p *part) close(c *comparison) {
+	p.stop()
 	switch version := c.account.Bulkcat; {
-	case f.found:
-	case f.next != nil:
-		f.find(c, f.next.Rows[0].Record, "row", "nothing", f.head(c).String())
-	case f.err != nil:
-		f.find(c, f.last, "content", "a whole file", f.err.Error())
-	case f.excused:
-	case version != c.Run.Program && f.want.SHA256 == f.sha256: // which may write other bytes
-		c.uncheck("the bytes of %s: bulkcat %s has written them, and this is %s; the rows are the same", f.Path, version, c.Run.Program)
+	case p.found:
+	case p.next != nil:
+		p.find(c, p.next.Rows[0].Record, "row", "nothing", p.head(c).String())
+	case p.err != nil:
+		p.find(c, p.last, "content", "a whole file", p.err.Error())
+	case p.excused:
+	case version != c.Run.Program && p.want.SHA256 == p.sha256: // which may write other bytes
+		c.uncheck("the bytes of %s: bulkcat %s has written them, and this is %s; the rows are the same", p.Path, version, c.Run.Program)
 	default:
-		f.find(c, f.want.FirstRecord, "bytes", "those that the run writes", fmt.Sprintf("others, but the rows that are read back are the same, to record %d", f.last))
+		p.find(c, p.want.FirstRecord, "bytes", "those that the run writes", fmt.Sprintf("others, but the rows that are read back are the same, to record %d", p.last))
 	}
 }
 
