@@ -24,11 +24,11 @@ const MaxFindings = 20
 
 // Counts are counts of the output, and of what was compared.
 type Counts struct {
-	Records  int64                   `json:"records"`
-	Statuses map[writer.Status]int64 `json:"statuses"` // records by status, in each classification
-	Rows     int64                   `json:"rows"`
-	Files    int                     `json:"files"`
-	Bytes    int64                   `json:"bytes"`
+	Records  int64           `json:"records"`
+	Statuses record.Statuses `json:"statuses"` // records by status, in each classification
+	Rows     int64           `json:"rows"`
+	Files    int             `json:"files"`
+	Bytes    int64           `json:"bytes"`
 
 	Inputs      int64 `json:"inputs_compared"`  // records of the input whose rows were written again
 	Answers     int64 `json:"answers_compared"` // records with the answer of the run, in each classification
@@ -50,9 +50,7 @@ func (f *Counts) add(shard Counts) {
 	f.Inputs += shard.Inputs
 	f.Answers += shard.Answers
 	f.NotCompared += shard.NotCompared
-	for status, n := range shard.Statuses {
-		f.Statuses[status] += n
-	}
+	f.Statuses.AddAll(shard.Statuses)
 }
 
 // Finding is one difference from an expected value.
@@ -150,7 +148,7 @@ func (r Report) WriteText(out io.Writer) error {
 	}
 	separator := ": "
 	for _, s := range writer.Statuses {
-		if n := r.Statuses[s]; n > 0 {
+		if n := *r.Statuses.WithStatus(s); n > 0 {
 			fmt.Fprintf(&b, "%s%d %s", separator, n, s)
 			separator = ", "
 		}

@@ -51,7 +51,7 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 	if err != nil {
 		return report, err
 	}
-	report = Report{Counts: Counts{Statuses: make(map[writer.Status]int64)}, Findings: []Finding{}}
+	report.Findings = []Finding{}
 	shards, err := record.ReadShards(ctx, o.Output)
 	if err != nil {
 		return report, err
@@ -68,7 +68,7 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 
 // verify verifies a file, or a folder of parts. What is not checked is that of a shard, whose name it begins with, or "".
 func (o Options) verify(ctx context.Context, path string, account *record.Account, report *Report, shard string) error {
-	v := &verification{Options: o, path: path, account: account, report: report, shard: shard, Counts: Counts{Statuses: make(map[writer.Status]int64)}}
+	v := &verification{Options: o, path: path, account: account, report: report, shard: shard}
 	err := v.run(ctx)
 	report.Counts.add(v.Counts)
 	return err
@@ -224,7 +224,7 @@ func (v *verification) countRows(ctx context.Context) error {
 		same = same && p.isSame()
 	}
 	if c := v.again.Counts; same {
-		v.Records, v.Rows, v.Statuses = c.Written, c.Rows, statusesOf(c)
+		v.Records, v.Rows, v.Statuses = c.Written, c.Rows, record.Statuses{ByStatus: c.ByStatus}
 		v.Answers, v.NotCompared = c.OK+c.Empty+c.Rejected, c.Pending
 		return nil
 	}
@@ -243,17 +243,6 @@ func (v *verification) countRows(ctx context.Context) error {
 		n.odd = 0
 	}
 	return nil
-}
-
-// statusesOf are the records by status.
-func statusesOf(c record.Snapshot) map[writer.Status]int64 {
-	statuses := make(map[writer.Status]int64)
-	for _, status := range writer.Statuses {
-		if n := *c.WithStatus(status); n > 0 {
-			statuses[status] = n
-		}
-	}
-	return statuses
 }
 
 // counter counts the records of an output.
@@ -278,7 +267,7 @@ func (c *counter) count(ctx context.Context, p readback.Part) error {
 			}
 		}
 		c.record = row.Record
-		c.Statuses[row.Status]++
+		c.Statuses.Add(row.Status)
 	}
 	return nil
 }
@@ -290,7 +279,7 @@ func (v *verification) checkCounts() {
 	compare("records", c.Written, v.Records)
 	compare("rows", c.Rows, v.Rows)
 	for _, status := range writer.Statuses {
-		compare("records "+string(status), *c.WithStatus(status), v.Statuses[status])
+		compare("records "+string(status), *c.WithStatus(status), *v.Statuses.WithStatus(status))
 	}
 	audit, again := v.account.Free, v.again.Free
 	if v.Run.Free.Model != nil && again != nil {

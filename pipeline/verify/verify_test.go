@@ -41,7 +41,7 @@ func TestBalanced(t *testing.T) {
 				if !r.Balanced || r.Records != 8 || r.Rows != 14 || r.Files != files || r.Bytes == 0 || len(r.Unchecked) > 0 {
 					t.Errorf("got %+v", r)
 				}
-				if r.Inputs != 8 || r.Answers != 7 || r.NotCompared != 0 || r.Statuses[writer.StatusOK] != 5 {
+				if r.Inputs != 8 || r.Answers != 7 || r.NotCompared != 0 || r.Statuses.OK != 5 {
 					t.Errorf("got %+v", r.Counts)
 				}
 			})
@@ -82,7 +82,7 @@ func TestShapesAreBalanced(t *testing.T) {
 						o.Output.Format, o.Output.Shape, o.Output.Top, o.Output.MinConfidence = format, shape.schema.Shape, shape.schema.Top, shape.schema.MinConfidence
 					})
 					r, n := f.verify(), int64(len(classifications))
-					if !r.Balanced || r.Records != 8 || r.Rows != n*shape.rows || r.Statuses[writer.StatusOK] != n*shape.ok || r.Answers != n*7 {
+					if !r.Balanced || r.Records != 8 || r.Rows != n*shape.rows || r.Statuses.OK != n*shape.ok || r.Answers != n*7 {
 						t.Errorf("got %+v", r)
 					}
 				})
@@ -266,7 +266,7 @@ func TestRecordsWithoutAnAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	if r := f.verify(); !r.Balanced || r.NotCompared != 1 || r.Answers != 7 || r.Statuses[writer.StatusFailed] != 1 {
+	if r := f.verify(); !r.Balanced || r.NotCompared != 1 || r.Answers != 7 || r.Statuses.Failed != 1 {
 		t.Errorf("got %+v", r)
 	}
 	path := f.account.Store
