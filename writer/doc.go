@@ -18,6 +18,8 @@
 //     never splits the rows of a record. It publishes the empty file _SUCCESS last: a folder without it is not complete.
 //   - A stream (the path "-") is standard output, where nothing can be published or removed.
 //
+// A [Table] writes rows of another form, such as the changes between two outputs, in the same formats.
+//
 // # Determinism
 //
 // The bytes of a file depend only on its rows, schema and metadata, not on the batches of rows. Each run of invalid UTF-8 is
