@@ -12,18 +12,13 @@ import (
 	"github.com/parquet-go/parquet-go/compress"
 )
 
-// NewCompressor returns a compressor for an extension: "gz", "zst", or "" for no compression. Close ends the compressed stream,
-// but does not close w.
-func NewCompressor(w io.Writer, extension string) (io.WriteCloser, error) {
-	return newCompressor(w, extension)
-}
-
-// compressor compresses text.
+// compressor compresses text. Close ends the compressed stream, but does not close the underlying writer.
 type compressor interface {
 	io.WriteCloser
 	Flush() error
 }
 
+// newCompressor returns a compressor for an extension: "gz", "zst", or "" for no compression.
 func newCompressor(w io.Writer, extension string) (compressor, error) {
 	switch extension {
 	case "":

@@ -25,20 +25,20 @@ const tableGroup = 128 << 10
 // NewTable begins a table.
 func NewTable[R any](out io.Writer, format Format) (*Table[R], error) {
 	content, compression := format.split()
-	compressor, err := NewCompressor(out, compression)
+	compressed, err := newCompressor(out, compression)
 	if err != nil {
 		return nil, err
 	}
-	t := &Table[R]{closers: []func() error{compressor.Close}}
+	t := &Table[R]{closers: []func() error{compressed.Close}}
 	switch content {
 	case CSV, TSV:
-		return t, t.csv(compressor, content)
+		return t, t.csv(compressed, content)
 	case JSONL:
-		e := json.NewEncoder(compressor)
+		e := json.NewEncoder(compressed)
 		e.SetEscapeHTML(false)
 		t.write = func(row R) error { return e.Encode(row) }
 	case Parquet:
-		w := parquet.NewGenericWriter[R](compressor, parquet.MaxRowsPerRowGroup(tableGroup), parquet.Compression(&parquet.Zstd))
+		w := parquet.NewGenericWriter[R](compressed, parquet.MaxRowsPerRowGroup(tableGroup), parquet.Compression(&parquet.Zstd))
 		one := make([]R, 1)
 		t.write = func(row R) error {
 			one[0] = row
