@@ -76,11 +76,11 @@ type optionColumn struct{ option, name string }
 // openLabelled opens an input with columns of labels, and returns the places of these in the fields of a record. The errors are
 // those of reader.Open, and *[OptionError] if a column is missing.
 func openLabelled(ctx context.Context, o reader.Options, columns ...optionColumn) (input *reader.Reader, places []int, err error) {
-	o.Context, o.Missing = ctx, normalize.Normalizer{}.IsMissing
+	o.Missing = normalize.Normalizer{}.IsMissing
 	for _, c := range columns {
 		o.ExtraColumns = append(o.ExtraColumns, c.name)
 	}
-	if input, err = reader.Open(o); err != nil {
+	if input, err = reader.Open(ctx, o); err != nil {
 		missing, ok := errors.AsType[*reader.ColumnError](err)
 		for _, c := range columns {
 			if ok && missing.Option == "ExtraColumns" && missing.Column == c.name {

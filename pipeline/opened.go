@@ -108,9 +108,10 @@ type pass struct {
 // openPass opens the input. What waits for a pipe ends with ctx, and with the pass.
 func openPass(ctx context.Context, o reader.Options, interrupt func()) (*pass, error) {
 	p := &pass{interrupt: interrupt}
-	o.Context, p.stop = context.WithCancel(context.WithoutCancel(ctx))
+	reads, stop := context.WithCancel(context.WithoutCancel(ctx))
+	p.stop = stop
 	defer context.AfterFunc(ctx, p.end)()
-	input, err := reader.Open(o)
+	input, err := reader.Open(reads, o)
 	if err != nil {
 		p.stop()
 		return nil, causeOf(ctx, err)

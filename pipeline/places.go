@@ -72,7 +72,7 @@ func (o *SessionOptions) protect() error {
 			}
 			continue
 		}
-		if files, err := reader.Expand(path, nil); err == nil { // to open the path gives the error
+		if files, err := reader.Expand(path); err == nil { // to open the path gives the error
 			paths = append(paths, files...)
 		}
 	}

@@ -226,7 +226,7 @@ func (r *running) startCount(ctx context.Context) (stop func()) {
 
 // countRecords counts, up to a limit unless it is 0; false if ctx ends or the input cannot be read, of which the run gives the error.
 func countRecords(ctx context.Context, o reader.Options, limit int64) (n int64, ok bool) {
-	input, err := reader.Open(inputsAgain(o))
+	input, err := reader.Open(ctx, inputsAgain(o))
 	if err != nil {
 		return 0, false
 	}

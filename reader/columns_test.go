@@ -34,7 +34,7 @@ func TestColumnNames(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			test.options.Format = "csv"
-			r, err := Open(fromString(test.header+"\n1,2,3\n"[:2*strings.Count(test.header, ",")+2]+"\n", test.options))
+			r, err := Open(t.Context(), fromString(test.header+"\n1,2,3\n"[:2*strings.Count(test.header, ",")+2]+"\n", test.options))
 			if err != nil {
 				if !strings.Contains(err.Error(), test.want) {
 					t.Errorf("got %v, want %s", err, test.want)
@@ -63,7 +63,7 @@ func TestExtraColumnNames(t *testing.T) {
 	if _, found := r.Place("title"); found {
 		t.Error("title is found")
 	}
-	_, err := Open(fromString(content, Options{Format: "csv", Candidates: candidates, ExtraColumns: []string{"brand"}}))
+	_, err := Open(t.Context(), fromString(content, Options{Format: "csv", Candidates: candidates, ExtraColumns: []string{"brand"}}))
 	if err == nil || !strings.Contains(err.Error(), `column "brand" may be any of Brand, BRAND (columns: domain, Product Name, ID, Brand, BRAND)`) {
 		t.Errorf("got %v", err)
 	}
@@ -98,7 +98,7 @@ func TestExtraColumnNamesOfParquet(t *testing.T) {
 	if err := parquet.WriteFile(path, rows); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Open(Options{Paths: []string{path}, Candidates: candidates, ExtraColumns: []string{"brand"}})
+	_, err := Open(t.Context(), Options{Paths: []string{path}, Candidates: candidates, ExtraColumns: []string{"brand"}})
 	column, ok := errors.AsType[*ColumnError](err)
 	if !ok || len(column.Matches) != 2 || column.OptionName() != "reader.ExtraColumns" {
 		t.Errorf("got %v", err)

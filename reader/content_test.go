@@ -83,7 +83,7 @@ func TestZippedList(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			wantRefused(t, fromString(test.content, Options{}), "-", "is a")
 			got := ""
-			r, err := Open(Options{Paths: []string{writeFile(t, "in.zip", test.content)}, Candidates: candidates})
+			r, err := Open(t.Context(), Options{Paths: []string{writeFile(t, "in.zip", test.content)}, Candidates: candidates})
 			if err == nil {
 				defer r.Close()
 				var records []Record
@@ -165,7 +165,7 @@ func TestOtherKindsAreRefused(t *testing.T) {
 
 func wantRefused(t *testing.T, o Options, file, want string) {
 	t.Helper()
-	r, err := Open(o)
+	r, err := Open(t.Context(), o)
 	if err == nil {
 		r.Close()
 	}
@@ -217,7 +217,7 @@ func TestFolders(t *testing.T) {
 			}
 			for _, path := range []string{dir, filepath.Dir(dir) + "/i*"} {
 				var got string
-				r, err := Open(Options{Paths: []string{path}, Candidates: candidates})
+				r, err := Open(t.Context(), Options{Paths: []string{path}, Candidates: candidates})
 				if err == nil {
 					var names []string
 					for _, f := range r.Files() {

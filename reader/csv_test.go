@@ -202,7 +202,7 @@ func TestCSVStrayQuotesAreLinear(t *testing.T) {
 func readInTime(t *testing.T, o Options) {
 	t.Helper()
 	deadline := time.Now().Add(time.Minute)
-	r, err := Open(o)
+	r, err := Open(t.Context(), o)
 	if err != nil {
 		return // Open refused the input
 	}

@@ -118,7 +118,7 @@ func recordsOf(t *testing.T, content string, o Options) ([]Record, error) {
 	} else if err := os.WriteFile(o.Paths[0], []byte(content), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	r, err := Open(o)
+	r, err := Open(t.Context(), o)
 	if err != nil {
 		return nil, err
 	}

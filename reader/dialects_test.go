@@ -56,7 +56,7 @@ func TestRandomDialects(t *testing.T) {
 func readDialect(t *testing.T, g *dialectGenerator, content string) (inputs []string, said bool, err error) {
 	t.Helper()
 	var log bytes.Buffer
-	r, err := Open(Options{
+	r, err := Open(t.Context(), Options{
 		Paths: []string{writeFile(t, g.name, content)}, Candidates: titles, Dialect: g.stated,
 		Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})

@@ -58,7 +58,7 @@ func TestOpenErrors(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			r, err := Open(test.options)
+			r, err := Open(t.Context(), test.options)
 			if err == nil {
 				r.Close()
 				t.Fatalf("no error, want %s", test.want)
@@ -71,16 +71,16 @@ func TestOpenErrors(t *testing.T) {
 }
 
 func TestErrorsAreTyped(t *testing.T) {
-	_, err := Open(Options{Paths: []string{"missing.csv"}})
+	_, err := Open(t.Context(), Options{Paths: []string{"missing.csv"}})
 	var openError *OpenError
 	if !errors.As(err, &openError) || openError.Path != "missing.csv" || !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing file: %#v", err)
 	}
-	_, err = Open(Options{Paths: []string{"no*such"}})
+	_, err = Open(t.Context(), Options{Paths: []string{"no*such"}})
 	if !errors.As(err, &openError) || openError.Path != "no*such" || !errors.Is(err, ErrNoMatch) {
 		t.Errorf("glob: %#v", err)
 	}
-	_, err = Open(fromString("a,b\n", Options{Format: "csv", Columns: []string{"c"}}))
+	_, err = Open(t.Context(), fromString("a,b\n", Options{Format: "csv", Columns: []string{"c"}}))
 	var columnError *ColumnError
 	if !errors.As(err, &columnError) || columnError.Column != "c" || len(columnError.Columns) != 2 {
 		t.Errorf("column: %#v", err)
@@ -93,7 +93,7 @@ func TestErrorsAreTyped(t *testing.T) {
 }
 
 func TestWideTableIsListedInPart(t *testing.T) {
-	_, err := Open(fromString(strings.Repeat("c,", 999)+"c\n", Options{Format: "csv", Columns: []string{"x"}}))
+	_, err := Open(t.Context(), fromString(strings.Repeat("c,", 999)+"c\n", Options{Format: "csv", Columns: []string{"x"}}))
 	if got := err.Error(); !strings.Contains(got, "c_30 and 970 more") || len(got) > 500 {
 		t.Errorf("got %s", got)
 	}
@@ -146,7 +146,7 @@ func TestReadErrorInTheBeginning(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := Open(Options{Paths: []string{"-"}, Stdin: test.stdin, Candidates: candidates})
+			_, err := Open(t.Context(), Options{Paths: []string{"-"}, Stdin: test.stdin, Candidates: candidates})
 			var readError *ReadError
 			if !errors.As(err, &readError) || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want a ReadError with %q", err, test.want)

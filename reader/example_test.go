@@ -1,6 +1,7 @@
 package reader_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +17,7 @@ func Example() {
 2,"unclosed.com
 3,example.org
 `
-	r, err := reader.Open(reader.Options{
+	r, err := reader.Open(context.Background(), reader.Options{
 		Paths:      []string{"-"},
 		Stdin:      strings.NewReader(table),
 		Candidates: []string{"domain", "url"},
@@ -50,7 +51,7 @@ func Example() {
 
 // Options.ExtraColumns makes later keys and dotted paths of JSONL columns.
 func ExampleReader_Columns() {
-	r, err := reader.Open(reader.Options{
+	r, err := reader.Open(context.Background(), reader.Options{
 		Paths:        []string{"-"},
 		Stdin:        strings.NewReader(`{"url":"https://a.example","shop":{"id":7}}` + "\n"),
 		Candidates:   []string{"url"},
@@ -72,7 +73,7 @@ func ExampleReader_Columns() {
 
 // The type of an error of Open says which option to change.
 func ExampleOpen() {
-	_, err := reader.Open(reader.Options{Paths: []string{"-"}, Stdin: strings.NewReader("id,site\n1,a.example\n"), Format: "csv", Candidates: []string{"url"}})
+	_, err := reader.Open(context.Background(), reader.Options{Paths: []string{"-"}, Stdin: strings.NewReader("id,site\n1,a.example\n"), Format: "csv", Candidates: []string{"url"}})
 	var missing *reader.ColumnError
 	if errors.As(err, &missing) {
 		fmt.Println(missing.Columns)

@@ -103,7 +103,7 @@ func TestExcelBombs(t *testing.T) {
 			path := writeFile(t, "in.xlsx", archived(t, test.parts))
 			test.parts = nil
 			before := allocated()
-			r, err := Open(Options{Paths: []string{path}, Candidates: candidates})
+			r, err := Open(t.Context(), Options{Paths: []string{path}, Candidates: candidates})
 			if err == nil {
 				defer r.Close()
 				_, err = drain(r)
@@ -142,7 +142,7 @@ func TestExcelDamagedFile(t *testing.T) {
 		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		r, err := Open(Options{Paths: []string{path}, Candidates: candidates})
+		r, err := Open(t.Context(), Options{Paths: []string{path}, Candidates: candidates})
 		if err != nil {
 			return "", err
 		}

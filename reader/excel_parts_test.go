@@ -77,7 +77,7 @@ func archived(t testing.TB, parts map[string]string) string {
 // readExcel returns the records of a workbook up to its end or an error, which may be that of Open.
 func readExcel(t testing.TB, parts map[string]string) ([]Record, error) {
 	t.Helper()
-	r, err := Open(Options{Paths: []string{writeFile(t, "in.xlsx", archived(t, parts))}, Candidates: candidates})
+	r, err := Open(t.Context(), Options{Paths: []string{writeFile(t, "in.xlsx", archived(t, parts))}, Candidates: candidates})
 	if err != nil {
 		return nil, err
 	}

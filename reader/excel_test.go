@@ -45,7 +45,7 @@ func TestExcelSheets(t *testing.T) {
 	if got, want := summary(readAll(t, r)), "2 a.example\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	_, err := Open(Options{Paths: []string{catalog}, Sheet: "Sites", Candidates: candidates})
+	_, err := Open(t.Context(), Options{Paths: []string{catalog}, Sheet: "Sites", Candidates: candidates})
 	option, ok := errors.AsType[*OptionError](err)
 	if !ok || option.Option != "Sheet" || !strings.Contains(err.Error(), `has no sheet "Sites"; its sheets: Catalog, Websites`) {
 		t.Errorf("unknown sheet: %v", err)

@@ -60,13 +60,13 @@ func FuzzCSV(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, content string) {
 		o := Options{Format: "csv", Columns: []string{"1"}, Encoding: "utf-8", Dialect: Dialect{Delimiter: ",", Header: NoHeader, Strict: true}}
-		r, err := Open(fromString(content, o))
+		r, err := Open(t.Context(), fromString(content, o))
 		if err != nil {
 			return // too many rows are malformed
 		}
 		strict := checkRecords(t, r, content)
 		o.Dialect.Strict = false
-		if r, err = Open(fromString(content, o)); err != nil {
+		if r, err = Open(t.Context(), fromString(content, o)); err != nil {
 			t.Fatalf("strict mode reads what is refused without: %v", err)
 		}
 		records := checkRecords(t, r, content)
@@ -120,7 +120,7 @@ func FuzzCSVResync(f *testing.F) {
 		const good = "\nlast,1\nlast,2\n"
 		for _, strict := range []bool{false, true} {
 			o := Options{Format: "csv", Candidates: candidates, Encoding: "utf-8", Dialect: Dialect{Delimiter: ",", Strict: strict}}
-			r, err := Open(fromString("domain,n\n"+content+good, o))
+			r, err := Open(t.Context(), fromString("domain,n\n"+content+good, o))
 			if _, refused := errors.AsType[*UnsupportedError](err); refused {
 				return
 			}
@@ -170,7 +170,7 @@ func FuzzJSONL(f *testing.F) {
 		f.Add(seed, "a.b")
 	}
 	f.Fuzz(func(t *testing.T, content, column string) {
-		r, err := Open(fromString(content, Options{Format: "jsonl", Columns: []string{column}, ExtraColumns: []string{strings.ToValidUTF8(column, "")}}))
+		r, err := Open(t.Context(), fromString(content, Options{Format: "jsonl", Columns: []string{column}, ExtraColumns: []string{strings.ToValidUTF8(column, "")}}))
 		if err != nil {
 			return
 		}
@@ -192,7 +192,7 @@ func FuzzFeed(f *testing.F) {
 			return "<rss><channel>\n<item><title>" + title + "</title></item>\n<item><title>b</title></item></channel></rss>"
 		}
 		o := Options{Format: "xml", Columns: []string{"title"}, Encoding: "utf-8"}
-		if r, err := Open(fromString(feed(text), o)); err == nil {
+		if r, err := Open(t.Context(), fromString(feed(text), o)); err == nil {
 			if _, err := drain(r); err == nil {
 				t.Error("no end")
 			}
@@ -201,7 +201,7 @@ func FuzzFeed(f *testing.F) {
 		if err := xml.EscapeText(&escaped, []byte(text)); err != nil {
 			t.Fatal(err)
 		}
-		r, err := Open(fromString(feed(escaped.String()), o))
+		r, err := Open(t.Context(), fromString(feed(escaped.String()), o))
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
@@ -219,7 +219,7 @@ func FuzzJSONArray(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
 		o := Options{Format: "jsonl", Columns: []string{"domain"}, ExtraColumns: []string{"domain"}, Encoding: "utf-8"}
-		r, err := Open(fromString("["+a+",\n"+b+"]", o))
+		r, err := Open(t.Context(), fromString("["+a+",\n"+b+"]", o))
 		if err != nil {
 			return
 		}
@@ -237,7 +237,7 @@ func FuzzJSONArray(f *testing.F) {
 		if !json.Valid([]byte(a)) || !json.Valid([]byte(b)) || strings.ContainsAny(a+b, "\r\n") {
 			return
 		}
-		lines, err := Open(fromString(a+"\n"+b, o))
+		lines, err := Open(t.Context(), fromString(a+"\n"+b, o))
 		if err != nil {
 			return
 		}
@@ -266,7 +266,7 @@ func FuzzFormat(f *testing.F) {
 			t.Error("an unknown delimiter")
 		}
 		for _, encoding := range []string{"", "utf-8", "utf-16", "utf-16be", "windows-1252", "shift_jis", "gbk", "iso-2022-jp"} {
-			r, err := Open(Options{Paths: []string{"-"}, Stdin: bytes.NewReader(content), Candidates: candidates, Encoding: encoding})
+			r, err := Open(t.Context(), Options{Paths: []string{"-"}, Stdin: bytes.NewReader(content), Candidates: candidates, Encoding: encoding})
 			if err != nil {
 				continue
 			}
@@ -293,7 +293,7 @@ func FuzzExcel(f *testing.F) {
 		parts := maps.Clone(list)
 		parts[sheet], parts[texts], parts[styles] = sheetXML, textsXML, stylesXML
 		path := writeFile(t, "in.xlsx", archived(t, parts))
-		r, err := Open(Options{Paths: []string{path}, Columns: []string{"1"}, Dialect: Dialect{Header: NoHeader}})
+		r, err := Open(t.Context(), Options{Paths: []string{path}, Columns: []string{"1"}, Dialect: Dialect{Header: NoHeader}})
 		if err != nil {
 			return
 		}

@@ -34,7 +34,7 @@ func fromString(content string, o Options) Options {
 
 func openReader(t testing.TB, o Options) *Reader {
 	t.Helper()
-	r, err := Open(o)
+	r, err := Open(t.Context(), o)
 	if err != nil {
 		t.Fatalf("Open: %v", err)
 	}

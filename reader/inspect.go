@@ -37,7 +37,7 @@ func (r *Reader) inspect(name string) (*file, error) {
 	f := &file{info: FileInfo{Name: name}}
 	body, size, first := io.NopCloser(r.options.Stdin), int64(-1), originOf(r.options.Stdin)
 	if name != stdinPath {
-		opened, length, err := r.options.openSource(name)
+		opened, length, err := r.options.openSource(r.ctx, name)
 		if err != nil {
 			return nil, &OpenError{name, err}
 		}

@@ -97,7 +97,7 @@ func TestSeveralColumnsAreChecked(t *testing.T) {
 		{jsonl, []string{"brand", "Brand"}, `option Columns: "brand" and "Brand" are the same column of`},
 		{"testdata/parquet/pyarrow-snappy.parquet", []string{"id", "ID"}, `option Columns: "id" and "ID" are the same column of`},
 	} {
-		if _, err := Open(Options{Paths: []string{test.path}, Columns: test.columns}); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := Open(t.Context(), Options{Paths: []string{test.path}, Columns: test.columns}); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%q: got %v, want %s", test.columns, err, test.want)
 		}
 	}

@@ -119,7 +119,7 @@ func TestListsAsTheyAre(t *testing.T) {
 			var log bytes.Buffer
 			o := test.options
 			o.Paths, o.Candidates, o.Log = []string{writeFile(t, test.file, test.content)}, titles, slog.New(slog.NewTextHandler(&log, nil))
-			r, err := Open(o)
+			r, err := Open(t.Context(), o)
 			got := ""
 			if err == nil {
 				defer r.Close()
@@ -168,7 +168,7 @@ func TestDialect(t *testing.T) {
 		}
 	}
 	var option *OptionError
-	if _, err := Open(Options{Paths: []string{"x"}, Dialect: Dialect{Quote: "''"}}); !errors.As(err, &option) || option.Option != "Dialect" {
+	if _, err := Open(t.Context(), Options{Paths: []string{"x"}, Dialect: Dialect{Quote: "''"}}); !errors.As(err, &option) || option.Option != "Dialect" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -53,7 +53,7 @@ func TestMaxRecord(t *testing.T) {
 			if err := os.WriteFile(path, []byte(tt.before+long+tt.after), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			r, err := Open(Options{Paths: []string{path}, Format: tt.format, Columns: []string{"domain"}, MaxRecord: 2 << 20, Dialect: Dialect{Strict: true}})
+			r, err := Open(t.Context(), Options{Paths: []string{path}, Format: tt.format, Columns: []string{"domain"}, MaxRecord: 2 << 20, Dialect: Dialect{Strict: true}})
 			if err != nil {
 				t.Fatal(name, err)
 			}

@@ -41,14 +41,14 @@ const stdinPath = "-"
 var errFolder = errors.New("is a folder")
 
 // openSource opens a file or an object. size is as in open.
-func (o *Options) openSource(path string) (body Source, size int64, err error) {
+func (o *Options) openSource(ctx context.Context, path string) (body Source, size int64, err error) {
 	if !isURL(path) {
 		return open(path)
 	}
 	if o.Storage == nil {
 		return nil, 0, errNoStorage
 	}
-	if body, err = o.Storage.Open(o.Context, path); err != nil {
+	if body, err = o.Storage.Open(ctx, path); err != nil {
 		return nil, 0, err
 	}
 	info, err := body.Stat()
@@ -79,17 +79,16 @@ func open(path string) (body Source, size int64, err error) {
 }
 
 // Expand returns the files of a path, sorted by name: the matches of a glob, the parts of a folder, or else the path itself.
-// storage opens URLs and may be nil. The error is an *OpenError, or an *UnsupportedError for a folder that is not a list of
-// parts.
-func Expand(path string, storage Storage) ([]string, error) {
-	return (&Options{Paths: []string{path}, Storage: storage}).expand()
+// The error is an *OpenError, also for a URL, or an *UnsupportedError for a folder that is not a list of parts.
+func Expand(path string) ([]string, error) {
+	return (&Options{}).filesOf(context.Background(), path)
 }
 
 // expand replaces each glob among paths by the files that it matches, and each folder by its parts.
-func (o *Options) expand() ([]string, error) {
+func (o *Options) expand(ctx context.Context) ([]string, error) {
 	var names []string
 	for _, path := range o.Paths {
-		files, err := o.filesOf(path)
+		files, err := o.filesOf(ctx, path)
 		if err != nil {
 			return nil, err
 		}
@@ -99,12 +98,12 @@ func (o *Options) expand() ([]string, error) {
 }
 
 // filesOf is expand for one path.
-func (o *Options) filesOf(path string) (names []string, err error) {
+func (o *Options) filesOf(ctx context.Context, path string) (names []string, err error) {
 	switch {
 	case path == stdinPath:
 		return []string{path}, nil
 	case isURL(path):
-		return o.expandURL(path)
+		return o.expandURL(ctx, path)
 	case !strings.ContainsAny(path, `*?[`) || exists(path):
 		return partsOf(path)
 	}
@@ -191,12 +190,12 @@ func severalFormats(folder string) error {
 }
 
 // expandURL is expand for the URL of an object, of a folder of objects, or of a pattern.
-func (o *Options) expandURL(url string) ([]string, error) {
+func (o *Options) expandURL(ctx context.Context, url string) ([]string, error) {
 	if o.Storage == nil {
 		return nil, &OpenError{url, errNoStorage}
 	}
 	if at := strings.IndexAny(url, `*?[`); at >= 0 {
-		found, err := o.Storage.List(o.Context, url[:at])
+		found, err := o.Storage.List(ctx, url[:at])
 		if err != nil {
 			return nil, &OpenError{url, err}
 		}
@@ -206,7 +205,7 @@ func (o *Options) expandURL(url string) ([]string, error) {
 		return matching(url, found)
 	}
 	if !strings.HasSuffix(url, "/") {
-		body, err := o.Storage.Open(o.Context, url)
+		body, err := o.Storage.Open(ctx, url)
 		if err == nil {
 			return []string{url}, body.Close()
 		}
@@ -215,7 +214,7 @@ func (o *Options) expandURL(url string) ([]string, error) {
 		}
 	}
 	folder := strings.TrimRight(url, "/") + "/"
-	found, err := o.Storage.List(o.Context, folder)
+	found, err := o.Storage.List(ctx, folder)
 	if err == nil && len(found) == 0 {
 		err = fs.ErrNotExist
 	}

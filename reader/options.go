@@ -2,7 +2,6 @@ package reader
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"iter"
@@ -29,8 +28,6 @@ type Options struct {
 	RecordColumns []string
 	// Storage opens the paths that are URLs, such as s3://bucket/key; nil for none.
 	Storage Storage
-	// Context ends the calls of Storage, the reads of its objects, and the wait for Records; nil for none.
-	Context context.Context
 	// Stdin is the standard input, for the path "-". The Reader does not close it.
 	Stdin io.Reader
 
@@ -98,9 +95,6 @@ func (o Options) check() (Options, error) {
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.Context == nil {
-		o.Context = context.Background()
 	}
 	stdins := 0
 	for _, path := range o.Paths {

@@ -95,7 +95,7 @@ func plainText(values ...string) (data []byte) {
 // parquetValues returns the values of the column v.
 func parquetValues(t *testing.T, content string) (values []string, err error) {
 	t.Helper()
-	r, err := Open(Options{Paths: []string{writeFile(t, "a.parquet", content)}, Columns: []string{"v"}})
+	r, err := Open(t.Context(), Options{Paths: []string{writeFile(t, "a.parquet", content)}, Columns: []string{"v"}})
 	if err != nil {
 		return nil, err
 	}
@@ -237,7 +237,7 @@ func TestParquetPagesRefused(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			path := writeFile(t, "a.parquet", test.file.String())
 			before := liveHeap()
-			r, err := Open(Options{Paths: []string{path}, Columns: []string{"v"}})
+			r, err := Open(t.Context(), Options{Paths: []string{path}, Columns: []string{"v"}})
 			if err == nil {
 				_, err = drain(r)
 			}
@@ -319,7 +319,7 @@ func TestParquetDamage(t *testing.T) {
 			t.Fatal(err)
 		}
 		read := func(content []byte) (int64, error) {
-			r, err := Open(Options{Paths: []string{writeFile(t, "a.parquet", string(content))}, Candidates: candidates})
+			r, err := Open(t.Context(), Options{Paths: []string{writeFile(t, "a.parquet", string(content))}, Candidates: candidates})
 			if err != nil {
 				return 0, err
 			}

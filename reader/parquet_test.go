@@ -145,7 +145,7 @@ func TestParquetColumns(t *testing.T) {
 	}
 	for _, test := range errorTests {
 		test.options.Paths = []string{path}
-		if _, err := Open(test.options); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := Open(t.Context(), test.options); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, want %s", test.name, err, test.want)
 		}
 	}
@@ -252,7 +252,7 @@ func FuzzParquet(f *testing.F) {
 		if err := os.WriteFile(path, content, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		r, err := Open(Options{Paths: []string{path}, Candidates: candidates})
+		r, err := Open(t.Context(), Options{Paths: []string{path}, Candidates: candidates})
 		if err != nil {
 			return
 		}

@@ -2,6 +2,7 @@ package reader
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -51,6 +52,7 @@ type FileInfo struct {
 
 // Reader reads the records of a run in order. Its methods are for one goroutine at a time, except Progress.
 type Reader struct {
+	ctx     context.Context // for the calls of Storage, the reads of its objects, and the wait for Records
 	options Options
 	files   []*file
 	columns []string
@@ -90,19 +92,20 @@ type parser interface {
 
 // Open reads the beginning of every input. It finds the columns, and returns an error for a missing file, an unknown column or
 // a damaged beginning, before any request is sent. For standard input and pipes, it waits for 64 KiB, for 1,000 records or 4
-// MiB of JSONL, or for their end.
+// MiB of JSONL, or for their end. The end of ctx ends the calls of Storage, the reads of its objects, and the wait for Records,
+// until the reader is closed.
 //
 // The error is an *OptionError, *OpenError, *UnsupportedError, *FormatError, *ColumnError or *ReadError.
-func Open(options Options) (*Reader, error) {
+func Open(ctx context.Context, options Options) (*Reader, error) {
 	options, err := options.check()
 	if err != nil {
 		return nil, err
 	}
-	names, err := options.expand()
+	names, err := options.expand(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{options: options}
+	r := &Reader{ctx: ctx, options: options}
 	for _, name := range names {
 		f, err := r.inspect(name)
 		if err != nil {
@@ -282,7 +285,7 @@ func (r *Reader) reopen(f *file) (*stream, error) {
 	if f.pipe != nil {
 		return f.pipe, nil
 	}
-	body, size, err := r.options.openSource(f.info.Name)
+	body, size, err := r.options.openSource(r.ctx, f.info.Name)
 	if err != nil {
 		return nil, &OpenError{f.info.Name, err}
 	}

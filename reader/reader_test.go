@@ -303,7 +303,7 @@ func TestLongListWithCR(t *testing.T) {
 func TestEndlessFirstLine(t *testing.T) {
 	for name, o := range map[string]Options{"header": {Columns: []string{"url"}}, "no header": {Dialect: Dialect{Header: NoHeader}}} {
 		o.Format = "csv"
-		_, err := Open(fromString("url,"+strings.Repeat("x", 5<<20)+"\nhttps://a.com,A\n", o))
+		_, err := Open(t.Context(), fromString("url,"+strings.Repeat("x", 5<<20)+"\nhttps://a.com,A\n", o))
 		var format *FormatError
 		if !errors.As(err, &format) {
 			t.Errorf("%s: got %v", name, err)

@@ -94,7 +94,7 @@ func (r *Reader) readMemory() (Record, error) {
 	if r.memory.items == nil {
 		r.memory.start(r.options.Records)
 	}
-	p, err := r.memory.next(r.options.Context)
+	p, err := r.memory.next(r.ctx)
 	if err == nil && p.err != nil {
 		err = &ReadError{InMemory, r.number + 1, p.err}
 	}

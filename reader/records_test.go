@@ -28,7 +28,7 @@ func TestRecordsAreReadAsTheyCome(t *testing.T) {
 	const n = 10
 	for _, read := range []int{0, 1, 5, n, n + 1} {
 		yielded, returned := 0, false
-		r, err := Open(Options{Records: countTo(n, &yielded, &returned)})
+		r, err := Open(t.Context(), Options{Records: countTo(n, &yielded, &returned)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +52,7 @@ func TestRecordsAreReadAsTheyCome(t *testing.T) {
 
 func TestErrorOfRecordsIsFinal(t *testing.T) {
 	for _, failure := range []error{errors.New("gone"), io.EOF, context.Canceled} {
-		r, err := Open(Options{Records: func(yield func(Record, error) bool) {
+		r, err := Open(t.Context(), Options{Records: func(yield func(Record, error) bool) {
 			if yield(Record{}, failure) {
 				t.Error("the sequence is asked for more")
 			}
@@ -71,7 +71,7 @@ func TestErrorOfRecordsIsFinal(t *testing.T) {
 }
 
 func TestRecordsHaveColumns(t *testing.T) {
-	r, err := Open(Options{
+	r, err := Open(t.Context(), Options{
 		Records: func(yield func(Record, error) bool) {
 			fields := []string{"1", "Shoe"}
 			_ = yield(Record{File: "shop", Line: 7, Input: "shoe", Fields: fields}, nil)

@@ -65,7 +65,7 @@ func BenchmarkWrite(b *testing.B) {
 func benchmarkWrite(b *testing.B, format Format, shape Shape, results []Result) {
 	schema := typicalSchema
 	schema.Shape = shape
-	sink, err := Open(Options{Path: "-", Format: format, Schema: schema, Stdout: io.Discard})
+	sink, err := Open(b.Context(), Options{Path: "-", Format: format, Schema: schema, Stdout: io.Discard})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package writer_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"os"
@@ -24,7 +25,7 @@ func Example() {
 		},
 	}
 
-	sink, err := writer.Open(writer.Options{Path: "-", Format: writer.CSV, Schema: schema})
+	sink, err := writer.Open(context.Background(), writer.Options{Path: "-", Format: writer.CSV, Schema: schema})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -59,7 +60,7 @@ func ExampleOpen_folder() {
 	}
 	defer os.RemoveAll(dir)
 
-	sink, err := writer.Open(writer.Options{Path: filepath.Join(dir, "out"), Folder: true, Format: writer.JSONL, PartRows: 2})
+	sink, err := writer.Open(context.Background(), writer.Options{Path: filepath.Join(dir, "out"), Folder: true, Format: writer.JSONL, PartRows: 2})
 	if err != nil {
 		log.Fatal(err)
 	}

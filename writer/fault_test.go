@@ -1,6 +1,7 @@
 package writer
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -22,7 +23,7 @@ var (
 // run writes faultRows, and stops at the first error as a run does.
 func run(storage Storage, o Options) (Published, error) {
 	o.Storage = storage
-	sink, err := Open(o)
+	sink, err := Open(context.Background(), o)
 	if err != nil {
 		return Published{}, err
 	}

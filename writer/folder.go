@@ -17,6 +17,7 @@ const SuccessName = "_SUCCESS"
 
 // folder is the sink of a folder of parts.
 type folder struct {
+	ctx     context.Context // for the calls of storage
 	storage Storage
 	opts    Options
 	part    *output // the current part; nil after a failure to start one
@@ -25,16 +26,16 @@ type folder struct {
 }
 
 // newFolder creates the folder if it does not exist, removes _SUCCESS, and starts a part.
-func newFolder(storage Storage, o Options) (Sink, error) {
+func newFolder(ctx context.Context, storage Storage, o Options) (Sink, error) {
 	o.Path = Clean(o.Path)
-	if err := storage.Prepare(o.Context, o.Path, true); err != nil {
+	if err := storage.Prepare(ctx, o.Path, true); err != nil {
 		return nil, disk.Failed("opening", o.Path, err)
 	}
-	storage.RemoveDrafts(o.Context, o.Path, isOfFolder)
-	if err := removeSuccess(o.Context, storage, o.Path); err != nil {
+	storage.RemoveDrafts(ctx, o.Path, isOfFolder)
+	if err := removeSuccess(ctx, storage, o.Path); err != nil {
 		return nil, disk.Failed("opening", o.Path, err)
 	}
-	f := &folder{storage: storage, opts: o, files: slices.Clone(o.Kept)}
+	f := &folder{ctx: ctx, storage: storage, opts: o, files: slices.Clone(o.Kept)}
 	for _, kept := range o.Kept {
 		f.rows += kept.Rows
 	}
@@ -75,7 +76,7 @@ func (f *folder) Close() (Published, error) {
 			return Published{}, err
 		}
 	}
-	if err := PublishIn(f.opts.Context, f.storage, Join(f.opts.Path, SuccessName), nil); err != nil {
+	if err := PublishIn(f.ctx, f.storage, Join(f.opts.Path, SuccessName), nil); err != nil {
 		return Published{}, err
 	}
 	return Published{Files: f.files, Rows: f.rows}, nil
@@ -106,7 +107,7 @@ func (f *folder) rowsThatFit(rows []Row) int {
 }
 
 func (f *folder) startPart() error {
-	part, err := newOutput(f.storage, Join(f.opts.Path, partName(len(f.files)+1, f.opts.Format)), f.opts)
+	part, err := newOutput(f.ctx, f.storage, Join(f.opts.Path, partName(len(f.files)+1, f.opts.Format)), f.opts)
 	if err != nil {
 		return err
 	}
@@ -147,7 +148,7 @@ func (f *folder) removeOldParts() error {
 		_, name := Split(file.Path)
 		ours[name] = true
 	}
-	names, err := f.storage.ReadDir(f.opts.Context, f.opts.Path)
+	names, err := f.storage.ReadDir(f.ctx, f.opts.Path)
 	if err != nil {
 		return err
 	}
@@ -155,7 +156,7 @@ func (f *folder) removeOldParts() error {
 		if _, _, isPart := PartOf(name); !isPart || ours[name] {
 			continue
 		}
-		if err := f.storage.Remove(f.opts.Context, Join(f.opts.Path, name)); err != nil {
+		if err := f.storage.Remove(f.ctx, Join(f.opts.Path, name)); err != nil {
 			return fmt.Errorf("removing %s, a part of an earlier run: %w", name, disk.Cause(err))
 		}
 	}

@@ -132,7 +132,7 @@ func TestFolderAbortKeepsWholeParts(t *testing.T) {
 // Engines that read a folder pass over names that begin with "_" or ".". All other names are those of whole parts.
 func TestFolderHelperFilesAreHidden(t *testing.T) {
 	fsys, path := new(faultFS), filepath.Join(t.TempDir(), "out")
-	sink, err := Open(Options{Storage: fsys, Path: path, Folder: true, PartRows: 1, OnPart: func(File) error {
+	sink, err := Open(t.Context(), Options{Storage: fsys, Path: path, Folder: true, PartRows: 1, OnPart: func(File) error {
 		return PublishIn(t.Context(), fsys, filepath.Join(path, "_manifest.json"), []byte("{}"))
 	}})
 	if err != nil {

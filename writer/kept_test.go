@@ -13,7 +13,7 @@ func TestFolderGoesOnAfterKeptParts(t *testing.T) {
 	}
 	write := func(dir string, kept []File, from, to int64) []File {
 		var published []File
-		s, err := Open(Options{Path: dir, Folder: true, Format: CSV, PartRows: 2, Kept: kept, OnPart: func(f File) error {
+		s, err := Open(t.Context(), Options{Path: dir, Folder: true, Format: CSV, PartRows: 2, Kept: kept, OnPart: func(f File) error {
 			published = append(published, f)
 			return nil
 		}})

@@ -1,6 +1,10 @@
 package writer
 
-import "github.com/bulkcat/bulkcat/writer/disk"
+import (
+	"context"
+
+	"github.com/bulkcat/bulkcat/writer/disk"
+)
 
 // output is one file of rows that is being written.
 type output struct {
@@ -10,8 +14,8 @@ type output struct {
 }
 
 // newOutput starts the file at path with the format, schema and metadata of o. The error is a *disk.Error.
-func newOutput(storage Storage, path string, o Options) (*output, error) {
-	d, err := newDraft(o.Context, storage, path)
+func newOutput(ctx context.Context, storage Storage, path string, o Options) (*output, error) {
+	d, err := newDraft(ctx, storage, path)
 	if err != nil {
 		return nil, err
 	}

@@ -340,7 +340,7 @@ func TestFlattenWithLimits(t *testing.T) {
 func TestNestedNeedsLists(t *testing.T) {
 	for _, format := range []Format{CSV, TSV, "csv.gz", "tsv.zst"} {
 		path := filepath.Join(t.TempDir(), "out."+string(format))
-		_, err := Open(Options{Path: path, Schema: Schema{Form: Form{Shape: ShapeNested}}})
+		_, err := Open(t.Context(), Options{Path: path, Schema: Schema{Form: Form{Shape: ShapeNested}}})
 		if shape, ok := errors.AsType[*ShapeError](err); !ok || !strings.Contains(shape.Error(), "write Parquet or JSONL") {
 			t.Errorf("%s: %v", format, err)
 		}

@@ -25,7 +25,6 @@ type Sink interface {
 
 // Options describe an output. Path is required.
 type Options struct {
-	Context  context.Context   // for the calls of Storage; default context.Background()
 	Storage  Storage           // default Local
 	Path     string            // a file, or a folder if Folder is set, or "-" for standard output
 	Folder   bool              // write a folder of parts
@@ -64,27 +63,27 @@ type File struct {
 	LastRecord  int64  `json:"last_record"`  // 0 if there are no rows
 }
 
-// Open returns the sink of an output. If another process may write the same output, the caller must hold its disk.Lock until
+// Open returns the sink of an output; ctx is for the calls of Storage until the sink is closed. If another process may write the same output, the caller must hold its disk.Lock until
 // the sink is closed. The error is a *FormatError, a *ShapeError or a *disk.Error.
-func Open(o Options) (Sink, error) {
+func Open(ctx context.Context, o Options) (Sink, error) {
 	if err := o.applyDefaults(); err != nil {
 		return nil, err
 	}
-	inner, err := newSink(o)
+	inner, err := newSink(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	return &guard{sink: inner}, nil
 }
 
-func newSink(o Options) (Sink, error) {
+func newSink(ctx context.Context, o Options) (Sink, error) {
 	switch {
 	case o.Path == "-":
 		return newStream(o)
 	case o.Folder:
-		return newFolder(o.Storage, o)
+		return newFolder(ctx, o.Storage, o)
 	default:
-		return newSingle(o.Storage, o)
+		return newSingle(ctx, o.Storage, o)
 	}
 }
 
@@ -106,9 +105,6 @@ func (o *Options) applyDefaults() (err error) {
 	}
 	if o.Stdout == nil {
 		o.Stdout = os.Stdout
-	}
-	if o.Context == nil {
-		o.Context = context.Background()
 	}
 	o.Storage = orLocal(o.Storage)
 	if err != nil {
@@ -165,13 +161,13 @@ type single struct {
 	check CheckFunc
 }
 
-func newSingle(storage Storage, o Options) (Sink, error) {
-	if err := storage.Prepare(o.Context, o.Path, false); err != nil {
+func newSingle(ctx context.Context, storage Storage, o Options) (Sink, error) {
+	if err := storage.Prepare(ctx, o.Path, false); err != nil {
 		return nil, disk.Failed("opening", o.Path, err)
 	}
 	dir, base := Split(o.Path)
-	storage.RemoveDrafts(o.Context, dir, func(name string) bool { return name == base })
-	out, err := newOutput(storage, o.Path, o)
+	storage.RemoveDrafts(ctx, dir, func(name string) bool { return name == base })
+	out, err := newOutput(ctx, storage, o.Path, o)
 	if err != nil {
 		return nil, err
 	}

@@ -101,7 +101,7 @@ func TestSinkAfterItsEnd(t *testing.T) {
 func TestErrorText(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.parquet")
 	fsys := &faultFS{failAt: 6, err: syscall.ENOSPC} // after three stats, a readdir and a create
-	sink, err := Open(Options{Storage: fsys, Path: path})
+	sink, err := Open(t.Context(), Options{Storage: fsys, Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestOpenErrors(t *testing.T) {
 			if tt.options.Path != "" && !filepath.IsAbs(tt.options.Path) {
 				tt.options.Path = filepath.Join(dir, tt.options.Path)
 			}
-			sink, err := Open(tt.options)
+			sink, err := Open(t.Context(), tt.options)
 			var typed *disk.Error
 			if sink != nil || !errors.As(err, &typed) || typed.Op != "opening" {
 				t.Fatalf("Open returns %v, %v", sink, err)
@@ -187,7 +187,7 @@ func TestOpenFormats(t *testing.T) {
 			if base != "-" {
 				tt.options.Path = filepath.Join(dir, base)
 			}
-			sink, err := Open(tt.options)
+			sink, err := Open(t.Context(), tt.options)
 			if tt.want == nil {
 				var formatErr *FormatError
 				if !errors.As(err, &formatErr) {
@@ -216,7 +216,7 @@ func TestOpenFormats(t *testing.T) {
 
 func mustOpen(t *testing.T, o Options) Sink {
 	t.Helper()
-	sink, err := Open(o)
+	sink, err := Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

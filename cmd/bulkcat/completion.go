@@ -59,7 +59,7 @@ func completeColumns(cmd *cobra.Command, args []string, _ string) ([]cobra.Compl
 	if len(args) == 0 || slices.Contains(args, "-") {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	r, err := reader.Open(reader.Options{Paths: args, Context: cmd.Context()})
+	r, err := reader.Open(cmd.Context(), reader.Options{Paths: args})
 	if unknown, ok := errors.AsType[*reader.ColumnError](err); ok {
 		return unknown.Columns, cobra.ShellCompDirectiveNoFileComp
 	}

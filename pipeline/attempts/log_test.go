@@ -37,7 +37,7 @@ func write(t *testing.T, path, run string, inputs ...string) {
 // inputsOf reads a table.
 func inputsOf(t *testing.T, path string) string {
 	t.Helper()
-	r, err := reader.Open(reader.Options{Paths: []string{path}, Columns: []string{"input"}})
+	r, err := reader.Open(t.Context(), reader.Options{Paths: []string{path}, Columns: []string{"input"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,7 +70,7 @@ func write(t *testing.T, list []writer.Result, shape writer.Shape, format writer
 	t.Helper()
 	schema := writer.Schema{Form: writer.Form{Levels: 2, Shape: shape}, Titles: true, Codes: client.Codes()}
 	path := filepath.Join(t.TempDir(), "out")
-	sink, err := writer.Open(writer.Options{Path: path, Format: format, Folder: folder, PartRows: 100, Schema: schema})
+	sink, err := writer.Open(t.Context(), writer.Options{Path: path, Format: format, Folder: folder, PartRows: 100, Schema: schema})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -168,8 +168,8 @@ func (f *finishing) publish(ctx context.Context) error {
 	for _, c := range accounts[0].Carried {
 		schema.Carry, schema.CarryTypes = append(schema.Carry, c.Name), append(schema.CarryTypes, c.Type)
 	}
-	sink, err := writer.Open(writer.Options{
-		Context: ctx, Storage: storage.Of(ctx, f.Output), Path: f.Output, Format: format, Schema: schema, Metadata: f.shards.Settings.Metadata(),
+	sink, err := writer.Open(ctx, writer.Options{
+		Storage: storage.Of(ctx, f.Output), Path: f.Output, Format: format, Schema: schema, Metadata: f.shards.Settings.Metadata(),
 	})
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 func TestRunRefusesCarriedColumnWithoutIndex(t *testing.T) {
 	var out strings.Builder
 	options := Options{Schema: writer.Schema{Carry: []string{"id"}}}
-	sink, err := writer.Open(writer.Options{Path: "-", Format: writer.CSV, Schema: options.Schema, Stdout: &out})
+	sink, err := writer.Open(t.Context(), writer.Options{Path: "-", Format: writer.CSV, Schema: options.Schema, Stdout: &out})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -132,13 +132,13 @@ func (o *Options) Open(ctx context.Context, schema writer.Schema, metadata map[s
 		return nil, err
 	}
 	options := writer.Options{
-		Context: ctx, Storage: storage.Of(ctx, o.Path), Path: o.Path, Format: format, Schema: schema,
+		Storage: storage.Of(ctx, o.Path), Path: o.Path, Format: format, Schema: schema,
 		PartRows: o.PartRows, Metadata: metadata, Stdout: o.Stdout, Check: check,
 	}
 	if folder != nil {
 		options.Folder, options.Kept, options.Ends, options.OnPart = true, folder.keptFiles(), folder.manifest.Ends, folder.addPart
 	}
-	return writer.Open(options)
+	return writer.Open(ctx, options)
 }
 
 // keptFiles returns the kept parts for the sink, which continues after them.

@@ -24,7 +24,7 @@ const mostBytes = 64 << 20
 func Open(ctx context.Context, p Part, columns ...string) (*reader.Reader, error) {
 	content, _, _ := strings.Cut(string(p.Format), ".")
 	o := reader.Options{
-		Paths: []string{p.Path}, Storage: storage.From(ctx), Context: ctx, Format: content, Encoding: "utf-8", MaxRecord: mostBytes,
+		Paths: []string{p.Path}, Storage: storage.From(ctx), Format: content, Encoding: "utf-8", MaxRecord: mostBytes,
 		Columns: []string{recordName}, ExtraColumns: columns, NamedOnly: len(columns) > 0, Reuse: len(columns) > 0, Dialect: reader.Dialect{Strict: true},
 	}
 	switch writer.Format(content) {
@@ -40,7 +40,7 @@ func Open(ctx context.Context, p Part, columns ...string) (*reader.Reader, error
 		}
 		f.Close() // only opened
 	}
-	in, err := reader.Open(o)
+	in, err := reader.Open(ctx, o)
 	if column, is := errors.AsType[*reader.ColumnError](err); is {
 		if _, other := writer.OwnColumns(column.Columns); other != nil {
 			err = other

@@ -49,7 +49,7 @@ func publish(t *testing.T, list []writer.Result, schema writer.Schema, format wr
 	if !folder {
 		path += "." + string(format)
 	}
-	sink, err := writer.Open(writer.Options{Path: path, Format: format, Folder: folder, PartRows: 1000, Schema: schema})
+	sink, err := writer.Open(t.Context(), writer.Options{Path: path, Format: format, Folder: folder, PartRows: 1000, Schema: schema})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,7 @@ func write(t *testing.T, list []writer.Result, shape writer.Shape, format writer
 	t.Helper()
 	schema := writer.Schema{Titles: true, Codes: client.Codes(), Form: writer.Form{Shape: shape}}
 	path := filepath.Join(t.TempDir(), "out."+string(format))
-	sink, err := writer.Open(writer.Options{Path: path, Format: format, Schema: schema})
+	sink, err := writer.Open(t.Context(), writer.Options{Path: path, Format: format, Schema: schema})
 	if err != nil {
 		t.Fatal(err)
 	}

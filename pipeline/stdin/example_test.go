@@ -1,6 +1,7 @@
 package stdin_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"os"
@@ -28,7 +29,7 @@ func ExampleSpool() {
 	if err := spool.Keep(); err != nil {
 		log.Fatal(err)
 	}
-	r, err := reader.Open(reader.Options{Paths: []string{"-"}, Stdin: spool, Format: "txt"})
+	r, err := reader.Open(context.Background(), reader.Options{Paths: []string{"-"}, Stdin: spool, Format: "txt"})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -162,7 +162,7 @@ func TestMisbehavingLists(t *testing.T) {
 				t.Errorf("ReadDir: %v", err)
 			}
 			pages = 0
-			in, err := reader.Open(reader.Options{Paths: []string{bucket + "/in/"}, Storage: storage.From(t.Context())})
+			in, err := reader.Open(t.Context(), reader.Options{Paths: []string{bucket + "/in/"}, Storage: storage.From(t.Context())})
 			if err == nil {
 				in.Close()
 				t.Error("the folder is an input") // no object can be opened

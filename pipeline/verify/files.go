@@ -137,7 +137,7 @@ func (nowhere) Discard() error      { return nil }
 func (v *verification) hash(ctx context.Context, schema writer.Schema) (_ writer.Sink, err error) {
 	a, h := v.account, &hashing{verification: v}
 	o := writer.Options{
-		Context: ctx, Storage: h, Path: v.path, Format: writer.Format(a.Settings.OutputFormat), Schema: schema,
+		Storage: h, Path: v.path, Format: writer.Format(a.Settings.OutputFormat), Schema: schema,
 		Folder: v.folder, PartRows: math.MaxInt64, Metadata: a.Settings.Metadata(),
 	}
 	if len(a.Outputs) > 0 && !v.folder {
@@ -146,7 +146,7 @@ func (v *verification) hash(ctx context.Context, schema writer.Schema) (_ writer
 	for _, out := range a.Outputs {
 		o.Ends = append(o.Ends, out.LastRecord)
 	}
-	h.Sink, err = writer.Open(o)
+	h.Sink, err = writer.Open(ctx, o)
 	return h, err
 }
 

@@ -163,7 +163,7 @@ func (f *fixture) rewrite(rows []writer.Row, schema writer.Schema, adapt bool) {
 	for _, out := range f.account.Outputs[1:] {
 		o.Ends = append(o.Ends, out.FirstRecord-1)
 	}
-	sink, err := writer.Open(o)
+	sink, err := writer.Open(context.Background(), o)
 	f.check(err)
 	f.check(sink.Write(rows))
 	published, err := sink.Close()

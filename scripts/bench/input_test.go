@@ -40,7 +40,7 @@ func TestInputs(t *testing.T) {
 }
 
 func readAll(t *testing.T, path string, kind client.Kind) (records, distinct int) {
-	r, err := reader.Open(reader.Options{Paths: []string{path}, Candidates: []string{"url", "title"}})
+	r, err := reader.Open(t.Context(), reader.Options{Paths: []string{path}, Candidates: []string{"url", "title"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package suites
 
 import (
+	"context"
 	"errors"
 	"io"
 
@@ -31,7 +32,7 @@ func list(path string) (listing, error) {
 }
 
 func listColumn(path string, columns ...string) (l listing, err error) {
-	r, err := reader.Open(reader.Options{Paths: []string{path}, Columns: columns})
+	r, err := reader.Open(context.Background(), reader.Options{Paths: []string{path}, Columns: columns})
 	if err != nil {
 		return l, err
 	}
