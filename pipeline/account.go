@@ -10,7 +10,7 @@ import (
 )
 
 // settings are the settings of the run, for its account.
-func (o *SessionOptions) settings() record.Settings {
+func (o *Options) settings() record.Settings {
 	format, _ := o.Output.FileFormat() // checked by Open
 	settings := record.Settings{
 		Kind: string(o.Kind), Classification: strings.Join(o.Classifications, ","), Edition: o.Editions.Versions(o.Classifications),
@@ -52,7 +52,7 @@ func describeModel(m *learn.Model) record.Model {
 }
 
 // inputsOf says what was read of each file.
-func (o *SessionOptions) inputsOf(input *reader.Reader) []record.Input {
+func (o *Options) inputsOf(input *reader.Reader) []record.Input {
 	files := input.Files()
 	inputs := make([]record.Input, len(files))
 	for i, file := range files {

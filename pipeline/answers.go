@@ -20,7 +20,7 @@ type Answer struct {
 // classifications. A yielded error is that of the session: the sequence ends with it. Answers that were asked for are stored, so
 // that a second sequence with the same store and the same records asks only for the rest; likewise after a break of the loop,
 // which waits for the requests in flight as the end of ctx does. Options are those of [Open], without Each; Output may be zero.
-func Answers(ctx context.Context, options SessionOptions) iter.Seq2[Answer, error] {
+func Answers(ctx context.Context, options Options) iter.Seq2[Answer, error] {
 	return func(yield func(Answer, error) bool) {
 		if options.Each != nil {
 			yield(Answer{}, &OptionError{Option: "Each", Err: errors.New("the answers are yielded: leave the function out")})
@@ -58,7 +58,7 @@ func Answers(ctx context.Context, options SessionOptions) iter.Seq2[Answer, erro
 }
 
 // runOnce opens, runs and closes a session.
-func runOnce(ctx context.Context, options SessionOptions) error {
+func runOnce(ctx context.Context, options Options) error {
 	session, err := Open(ctx, options)
 	if err != nil {
 		return err

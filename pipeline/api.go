@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"syscall"
 
-	"github.com/bulkcat/bulkcat/pipeline/flow"
-	"github.com/bulkcat/bulkcat/pipeline/output"
-	"github.com/bulkcat/bulkcat/pipeline/progress"
+	"github.com/bulkcat/bulkcat/pipeline/internal/flow"
+	"github.com/bulkcat/bulkcat/pipeline/internal/output"
+	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline/diff"
 	"github.com/bulkcat/bulkcat/pipeline/expect"
-	"github.com/bulkcat/bulkcat/pipeline/progress"
+	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
@@ -116,7 +116,7 @@ func (o *opened) follow(ctx context.Context, account *record.Account) (last *rec
 
 // findEarlier gives the earlier output that expectations compare with, nil for none. It refuses one that cannot be compared,
 // before the run asks.
-func (o *SessionOptions) findEarlier(ctx context.Context) (*diff.Side, error) {
+func (o *Options) findEarlier(ctx context.Context) (*diff.Side, error) {
 	against := o.Expect.Against
 	earlier, err := expect.Earlier(ctx, against)
 	if err == nil && earlier != nil && slices.ContainsFunc(o.Expect.List, expect.Expectation.Compares) {

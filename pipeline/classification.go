@@ -8,7 +8,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/learn"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
-	"github.com/bulkcat/bulkcat/pipeline/flow"
+	"github.com/bulkcat/bulkcat/pipeline/internal/flow"
 )
 
 // DefaultClassifications are what records of a kind are asked for unless the user says otherwise: the custom taxonomies,
@@ -34,7 +34,7 @@ func DefaultClassifications(kind client.Kind, custom []*taxonomy.Custom, models 
 
 // taxonomyOf gives the taxonomy of a classification: a custom taxonomy, or the embedded copy of a published
 // taxonomy, which hosted services also use; nil for others.
-func (o *SessionOptions) taxonomyOf(classification string) *taxonomy.Taxonomy {
+func (o *Options) taxonomyOf(classification string) *taxonomy.Taxonomy {
 	for _, t := range o.Taxonomies {
 		if t.Name == classification {
 			return &t.Taxonomy
@@ -66,7 +66,7 @@ func fingerprints(classifications []string, custom []*taxonomy.Custom, models []
 }
 
 // classification gives a classification with the ids of its categories.
-func (o *SessionOptions) classification(name string) flow.Classification {
+func (o *Options) classification(name string) flow.Classification {
 	t := o.taxonomyOf(name)
 	if t == nil {
 		return flow.Classification{Name: name}
@@ -86,7 +86,7 @@ func (o *SessionOptions) classification(name string) flow.Classification {
 const unknownLevels = 7
 
 // deepest is how many levels the deepest of the classifications has.
-func (o *SessionOptions) deepest() int {
+func (o *Options) deepest() int {
 	levels := 0
 	for _, name := range o.Classifications {
 		if t := o.taxonomyOf(name); t != nil {
@@ -99,7 +99,7 @@ func (o *SessionOptions) deepest() int {
 }
 
 // languages are those in which categories of the run have names, besides their own.
-func (o *SessionOptions) languages() (list []string) {
+func (o *Options) languages() (list []string) {
 	classifications := o.Classifications
 	if len(classifications) == 0 {
 		classifications = DefaultClassifications(o.Kind, o.Taxonomies, o.AllModels())

@@ -17,7 +17,7 @@ func TestTaxonomySource(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := SessionOptions{
+		o := Options{
 			Kind: client.Product, Classifications: []string{classification},
 			Taxonomies: []*taxonomy.Custom{custom}, Service: Service{Name: "embedded"},
 		}

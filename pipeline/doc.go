@@ -4,7 +4,7 @@
 // A [Session] is a whole run: it locks the output, opens the input and the store, compares the quota with
 // the need, goes on where the same run ended before, and leaves a [record.Account] beside the output. While the run
 // goes on, a [record.Journal] keeps its counts and states, and a [record.Status] tells other programs how far it
-// is. A [DryRun] says what a session would ask. [flow.Run] is the part in between: its package has the stages of a run.
+// is. A [DryRun] says what a session would ask. The stages of a run are in internal/flow.
 //
 // The records of a session are those of files, or of a sequence (Input.Records), and its answers go to an output, to a
 // function ([Each]) or to both. A session with a sequence and a function writes nothing but the store, and goes on where

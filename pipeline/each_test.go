@@ -22,7 +22,7 @@ import (
 
 // library is a program that has its records in memory and takes the answers itself.
 type library struct {
-	options   pipeline.SessionOptions
+	options   pipeline.Options
 	meanwhile func(input string) // during a request; nil for nothing
 
 	mu    sync.Mutex
@@ -36,7 +36,7 @@ func newLibrary(t *testing.T, records iter.Seq2[reader.Record, error]) *library 
 	t.Helper()
 	l := &library{asked: make(map[string]int)}
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	l.options = pipeline.SessionOptions{
+	l.options = pipeline.Options{
 		Kind:    client.Product,
 		Service: pipeline.Service{Categorizer: l, Name: "https://api.example.com", Hosted: true},
 		Input:   reader.Options{Records: records},

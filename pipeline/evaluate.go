@@ -6,7 +6,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/evaluate"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
-	"github.com/bulkcat/bulkcat/pipeline/flow"
+	"github.com/bulkcat/bulkcat/pipeline/internal/flow"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 )
@@ -32,7 +32,7 @@ func Evaluate(ctx context.Context, e Evaluation) (evaluate.Report, error) {
 		return evaluate.Report{}, err
 	}
 	defer input.Close() // only read from
-	o := SessionOptions{Taxonomies: e.Taxonomies, Editions: e.Editions}
+	o := Options{Taxonomies: e.Taxonomies, Editions: e.Editions}
 	tally := evaluate.ForTaxonomy(o.taxonomyOf(e.Classification))
 	parts := flow.Parts{Source: input, Categorizer: e.Categorizer, Each: func(r reader.Record, entries []client.Entry, err error) error {
 		if !flow.StatusOf(err).HasInput() {

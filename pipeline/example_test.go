@@ -30,7 +30,7 @@ func Example() {
 	}
 
 	ctx := context.Background()
-	session, err := pipeline.Open(ctx, pipeline.SessionOptions{
+	session, err := pipeline.Open(ctx, pipeline.Options{
 		Kind:    client.Product,
 		Service: pipeline.Service{Categorizer: embedded.New(embedded.Options{}), Name: "embedded"},
 		Input:   reader.Options{Paths: []string{input}},
@@ -68,7 +68,7 @@ func ExampleAnswers() {
 		panic(err)
 	}
 	defer c.Close()
-	options := pipeline.SessionOptions{
+	options := pipeline.Options{
 		Kind:    client.Product,
 		Service: pipeline.HostedService(c),
 		Input:   reader.Options{Records: reader.Inputs(slices.Values([]string{"Cordless drill", "Leather dog collar"}))},
@@ -106,8 +106,8 @@ func ExampleHostedService() {
 }
 
 // The errors of Check name options, so that a program can name settings of its own: a flag, or a key of a file.
-func ExampleSessionOptions_Check() {
-	err := pipeline.SessionOptions{
+func ExampleOptions_Check() {
+	err := pipeline.Options{
 		Kind:      client.Website,
 		Requested: record.Requested{Scheme: "ftp"},
 		Output:    pipeline.OutputOptions{Path: "out.csv"},

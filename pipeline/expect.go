@@ -27,7 +27,7 @@ func (o ExpectOptions) withHold() ExpectOptions {
 	return o
 }
 
-func (o SessionOptions) checkExpectations() error {
+func (o Options) checkExpectations() error {
 	var err error
 	switch e, path := o.Expect.withHold(), o.Output.Path; {
 	case len(e.List) == 0 && e.Against == "" && !e.Hold:

@@ -18,7 +18,7 @@ import (
 // the service for nothing but its quota, which costs nothing, and writes nothing. The errors are those of [Open] and of
 // the store. Output.Path may be empty; the store is then that of a stream. Carried columns of
 // Parquet are not read, so a row that is too long because of them counts as one to be asked.
-func DryRun(ctx context.Context, options SessionOptions) (_ Forecast, err error) {
+func DryRun(ctx context.Context, options Options) (_ Forecast, err error) {
 	options.noSpool, options.Input.InputsOnly = true, true
 	if err := options.Check(); err != nil {
 		return Forecast{}, err
@@ -85,7 +85,7 @@ func columnsOf(files []reader.FileInfo) (columns string, guessed bool) {
 }
 
 // rate is the rate that is stated or that an earlier run has learned; 0 if unknown.
-func (o *SessionOptions) rate(store *answers.Store) (perSecond float64, learned bool, err error) {
+func (o *Options) rate(store *answers.Store) (perSecond float64, learned bool, err error) {
 	if stated := o.Limits.Rate; stated > 0 {
 		return stated, false, nil
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/client/embedded/learn"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
-	"github.com/bulkcat/bulkcat/pipeline/cascade"
+	"github.com/bulkcat/bulkcat/pipeline/internal/cascade"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
@@ -26,7 +26,7 @@ const defaultPrecision = 0.95
 func (o *FreeOptions) source() string { return "embedded+" + o.Model.Fingerprint() }
 
 // checkFree finds options that cannot be used with a model that answers for nothing.
-func (o *SessionOptions) checkFree(refuse func(wrong bool, option, format string, args ...any)) {
+func (o *Options) checkFree(refuse func(wrong bool, option, format string, args ...any)) {
 	free := &o.Free
 	if free.Model == nil {
 		return
@@ -46,7 +46,7 @@ func (o *SessionOptions) checkFree(refuse func(wrong bool, option, format string
 
 // newFree makes the cascade of the run with these settings; nil without a model, and if the model does not reach the precision: see unreached. The
 // caller closes the cascade.
-func (o *SessionOptions) newFree(run record.Settings, store *answers.Store) (*cascade.Cascade, error) {
+func (o *Options) newFree(run record.Settings, store *answers.Store) (*cascade.Cascade, error) {
 	if o.Free.Model == nil {
 		return nil, nil
 	}
@@ -76,12 +76,12 @@ func (o *FreeOptions) unreached() *record.Audit {
 }
 
 // warnUnfree says why nothing is free.
-func (o *SessionOptions) warnUnfree(a *record.Audit) {
+func (o *Options) warnUnfree(a *record.Audit) {
 	o.Log.Warn("no answer is free", "reason", a.String())
 }
 
 // AllModels are the models that decide what is asked for by default: see DefaultClassifications.
-func (o *SessionOptions) AllModels() []*learn.Model {
+func (o *Options) AllModels() []*learn.Model {
 	if o.Free.Model == nil {
 		return o.Models
 	}

@@ -23,7 +23,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/learn"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/output"
+	"github.com/bulkcat/bulkcat/pipeline/internal/output"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/verify"
 	"github.com/bulkcat/bulkcat/reader"
@@ -148,7 +148,7 @@ func (v *vendor) answers() (n int) {
 func (v *vendor) twice() int { return v.answers() - len(v.asked) }
 
 // freely gives the options of a session over 1,200 titles that the model is sure about, each tenth twice, and 120 others.
-func freely(t *testing.T, v *vendor) pipeline.SessionOptions {
+func freely(t *testing.T, v *vendor) pipeline.Options {
 	t.Helper()
 	v.asked = make(map[string]int)
 	text := "title\n"
@@ -163,7 +163,7 @@ func freely(t *testing.T, v *vendor) pipeline.SessionOptions {
 		t.Fatal(err)
 	}
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	o := pipeline.SessionOptions{
+	o := pipeline.Options{
 		Kind:    client.Product,
 		Service: pipeline.Service{Categorizer: v, Name: "https://api.example.com", Hosted: true},
 		Input:   reader.Options{Paths: []string{filepath.Join(dir, "in.csv")}},
@@ -193,9 +193,9 @@ func contents(t *testing.T, path string) string {
 }
 
 // checkFree compares the output with the account, and counts the rows of the model.
-func checkFree(t *testing.T, o pipeline.SessionOptions, a *record.Account) (free int64) {
+func checkFree(t *testing.T, o pipeline.Options, a *record.Account) (free int64) {
 	t.Helper()
-	report, err := verify.Run(t.Context(), verify.Options{Output: o.Output.Path, Run: pipeline.SessionOptions{Free: o.Free}})
+	report, err := verify.Run(t.Context(), verify.Options{Output: o.Output.Path, Run: pipeline.Options{Free: o.Free}})
 	if err != nil || !report.Balanced {
 		t.Errorf("verify: %v, %v", report.Findings, err)
 	}
@@ -253,7 +253,7 @@ func TestFree(t *testing.T) {
 // TestFreeNights runs once more after a complete night, with another list, another service or other options.
 func TestFreeNights(t *testing.T) {
 	changed := func(v *vendor) { v.from, v.share = 'a', 100 }
-	more := func(o *pipeline.SessionOptions) {
+	more := func(o *pipeline.Options) {
 		t.Helper()
 		f, err := os.OpenFile(o.Input.Paths[0], os.O_APPEND|os.O_WRONLY, 0)
 		if err != nil {
@@ -268,7 +268,7 @@ func TestFreeNights(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		service func(*vendor)
-		change  func(*pipeline.SessionOptions)
+		change  func(*pipeline.Options)
 		same    bool // rows, and nothing is asked
 		asked   int  // in the second night, at least; with a new plan
 		twice   bool // answers count no more
@@ -278,9 +278,9 @@ func TestFreeNights(t *testing.T) {
 		"the same list, a changed service": {service: changed, same: true},
 		"a longer list":                    {change: more, asked: 300},
 		"a longer list, a changed service": {service: changed, change: more, asked: 920, cause: record.AuditFailed},
-		"answers that are too old": {service: changed, change: func(o *pipeline.SessionOptions) { o.Store.MaxAge = time.Millisecond }, asked: 1320, twice: true,
+		"answers that are too old": {service: changed, change: func(o *pipeline.Options) { o.Store.MaxAge = time.Millisecond }, asked: 1320, twice: true,
 			cause: record.AuditFailed},
-		"a finer precision": {change: func(o *pipeline.SessionOptions) { o.Free.Precision, o.Output.Overwrite = 0.91, true }, asked: 300},
+		"a finer precision": {change: func(o *pipeline.Options) { o.Free.Precision, o.Output.Overwrite = 0.91, true }, asked: 300},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := new(vendor)
@@ -390,7 +390,7 @@ func TestVerifyFree(t *testing.T) {
 			if err := changed.Write(t.Context(), path); err != nil {
 				t.Fatal(err)
 			}
-			run := pipeline.SessionOptions{Free: o.Free}
+			run := pipeline.Options{Free: o.Free}
 			if changed.Settings.Free == "" {
 				run.Free.Model = nil
 			}
@@ -565,7 +565,7 @@ func TestFreeClassifications(t *testing.T) {
 			}
 			dir := t.TempDir()
 			t.Setenv("XDG_STATE_HOME", t.TempDir())
-			o := pipeline.SessionOptions{
+			o := pipeline.Options{
 				Kind: tt.kind, Classifications: append([]string{tt.tree.Name}, tt.others...),
 				Service: pipeline.Service{Categorizer: labelling{label}, Name: "https://api.example.com", Hosted: true},
 				Input:   reader.Options{Paths: []string{filepath.Join(dir, "in.csv")}, Columns: []string{"url"}},
@@ -687,23 +687,23 @@ func TestNotSure(t *testing.T) {
 func TestFreeOptions(t *testing.T) {
 	for name, tt := range map[string]struct {
 		option string
-		change func(o *pipeline.SessionOptions)
+		change func(o *pipeline.Options)
 	}{
-		"the embedded service":   {"Free.Model", func(o *pipeline.SessionOptions) { o.Service.Hosted = false }},
-		"another kind":           {"Free.Model", func(o *pipeline.SessionOptions) { o.Kind = client.Website }},
-		"another classification": {"Free.Model", func(o *pipeline.SessionOptions) { o.Classifications = []string{"product_taxonomy_custom_x"} }},
-		"a shard":                {"Free.Model", func(o *pipeline.SessionOptions) { o.Shard, o.Output.Path = record.Shard{Number: 1, Count: 2}, "out/" }},
-		"standard input":         {"Free.Model", func(o *pipeline.SessionOptions) { o.Input.Paths, o.Input.Stdin = []string{"-"}, strings.NewReader("") }},
-		"records": {"Free.Model", func(o *pipeline.SessionOptions) {
+		"the embedded service":   {"Free.Model", func(o *pipeline.Options) { o.Service.Hosted = false }},
+		"another kind":           {"Free.Model", func(o *pipeline.Options) { o.Kind = client.Website }},
+		"another classification": {"Free.Model", func(o *pipeline.Options) { o.Classifications = []string{"product_taxonomy_custom_x"} }},
+		"a shard":                {"Free.Model", func(o *pipeline.Options) { o.Shard, o.Output.Path = record.Shard{Number: 1, Count: 2}, "out/" }},
+		"standard input":         {"Free.Model", func(o *pipeline.Options) { o.Input.Paths, o.Input.Stdin = []string{"-"}, strings.NewReader("") }},
+		"records": {"Free.Model", func(o *pipeline.Options) {
 			o.Input = reader.Options{Records: iter.Seq2[reader.Record, error](func(func(reader.Record, error) bool) {})}
 		}},
-		"a refresh": {"Free.Model", func(o *pipeline.SessionOptions) { o.Store.RefreshBudget = 10 }},
-		"a stream":  {"Free.Model", func(o *pipeline.SessionOptions) { o.Output.Path, o.Output.Format = "-", "csv" }},
-		"a function": {"Free.Model", func(o *pipeline.SessionOptions) {
+		"a refresh": {"Free.Model", func(o *pipeline.Options) { o.Store.RefreshBudget = 10 }},
+		"a stream":  {"Free.Model", func(o *pipeline.Options) { o.Output.Path, o.Output.Format = "-", "csv" }},
+		"a function": {"Free.Model", func(o *pipeline.Options) {
 			o.Each = func(reader.Record, []client.Entry, error) error { return nil }
 		}},
-		"a precision of 1": {"Free.Precision", func(o *pipeline.SessionOptions) { o.Free.Precision = 1 }},
-		"an audit of 2":    {"Free.Audit", func(o *pipeline.SessionOptions) { o.Free.Audit = 2 }},
+		"a precision of 1": {"Free.Precision", func(o *pipeline.Options) { o.Free.Precision = 1 }},
+		"an audit of 2":    {"Free.Audit", func(o *pipeline.Options) { o.Free.Audit = 2 }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := freely(t, new(vendor))

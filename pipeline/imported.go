@@ -67,7 +67,7 @@ func (t *Table) Scan(ctx context.Context, visit func(answers.Stored) error) erro
 		return err
 	}
 	normalizer := normalize.Normalizer{}
-	classification := (&SessionOptions{Kind: t.Kind}).classification(t.Classification)
+	classification := (&Options{Kind: t.Kind}).classification(t.Classification)
 	var request client.Request
 	var entries []tableEntry
 	pass := func() error {

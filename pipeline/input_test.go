@@ -44,7 +44,7 @@ func TestMayExceedQuota(t *testing.T) {
 			if err := os.WriteFile(path, []byte(tt.content), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			o := newOpened(SessionOptions{
+			o := newOpened(Options{
 				Classifications: strings.Split(tt.classification, ","),
 				Requested:       tt.requested,
 				Input:           reader.Options{Paths: []string{path}},
@@ -73,7 +73,7 @@ func TestQuotaForShortFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	o := newOpened(SessionOptions{
+	o := newOpened(Options{
 		Classifications: []string{client.NAICS},
 		Input:           reader.Options{Paths: []string{dir}},
 		Output:          OutputOptions{Path: "-"},

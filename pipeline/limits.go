@@ -75,7 +75,7 @@ func (o *opened) everAnswered(store *answers.Store) func() (bool, error) {
 
 // maxRequests is the bound of the requests of all starts of the run, whose account is given; 0 for no bound. A shard has its
 // part.
-func (o *SessionOptions) maxRequests(account *record.Account) int64 {
+func (o *Options) maxRequests(account *record.Account) int64 {
 	part := func(requests int64) int64 {
 		if o.Shard.Count > 0 {
 			return o.Shard.Part(requests)
@@ -106,7 +106,7 @@ func (e *CostError) Unwrap() error { return e.Err }
 func (e *CostError) OptionName() string { return "pipeline.MaxCost" }
 
 // inMoney returns the error of a run whose bound of requests comes from one of money.
-func (o *SessionOptions) inMoney(err error) error {
+func (o *Options) inMoney(err error) error {
 	spent, ok := errors.AsType[*limits.SpentError](err)
 	if !ok || spent.Limit != limits.MaxRequests || o.MaxCost == 0 {
 		return err
@@ -138,7 +138,7 @@ func (c *claimed) shareLimits() (bounds limits.Options, stated float64) {
 }
 
 // shareQuota makes the service tell the shard's part of the quota.
-func (o *SessionOptions) shareQuota() {
+func (o *Options) shareQuota() {
 	if usage := o.Service.Usage; usage != nil && o.Shard.Count > 1 {
 		o.Service.Usage = func(ctx context.Context) (client.Usage, error) {
 			all, err := usage(ctx)
@@ -150,7 +150,7 @@ func (o *SessionOptions) shareQuota() {
 // shareOf is the part of the quota that a shard counts with: the reserve, which is for all shards, and an equal
 // part of the rest. A shard that has used its part asks for the quota again, and then counts with a part of what
 // is left, so that the shards together use the whole quota.
-func (o *SessionOptions) shareOf(usage client.Usage) client.Usage {
+func (o *Options) shareOf(usage client.Usage) client.Usage {
 	left, ok := usage.Requests()
 	if !ok || usage.Gateway {
 		return usage

@@ -32,7 +32,7 @@ func TestShardLimits(t *testing.T) {
 		"with a gateway":      {record.Shard{Number: 2, Count: 4}, client.Usage{Remaining: "1000", Gateway: true}, -1, 100, 50, 250, "1000"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := newOpened(SessionOptions{
+			o := newOpened(Options{
 				Shard:  tt.shard,
 				Output: OutputOptions{Path: "-"},
 				Service: Service{
@@ -87,7 +87,7 @@ func TestStartDuringABlock(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			o := newOpened(SessionOptions{Service: Service{Categorizer: c, Name: "http://service", Usage: c.Usage, Hosted: true}}, storage.Own(t.Context()))
+			o := newOpened(Options{Service: Service{Categorizer: c, Name: "http://service", Usage: c.Usage, Hosted: true}}, storage.Own(t.Context()))
 			if err := o.quota.Check(t.Context(), o.everAnswered(store)); (err == nil) != tt.waits {
 				t.Fatal(err)
 			}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/flow"
+	"github.com/bulkcat/bulkcat/pipeline/internal/flow"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -131,7 +131,7 @@ func TestWrongSettings(t *testing.T) {
 }
 
 // hosted are the options of a session over different products.
-func hosted(t *testing.T, inputs int) pipeline.SessionOptions {
+func hosted(t *testing.T, inputs int) pipeline.Options {
 	input := filepath.Join(t.TempDir(), "in.txt")
 	var text strings.Builder
 	for i := range inputs {
@@ -141,7 +141,7 @@ func hosted(t *testing.T, inputs int) pipeline.SessionOptions {
 		t.Fatal(err)
 	}
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	o := pipeline.SessionOptions{
+	o := pipeline.Options{
 		Kind: client.Product, Input: reader.Options{Paths: []string{input}}, Conduct: flow.Conduct{Retry: client.DefaultRetryPolicy()},
 		Output: pipeline.OutputOptions{Path: filepath.Join(filepath.Dir(input), "out.csv"), Form: writer.Form{Levels: 1}, Carry: "none"},
 	}

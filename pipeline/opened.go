@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/pipeline/flow"
-	"github.com/bulkcat/bulkcat/pipeline/output"
-	"github.com/bulkcat/bulkcat/pipeline/progress"
+	"github.com/bulkcat/bulkcat/pipeline/internal/flow"
+	"github.com/bulkcat/bulkcat/pipeline/internal/output"
+	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
+	"github.com/bulkcat/bulkcat/pipeline/internal/stdin"
 	"github.com/bulkcat/bulkcat/pipeline/record"
-	"github.com/bulkcat/bulkcat/pipeline/stdin"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -20,7 +20,7 @@ import (
 
 // opened is a run with its lock and its input. It has asked nothing and written nothing.
 type opened struct {
-	options  SessionOptions   // with their defaults
+	options  Options          // with their defaults
 	objects  *storage.Objects // of the paths that are URLs
 	lock     *disk.Lock       // on the output; nil for standard output
 	spool    *stdin.Spool     // nil unless standard input is a pipe that is kept
@@ -32,7 +32,7 @@ type opened struct {
 }
 
 // newOpened completes the options. Nothing is open yet.
-func newOpened(options SessionOptions, objects *storage.Objects) *opened {
+func newOpened(options Options, objects *storage.Objects) *opened {
 	o := &opened{options: options.withDefaults().inShard(), objects: objects, counters: new(progress.Counters), began: time.Now()}
 	o.options.Input.Storage = objects
 	service := &o.options.Service

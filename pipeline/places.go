@@ -13,7 +13,7 @@ import (
 // A run writes several files and folders: places. None may be another, under any name.
 
 // checkPlaces finds places that clash. The errors are *places.ClashError, *OptionError and *answers.ForeignError.
-func (o *SessionOptions) checkPlaces() error {
+func (o *Options) checkPlaces() error {
 	if err := o.Output.CheckKind(); err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func (o *SessionOptions) checkPlaces() error {
 }
 
 // files are the output and the files beside it, and further files of the program.
-func (o *SessionOptions) files() (list []places.Place) {
+func (o *Options) files() (list []places.Place) {
 	add := func(what, path string) {
 		if path != "" && !storage.IsURL(path) {
 			list = append(list, places.Place{What: what, Path: filepath.Clean(path)})
@@ -49,7 +49,7 @@ func (o *SessionOptions) files() (list []places.Place) {
 }
 
 // storeFiles are the files of the store.
-func (o *SessionOptions) storeFiles() []string {
+func (o *Options) storeFiles() []string {
 	stored, err := o.stored()
 	if err != nil || stored.Path == "" { // to open the store gives the error
 		return nil
@@ -58,7 +58,7 @@ func (o *SessionOptions) storeFiles() []string {
 }
 
 // protect refuses to write where the session reads.
-func (o *SessionOptions) protect() error {
+func (o *Options) protect() error {
 	var paths []string
 	var opened []places.OpenFile
 	for _, path := range o.Input.Paths {
@@ -80,7 +80,7 @@ func (o *SessionOptions) protect() error {
 }
 
 // targets are all places that the session writes.
-func (o *SessionOptions) targets() places.Targets {
+func (o *Options) targets() places.Targets {
 	t := places.Targets{Files: append(append([]string{o.spoolPath()}, o.writes()...), o.storeFiles()...)}
 	switch {
 	case o.Output.Path == "-":

@@ -12,11 +12,11 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
-	"github.com/bulkcat/bulkcat/pipeline/attempts"
-	"github.com/bulkcat/bulkcat/pipeline/cascade"
-	"github.com/bulkcat/bulkcat/pipeline/flow"
+	"github.com/bulkcat/bulkcat/pipeline/internal/attempts"
+	"github.com/bulkcat/bulkcat/pipeline/internal/cascade"
+	"github.com/bulkcat/bulkcat/pipeline/internal/flow"
+	"github.com/bulkcat/bulkcat/pipeline/internal/refresh"
 	"github.com/bulkcat/bulkcat/pipeline/record"
-	"github.com/bulkcat/bulkcat/pipeline/refresh"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -99,7 +99,7 @@ func (p *planned) begin() error {
 }
 
 // audit is how the run answers for nothing; nil without a model.
-func (p *plan) audit(o *SessionOptions) *record.Audit {
+func (p *plan) audit(o *Options) *record.Audit {
 	switch {
 	case p.free != nil:
 		audit := p.free.Audit()

@@ -66,9 +66,9 @@ func TestQuotaOfAPipe(t *testing.T) {
 
 // What reads the input twice would take the records of a pipe from the run, which would then be complete without them.
 func TestPipeIsNotReadTwice(t *testing.T) {
-	for option, change := range map[string]func(o *pipeline.SessionOptions){
-		"Store.RefreshBudget": func(o *pipeline.SessionOptions) { o.Store.RefreshBudget = 1 },
-		"Free.Model":          func(o *pipeline.SessionOptions) { o.Free.Model = modelOfTitles() },
+	for option, change := range map[string]func(o *pipeline.Options){
+		"Store.RefreshBudget": func(o *pipeline.Options) { o.Store.RefreshBudget = 1 },
+		"Free.Model":          func(o *pipeline.Options) { o.Free.Model = modelOfTitles() },
 	} {
 		o := products(t, new(counting))
 		o.Input.Paths = []string{namedPipe(t, hoses(10_000))}

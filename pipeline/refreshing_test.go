@@ -59,7 +59,7 @@ func (s *moody) sum() (n int) {
 func (s *moody) begin() { s.asked = make(map[string]int) }
 
 // folderOf gives the options of a session over n products, and writes the first output.
-func folderOf(t *testing.T, n int) (*moody, pipeline.SessionOptions) {
+func folderOf(t *testing.T, n int) (*moody, pipeline.Options) {
 	t.Helper()
 	service := &moody{changed: make(map[string]bool), err: make(map[string]error)}
 	dir := t.TempDir()
@@ -71,7 +71,7 @@ func folderOf(t *testing.T, n int) (*moody, pipeline.SessionOptions) {
 		t.Fatal(err)
 	}
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	o := pipeline.SessionOptions{
+	o := pipeline.Options{
 		Kind:    client.Product,
 		Service: pipeline.Service{Categorizer: service, Name: "https://api.example.com", Hosted: true},
 		Input:   reader.Options{Paths: []string{filepath.Join(dir, "in.csv")}},
@@ -90,7 +90,7 @@ func folderOf(t *testing.T, n int) (*moody, pipeline.SessionOptions) {
 }
 
 // parts are the contents of the parts by name.
-func parts(t *testing.T, o pipeline.SessionOptions) map[string]string {
+func parts(t *testing.T, o pipeline.Options) map[string]string {
 	t.Helper()
 	paths, err := filepath.Glob(o.Output.Path + "part-*")
 	if err != nil {
@@ -259,7 +259,7 @@ func TestRefreshOfTwoSessions(t *testing.T) {
 	}
 	var both, sessions sync.WaitGroup
 	both.Add(2)
-	for _, o := range []pipeline.SessionOptions{first, second} {
+	for _, o := range []pipeline.Options{first, second} {
 		o.Store.RefreshBudget = 20
 		m := &meeting{Attempter: service, both: &both}
 		o.Service.Categorizer = m
@@ -283,10 +283,10 @@ func TestRefreshOfTwoSessions(t *testing.T) {
 
 func TestRefreshNeedsAFileAndAStore(t *testing.T) {
 	_, o := folderOf(t, 1)
-	for name, change := range map[string]func(*pipeline.SessionOptions){
-		"negative":       func(o *pipeline.SessionOptions) { o.Store.RefreshBudget = -1 },
-		"standard input": func(o *pipeline.SessionOptions) { o.Input.Paths = []string{"-"} },
-		"no store":       func(o *pipeline.SessionOptions) { o.Output.Path, o.Service.Hosted = "-", false },
+	for name, change := range map[string]func(*pipeline.Options){
+		"negative":       func(o *pipeline.Options) { o.Store.RefreshBudget = -1 },
+		"standard input": func(o *pipeline.Options) { o.Input.Paths = []string{"-"} },
+		"no store":       func(o *pipeline.Options) { o.Output.Path, o.Service.Hosted = "-", false },
 	} {
 		o := o
 		o.Store.RefreshBudget = 1

@@ -12,7 +12,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
-	"github.com/bulkcat/bulkcat/pipeline/flow"
+	"github.com/bulkcat/bulkcat/pipeline/internal/flow"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
@@ -42,7 +42,7 @@ type Rewritten struct {
 // locks a file. A record without a stored answer is pending, unless the answer is that of the embedded
 // service or of the model of Options.Free, which give it again; the embedded service reads no pages then. The errors are those
 // of reading the input, of the store and of the sink, and *[OptionError] if the input lacks a column.
-func Rewrite(ctx context.Context, options SessionOptions, r Rewriting) (_ Rewritten, err error) {
+func Rewrite(ctx context.Context, options Options, r Rewriting) (_ Rewritten, err error) {
 	s := newOpened(options.of(r), storage.From(ctx))
 	defer func() { err = causeOf(ctx, errors.Join(err, s.input.Close())) }()
 	o := &s.options
@@ -78,7 +78,7 @@ func Rewrite(ctx context.Context, options SessionOptions, r Rewriting) (_ Rewrit
 }
 
 // of returns the options of a run that is written again.
-func (o SessionOptions) of(r Rewriting) SessionOptions {
+func (o Options) of(r Rewriting) Options {
 	s := r.Account.Settings
 	o.Kind, o.Classifications, o.Editions = client.Kind(s.Kind), s.Classifications(), editionsOf(s)
 	limit := o.Limit

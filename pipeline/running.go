@@ -10,10 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/bulkcat/bulkcat/pipeline/cascade"
 	"github.com/bulkcat/bulkcat/pipeline/expect"
-	"github.com/bulkcat/bulkcat/pipeline/flow"
-	"github.com/bulkcat/bulkcat/pipeline/progress"
+	"github.com/bulkcat/bulkcat/pipeline/internal/cascade"
+	"github.com/bulkcat/bulkcat/pipeline/internal/flow"
+	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
@@ -141,7 +141,7 @@ func (r *running) pass(ctx context.Context, kept int) (done results, err error) 
 
 // keeps returns the function that says which parts of an earlier start are kept, at most so many unless the number is negative.
 // It is called for each part in order, while it is true.
-func (o *SessionOptions) keeps(most int) func(record.Statuses) bool {
+func (o *Options) keeps(most int) func(record.Statuses) bool {
 	parts := 0
 	return func(statuses record.Statuses) bool {
 		parts++
@@ -170,7 +170,7 @@ func (r *running) judge() func(record.Statuses) error {
 }
 
 // warnRaised warns of an audit that has failed.
-func (o *SessionOptions) warnRaised(failed, next record.Audit) {
+func (o *Options) warnRaised(failed, next record.Audit) {
 	log := o.Log.With("differ", failed.Disagreed, "audited", failed.Sample, "threshold", failed.Threshold)
 	if next.Step == 0 {
 		log.Warn("the service agrees with too few of the free answers, however sure the model is: everything is asked")

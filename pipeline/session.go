@@ -32,7 +32,7 @@ type Session struct {
 // touched. The errors are *OptionError (several may be joined), *places.OverwriteError, *disk.BusyError
 // while another process writes the output, and those of reader.Open. When ctx ends while Open waits
 // for a pipe, the error is ctx's cause. The caller closes the session.
-func Open(ctx context.Context, options SessionOptions) (*Session, error) {
+func Open(ctx context.Context, options Options) (*Session, error) {
 	if err := options.checkParts(); err != nil {
 		return nil, err
 	}

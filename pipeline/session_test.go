@@ -29,14 +29,14 @@ func (s *counting) Attempt(_ context.Context, r client.Request) (client.Answer, 
 }
 
 // products are the options of a session over two products in a new folder.
-func products(t *testing.T, service *counting) pipeline.SessionOptions {
+func products(t *testing.T, service *counting) pipeline.Options {
 	t.Helper()
 	input := filepath.Join(t.TempDir(), "in.csv")
 	if err := os.WriteFile(input, []byte("title,sku\ngarden hose,1\nwatering can,2\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	o := pipeline.SessionOptions{
+	o := pipeline.Options{
 		Kind:    client.Product,
 		Service: pipeline.Service{Categorizer: service, Name: "https://api.example.com", Hosted: true},
 		Input:   reader.Options{Paths: []string{input}},
@@ -46,7 +46,7 @@ func products(t *testing.T, service *counting) pipeline.SessionOptions {
 	return o
 }
 
-func runSession(t *testing.T, o pipeline.SessionOptions) (*record.Account, error) {
+func runSession(t *testing.T, o pipeline.Options) (*record.Account, error) {
 	t.Helper()
 	session, err := pipeline.Open(t.Context(), o)
 	if err != nil {
@@ -114,21 +114,21 @@ func TestReserveOfAServiceWithoutQuotas(t *testing.T) {
 }
 
 func TestSessionErrorsNameOptions(t *testing.T) {
-	for want, change := range map[string]func(o *pipeline.SessionOptions){
-		"Kind":                func(o *pipeline.SessionOptions) { o.Kind = "" },
-		"Service.Categorizer": func(o *pipeline.SessionOptions) { o.Service.Categorizer = nil },
-		"Service.Name":        func(o *pipeline.SessionOptions) { o.Service.Name = "" },
-		"Input.Paths":         func(o *pipeline.SessionOptions) { o.Input.Paths = nil },
-		"Output.Path":         func(o *pipeline.SessionOptions) { o.Output.Path = "" },
-		"Output.Format":       func(o *pipeline.SessionOptions) { o.Output.Format = "xlsx" },
-		"Output.Levels":       func(o *pipeline.SessionOptions) { o.Output.Levels = 21 },
-		"Output.PartRows":     func(o *pipeline.SessionOptions) { o.Output.PartRows = -1 },
-		"Classifications":     func(o *pipeline.SessionOptions) { o.Classifications = []string{client.NAICS} },
-		"Scheme":              func(o *pipeline.SessionOptions) { o.Scheme = "ftp" },
-		"Dedupe":              func(o *pipeline.SessionOptions) { o.Dedupe = "all" },
-		"Limit":               func(o *pipeline.SessionOptions) { o.Limit = -1 },
-		"Sample":              func(o *pipeline.SessionOptions) { o.Sample = -1 },
-		"Grace":               func(o *pipeline.SessionOptions) { o.Grace = -1 },
+	for want, change := range map[string]func(o *pipeline.Options){
+		"Kind":                func(o *pipeline.Options) { o.Kind = "" },
+		"Service.Categorizer": func(o *pipeline.Options) { o.Service.Categorizer = nil },
+		"Service.Name":        func(o *pipeline.Options) { o.Service.Name = "" },
+		"Input.Paths":         func(o *pipeline.Options) { o.Input.Paths = nil },
+		"Output.Path":         func(o *pipeline.Options) { o.Output.Path = "" },
+		"Output.Format":       func(o *pipeline.Options) { o.Output.Format = "xlsx" },
+		"Output.Levels":       func(o *pipeline.Options) { o.Output.Levels = 21 },
+		"Output.PartRows":     func(o *pipeline.Options) { o.Output.PartRows = -1 },
+		"Classifications":     func(o *pipeline.Options) { o.Classifications = []string{client.NAICS} },
+		"Scheme":              func(o *pipeline.Options) { o.Scheme = "ftp" },
+		"Dedupe":              func(o *pipeline.Options) { o.Dedupe = "all" },
+		"Limit":               func(o *pipeline.Options) { o.Limit = -1 },
+		"Sample":              func(o *pipeline.Options) { o.Sample = -1 },
+		"Grace":               func(o *pipeline.Options) { o.Grace = -1 },
 	} {
 		t.Run(want, func(t *testing.T) {
 			o := products(t, new(counting))

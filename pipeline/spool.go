@@ -8,21 +8,21 @@ import (
 	"os"
 	"slices"
 
+	"github.com/bulkcat/bulkcat/pipeline/internal/stdin"
 	"github.com/bulkcat/bulkcat/pipeline/places"
 	"github.com/bulkcat/bulkcat/pipeline/record"
-	"github.com/bulkcat/bulkcat/pipeline/stdin"
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // readsStdin reports whether standard input is one of the inputs.
-func (o *SessionOptions) readsStdin() bool { return slices.Contains(o.Input.Paths, "-") }
+func (o *Options) readsStdin() bool { return slices.Contains(o.Input.Paths, "-") }
 
 // readsOnce reports whether the input cannot be read a second time.
-func (o *SessionOptions) readsOnce() bool { return o.readsStdin() || o.Input.Records != nil }
+func (o *Options) readsOnce() bool { return o.readsStdin() || o.Input.Records != nil }
 
 // spoolPath is where standard input is kept while the run needs it; "" where no copy is needed:
 // standard input is not read, can be read again, or there is no place beside the output.
-func (o *SessionOptions) spoolPath() string {
+func (o *Options) spoolPath() string {
 	if o.noSpool || o.Output.Path == "-" || !o.readsStdin() || isRegular(o.Input.Stdin) {
 		return ""
 	}
@@ -33,7 +33,7 @@ func (o *SessionOptions) spoolPath() string {
 func isRegular(in io.Reader) bool { return len(places.RegularFile("-", in)) > 0 }
 
 // newSpool puts a spool between a pipe and the run; nil if none is needed.
-func newSpool(ctx context.Context, o *SessionOptions, lock *disk.Lock) (*stdin.Spool, error) {
+func newSpool(ctx context.Context, o *Options, lock *disk.Lock) (*stdin.Spool, error) {
 	path := o.spoolPath()
 	if path == "" {
 		return nil, nil
@@ -82,7 +82,7 @@ func (o *opened) endSpool(isComplete, isSettled bool) (kept bool, err error) {
 
 // removeReadSpool removes the spool of an earlier run that this run, now complete, has read to its end
 // as its standard input.
-func removeReadSpool(o *SessionOptions) error {
+func removeReadSpool(o *Options) error {
 	if o.Offline || o.Limit > 0 || o.Sample > 0 || o.Output.Path == "-" || !o.readsStdin() || !isRegular(o.Input.Stdin) {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // openStore gives nil where there is nothing to store.
-func (o *SessionOptions) openStore(offline bool) (*answers.Store, error) {
+func (o *Options) openStore(offline bool) (*answers.Store, error) {
 	stored, err := o.stored()
 	if err == nil && stored.Path != "" && o.usesUserFile() && !offline {
 		err = answers.CheckUserFile(stored.Path)
@@ -32,7 +32,7 @@ func (o *SessionOptions) openStore(offline bool) (*answers.Store, error) {
 }
 
 // readStore opens the store to be read; nil if there is none.
-func (o *SessionOptions) readStore() (*answers.Store, error) {
+func (o *Options) readStore() (*answers.Store, error) {
 	stored, err := o.stored()
 	if err != nil || stored.Path == "" {
 		return nil, err
@@ -47,17 +47,17 @@ func (o *SessionOptions) readStore() (*answers.Store, error) {
 
 // usesUserFile reports whether the store is that of the user: no other is named, and answers may be charged, or there is an
 // output besides.
-func (o *SessionOptions) usesUserFile() bool {
+func (o *Options) usesUserFile() bool {
 	streams := o.Output.Path == "-" || o.Output.Path == ""
 	return o.Store.Path == "" && !o.isShard() && (o.Service.Hosted || !streams)
 }
 
 // isShard reports whether the session has a store of its own, in the folder of its shard.
-func (o *SessionOptions) isShard() bool { return o.Shard != (record.Shard{}) && o.Output.Path != "" }
+func (o *Options) isShard() bool { return o.Shard != (record.Shard{}) && o.Output.Path != "" }
 
 // stored says where the store is, or would be; its Path is "" if there is no place for one. The error is an
 // *answers.StateError.
-func (o *SessionOptions) stored() (stored answers.Options, err error) {
+func (o *Options) stored() (stored answers.Options, err error) {
 	stored = answers.Options{Path: o.Store.Path, Source: o.Service.Name, MaxAge: o.Store.MaxAge, RetryRejected: o.Store.RetryRejected}
 	switch {
 	case o.isShard():
@@ -75,7 +75,7 @@ func (o *SessionOptions) stored() (stored answers.Options, err error) {
 
 // keepsAnswers reports whether a run may have answers to store. The embedded service's answers to product
 // titles cost nothing.
-func (o *SessionOptions) keepsAnswers() bool {
+func (o *Options) keepsAnswers() bool {
 	return o.Service.Hosted || o.Kind == client.Website || o.Store.Path != ""
 }
 

@@ -82,7 +82,7 @@ type seen struct {
 }
 
 // watched runs a session and gives its progress of each second. At the seconds of events the service changes.
-func watched(t *testing.T, o SessionOptions, ctx context.Context, events map[int]func()) (all []seen, end time.Duration, err error) {
+func watched(t *testing.T, o Options, ctx context.Context, events map[int]func()) (all []seen, end time.Duration, err error) {
 	t.Helper()
 	o.Watch = func(s *Session) func() {
 		done, ended := make(chan struct{}), make(chan struct{})
@@ -136,7 +136,7 @@ func TestTimeLeftOfAResumedRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := new(limited)
 		t.Setenv("XDG_STATE_HOME", t.TempDir())
-		o := SessionOptions{
+		o := Options{
 			Kind:    client.Product,
 			Service: Service{Categorizer: service, Name: "https://api.example.com", Hosted: true},
 			Input:   reader.Options{Paths: []string{input}},

@@ -25,7 +25,7 @@ import (
 
 // runFlags are the flags that `website` and `product` share.
 type runFlags struct {
-	pipeline.SessionOptions
+	pipeline.Options
 	streams streams
 
 	input          inputFlags
@@ -145,7 +145,7 @@ func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error
 	}
 	defer svc.Close()
 	if f.dryRun {
-		if f.forecast, err = pipeline.DryRun(ctx, f.SessionOptions); err != nil {
+		if f.forecast, err = pipeline.DryRun(ctx, f.Options); err != nil {
 			return err
 		}
 		return f.tellForecast()
@@ -159,7 +159,7 @@ func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error
 	}
 	defer func() { err = errors.Join(err, f.listen.close()) }()
 	f.Watch, f.Details = f.watch, f.listen.server != nil
-	session, err := pipeline.Open(ctx, f.SessionOptions)
+	session, err := pipeline.Open(ctx, f.Options)
 	if err != nil {
 		return err
 	}
@@ -203,7 +203,7 @@ func (f *runFlags) openService(ctx context.Context, classificationGiven bool) (s
 		return svc, err
 	}
 	if !classificationGiven {
-		f.Classifications = pipeline.DefaultClassifications(f.Kind, f.Taxonomies, f.SessionOptions.AllModels())
+		f.Classifications = pipeline.DefaultClassifications(f.Kind, f.Taxonomies, f.Options.AllModels())
 	}
 	f.addFreeEdition()
 	if err := f.service.taxonomies.models.used(f.Kind, f.Classifications); err != nil {

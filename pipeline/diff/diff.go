@@ -8,9 +8,9 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/normalize"
+	"github.com/bulkcat/bulkcat/pipeline/internal/spill"
 	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/pipeline/record"
-	"github.com/bulkcat/bulkcat/pipeline/spill"
 	"github.com/bulkcat/bulkcat/writer"
 )
 

@@ -396,7 +396,7 @@ func TestSideOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	session, err := pipeline.Open(t.Context(), pipeline.SessionOptions{
+	session, err := pipeline.Open(t.Context(), pipeline.Options{
 		Kind: client.Product, Service: pipeline.Service{Categorizer: nothing{}, Name: "service"},
 		Input: reader.Options{Paths: []string{input}}, Output: pipeline.OutputOptions{Path: output, Format: "csv"},
 	})

@@ -99,7 +99,7 @@ func (s *sharded) read(path string) []byte {
 // run runs a shard; the zero shard is the whole input.
 func (s *sharded) run(number, count int, output string) error {
 	s.t.Helper()
-	options := pipeline.SessionOptions{
+	options := pipeline.Options{
 		Kind: client.Product, Service: pipeline.Service{Categorizer: service{s.meanwhile}, Name: "service", Hosted: true},
 		Input:  reader.Options{Paths: []string{s.input}},
 		Output: pipeline.OutputOptions{Path: output, Format: writer.CSV, PartRows: 4, Carry: "all"},

@@ -15,7 +15,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
-// Run is the source of a run. The session gathers details (pipeline.SessionOptions.Details).
+// Run is the source of a run. The session gathers details (pipeline.Options.Details).
 type Run struct {
 	status  func() record.Status
 	metrics *prometheus.Registry

@@ -33,20 +33,20 @@ const damagesEach = 30
 // TestDamages makes single damages in outputs, half of them with an account that has the hash of the damaged
 // file: each is found, and named by the first record that differs.
 func TestDamages(t *testing.T) {
-	for name, change := range map[string]func(*pipeline.SessionOptions){
+	for name, change := range map[string]func(*pipeline.Options){
 		"out.csv":     nil,
 		"out.tsv.gz":  nil,
-		"out.jsonl":   func(o *pipeline.SessionOptions) { o.Classifications = []string{client.NAICS, client.TaxonomyV3} },
+		"out.jsonl":   func(o *pipeline.Options) { o.Classifications = []string{client.NAICS, client.TaxonomyV3} },
 		"out.parquet": nil,
-		"nested.parquet": func(o *pipeline.SessionOptions) {
+		"nested.parquet": func(o *pipeline.Options) {
 			o.Output.Shape, o.Output.MinConfidence = writer.ShapeNested, 0.75
 		},
-		"csv/":     func(o *pipeline.SessionOptions) { o.Output.Format, o.Output.PartRows = writer.CSV, 30 },
-		"parquet/": func(o *pipeline.SessionOptions) { o.Output.PartRows, o.Output.SourceColumns = 50, false },
+		"csv/":     func(o *pipeline.Options) { o.Output.Format, o.Output.PartRows = writer.CSV, 30 },
+		"parquet/": func(o *pipeline.Options) { o.Output.PartRows, o.Output.SourceColumns = 50, false },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFixture(t, name, func(o *pipeline.SessionOptions) {
+			f := newFixture(t, name, func(o *pipeline.Options) {
 				if err := os.WriteFile(o.Input.Paths[0], []byte(manyRecords()), 0o666); err != nil {
 					t.Fatal(err)
 				}

@@ -16,7 +16,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/flow"
+	"github.com/bulkcat/bulkcat/pipeline/internal/flow"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
@@ -65,14 +65,14 @@ func (byHost) Attempt(_ context.Context, r client.Request) (client.Answer, error
 // fixture is the output of a run, in a folder with its input and its store.
 type fixture struct {
 	t       *testing.T
-	options pipeline.SessionOptions
+	options pipeline.Options
 	input   string
 	output  string // without a slash at the end
 	account *record.Account
 }
 
 // newFixture runs a session over records. The path of the output is one in a folder of its own, or a URL.
-func newFixture(t *testing.T, output string, change func(*pipeline.SessionOptions)) *fixture {
+func newFixture(t *testing.T, output string, change func(*pipeline.Options)) *fixture {
 	t.Helper()
 	dir := t.TempDir()
 	if !storage.IsURL(output) {
@@ -80,7 +80,7 @@ func newFixture(t *testing.T, output string, change func(*pipeline.SessionOption
 	}
 	f := &fixture{t: t, input: filepath.Join(dir, "in.csv"), output: writer.Clean(output)}
 	f.check(os.WriteFile(f.input, []byte(records), 0o666))
-	f.options = pipeline.SessionOptions{
+	f.options = pipeline.Options{
 		Kind: client.Website, Classifications: []string{client.TaxonomyV3}, Conduct: flow.Conduct{Retry: client.RetryPolicy{MaxAttempts: 1}},
 		Service: pipeline.Service{Categorizer: byHost{}, Name: service, Hosted: true},
 		Input:   reader.Options{Paths: []string{f.input}},
@@ -110,7 +110,7 @@ func (f *fixture) run() {
 // verify verifies the output with the input that the account names.
 func (f *fixture) verify() Report {
 	f.t.Helper()
-	report, err := Run(f.t.Context(), Options{Output: f.output, Run: pipeline.SessionOptions{Program: "test"}})
+	report, err := Run(f.t.Context(), Options{Output: f.output, Run: pipeline.Options{Program: "test"}})
 	f.check(err)
 	return report
 }
@@ -132,7 +132,7 @@ func (f *fixture) rewriteTo(open func(writer.Schema) (writer.Sink, error)) {
 		defer store.Close()
 		r.Store = store
 	}
-	_, err := pipeline.Rewrite(f.t.Context(), pipeline.SessionOptions{Input: f.options.Input, Taxonomies: f.options.Taxonomies}, r)
+	_, err := pipeline.Rewrite(f.t.Context(), pipeline.Options{Input: f.options.Input, Taxonomies: f.options.Taxonomies}, r)
 	f.check(err)
 }
 

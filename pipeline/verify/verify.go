@@ -11,7 +11,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/cascade"
+	"github.com/bulkcat/bulkcat/pipeline/internal/cascade"
 	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
@@ -25,7 +25,7 @@ type Options struct {
 
 	// Run has what the account lacks: Input.Paths, by default those of the account; the Taxonomies, the Models and Free.Model
 	// of the run; the Program, whose other versions may write other bytes. The rest is not used.
-	Run pipeline.SessionOptions
+	Run pipeline.Options
 
 	// Unfinished has the rows not written again, and folders of shards need no _SUCCESS: for package finish.
 	Unfinished bool

@@ -36,7 +36,7 @@ func TestBalanced(t *testing.T) {
 				if folder {
 					path, files = "out/", 4
 				}
-				f := newFixture(t, path, func(o *pipeline.SessionOptions) { o.Output.Format = format })
+				f := newFixture(t, path, func(o *pipeline.Options) { o.Output.Format = format })
 				r := f.verify()
 				if !r.Balanced || r.Records != 8 || r.Rows != 14 || r.Files != files || r.Bytes == 0 || len(r.Unchecked) > 0 {
 					t.Errorf("got %+v", r)
@@ -77,7 +77,7 @@ func TestShapesAreBalanced(t *testing.T) {
 					if format == writer.JSONL {
 						path = "out/"
 					}
-					f := newFixture(t, path, func(o *pipeline.SessionOptions) {
+					f := newFixture(t, path, func(o *pipeline.Options) {
 						o.Classifications = classifications
 						o.Output.Format, o.Output.Shape, o.Output.Top, o.Output.MinConfidence = format, shape.schema.Shape, shape.schema.Top, shape.schema.MinConfidence
 					})
@@ -101,7 +101,7 @@ func TestTypedColumnsAreBalanced(t *testing.T) {
 				}
 				t.Run(fmt.Sprintf("%s %s %s", name, format, shape), func(t *testing.T) {
 					t.Parallel() // it waits for the disk
-					f := newFixture(t, "out."+string(format), func(o *pipeline.SessionOptions) {
+					f := newFixture(t, "out."+string(format), func(o *pipeline.Options) {
 						o.Input = reader.Options{Paths: []string{"../../reader/testdata/parquet/" + name}, Columns: []string{"domain"}}
 						o.Output.Shape = shape
 					})
@@ -185,7 +185,7 @@ func TestNamedInput(t *testing.T) {
 			f := newFixture(t, "out.csv", nil)
 			named := filepath.Join(t.TempDir(), "named.csv")
 			f.check(os.WriteFile(named, tt.change([]byte(records)), 0o666))
-			r, err := Run(t.Context(), Options{Output: f.output, Run: pipeline.SessionOptions{Program: "test", Input: reader.Options{Paths: []string{named}}}})
+			r, err := Run(t.Context(), Options{Output: f.output, Run: pipeline.Options{Program: "test", Input: reader.Options{Paths: []string{named}}}})
 			f.check(err)
 			var got []string
 			for _, finding := range r.Findings {
@@ -197,7 +197,7 @@ func TestNamedInput(t *testing.T) {
 		})
 	}
 	f := newFixture(t, "out.csv", nil)
-	_, err := Run(t.Context(), Options{Output: f.output, Run: pipeline.SessionOptions{Input: reader.Options{Paths: []string{f.input + ".none"}}}})
+	_, err := Run(t.Context(), Options{Output: f.output, Run: pipeline.Options{Input: reader.Options{Paths: []string{f.input + ".none"}}}})
 	if !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing input: %v", err)
 	}
@@ -220,7 +220,7 @@ func TestTamperedFoldersAreFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // it waits for the disk
-			f := newFixture(t, "out/", func(o *pipeline.SessionOptions) { o.Output.Format = writer.CSV })
+			f := newFixture(t, "out/", func(o *pipeline.Options) { o.Output.Format = writer.CSV })
 			f.check(tt.tamper(f))
 			wantFinding(t, f.verify(), tt.want)
 		})
@@ -261,7 +261,7 @@ func TestAnswersThatCameLater(t *testing.T) {
 
 // Records without an answer are compared as far as they can be.
 func TestRecordsWithoutAnAnswer(t *testing.T) {
-	f := newFixture(t, "out.csv", func(o *pipeline.SessionOptions) {
+	f := newFixture(t, "out.csv", func(o *pipeline.Options) {
 		if err := os.WriteFile(o.Input.Paths[0], []byte(records+"fails.example,x\n"), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -312,7 +312,7 @@ func TestEmbeddedService(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newFixture(t, "out.parquet", func(o *pipeline.SessionOptions) {
+	f := newFixture(t, "out.parquet", func(o *pipeline.Options) {
 		o.Kind, o.Classifications, o.Taxonomies = client.Product, []string{custom.Name, client.ProductTaxonomy}, []*taxonomy.Custom{custom}
 		o.Service = pipeline.Service{Name: "embedded", Free: true, Categorizer: embedded.New(embedded.Options{Custom: []*taxonomy.Taxonomy{&custom.Taxonomy}})}
 		o.Input.Columns = []string{"note"}
@@ -323,7 +323,7 @@ func TestEmbeddedService(t *testing.T) {
 	if r := f.verify(); !r.Balanced || len(r.Unchecked) != 1 || r.Answers != 0 || r.NotCompared != 8 {
 		t.Errorf("without the taxonomy: %+v", r)
 	}
-	own := Options{Output: f.output, Run: pipeline.SessionOptions{Program: "test", Taxonomies: []*taxonomy.Custom{custom}}}
+	own := Options{Output: f.output, Run: pipeline.Options{Program: "test", Taxonomies: []*taxonomy.Custom{custom}}}
 	if r, err := Run(t.Context(), own); err != nil || !r.Balanced || len(r.Unchecked) > 0 || r.NotCompared != 0 {
 		t.Errorf("with the taxonomy: %+v, %v", r, err)
 	}
@@ -359,7 +359,7 @@ func TestObjectsAndShards(t *testing.T) {
 	}
 	for name, path := range map[string]string{"files": "out/", "objects": url + "/shards/"} {
 		t.Run(name, func(t *testing.T) {
-			f := newFixture(t, path, func(o *pipeline.SessionOptions) {
+			f := newFixture(t, path, func(o *pipeline.Options) {
 				o.Output.Format, o.Shard = writer.CSV, record.Shard{Number: 1, Count: 3}
 			})
 			for n := 2; n < 4; n++ {

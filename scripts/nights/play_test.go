@@ -156,7 +156,7 @@ func (n *night) session(t *testing.T, dial func(ctx context.Context, network, ad
 		t.Fatal(err)
 	}
 	defer c.Close()
-	session, err := pipeline.Open(ctx, pipeline.SessionOptions{
+	session, err := pipeline.Open(ctx, pipeline.Options{
 		Kind: client.Product, Service: pipeline.HostedService(c), Log: log,
 		Limits: limits.Options{Rate: n.rate, MaxRequests: bound, MaxOutage: 6 * time.Hour, WaitForQuota: n.quota > 0},
 		Input:  reader.Options{Paths: []string{input}}, Output: pipeline.OutputOptions{Path: output},

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/answers"
-	"github.com/bulkcat/bulkcat/pipeline/refresh"
+	"github.com/bulkcat/bulkcat/pipeline/internal/refresh"
 )
 
 // renews reports whether a task with a stored outcome asks again.

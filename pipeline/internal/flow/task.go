@@ -13,7 +13,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/ask"
 	"github.com/bulkcat/bulkcat/client/normalize"
-	"github.com/bulkcat/bulkcat/pipeline/output"
+	"github.com/bulkcat/bulkcat/pipeline/internal/output"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )

@@ -9,7 +9,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/ask"
 	"github.com/bulkcat/bulkcat/client/limits"
-	"github.com/bulkcat/bulkcat/pipeline/attempts"
+	"github.com/bulkcat/bulkcat/pipeline/internal/attempts"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 

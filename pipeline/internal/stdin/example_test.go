@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/bulkcat/bulkcat/pipeline/stdin"
+	"github.com/bulkcat/bulkcat/pipeline/internal/stdin"
 	"github.com/bulkcat/bulkcat/reader"
 )
 

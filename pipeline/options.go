@@ -18,16 +18,16 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/client/money"
-	"github.com/bulkcat/bulkcat/pipeline/attempts"
-	"github.com/bulkcat/bulkcat/pipeline/flow"
+	"github.com/bulkcat/bulkcat/pipeline/internal/attempts"
+	"github.com/bulkcat/bulkcat/pipeline/internal/flow"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// SessionOptions describe a [Session]. Kind, Service, Input.Paths or Input.Records, and Output.Path or Each are required.
-type SessionOptions struct {
+// Options describe a [Session]. Kind, Service, Input.Paths or Input.Records, and Output.Path or Each are required.
+type Options struct {
 	Kind            client.Kind
 	Classifications []string           // what each record is asked for; default DefaultClassifications
 	Editions        taxonomy.Choice    // of other editions than the default ones
@@ -111,7 +111,7 @@ type StoreOptions struct {
 // Check finds options that cannot be used. Required options may still be missing. The error joins an
 // *OptionError for each, and a *writer.FormatError if the extension of Output.Path names no format; or
 // it is an *places.OverwriteError if the session would write where it reads.
-func (o SessionOptions) Check() error {
+func (o Options) Check() error {
 	var errs []error
 	o, err := o.withoutURLParameters(storage.WithoutParameters)
 	if err != nil {
@@ -163,7 +163,7 @@ func (o SessionOptions) Check() error {
 }
 
 // withoutURLParameters returns the options without the parameters of URLs, which take removes.
-func (o SessionOptions) withoutURLParameters(take func(path string) (string, error)) (SessionOptions, error) {
+func (o Options) withoutURLParameters(take func(path string) (string, error)) (Options, error) {
 	var err error
 	if o.Output.Path, err = take(o.Output.Path); err != nil {
 		return o, &OptionError{Option: "Output.Path", Err: err}
@@ -180,7 +180,7 @@ func (o SessionOptions) withoutURLParameters(take func(path string) (string, err
 	return o, nil
 }
 
-func (o SessionOptions) withStreams() SessionOptions {
+func (o Options) withStreams() Options {
 	if o.Input.Stdin == nil {
 		o.Input.Stdin = os.Stdin
 	}
@@ -191,7 +191,7 @@ func (o SessionOptions) withStreams() SessionOptions {
 }
 
 // checkParts also wants what a run cannot do without.
-func (o SessionOptions) checkParts() error {
+func (o Options) checkParts() error {
 	var errs []error
 	for _, required := range []struct {
 		option string
@@ -211,14 +211,14 @@ func (o SessionOptions) checkParts() error {
 }
 
 // writes are the further files that the session or the program writes.
-func (o *SessionOptions) writes() []string {
+func (o *Options) writes() []string {
 	if o.Requests == "" {
 		return o.Writes
 	}
 	return append(attempts.Files(o.Requests), o.Writes...)
 }
 
-func (o SessionOptions) withDefaults() SessionOptions {
+func (o Options) withDefaults() Options {
 	o = o.withStreams()
 	if o.hasNoOutput() {
 		o.Output, o.noOutput = OutputOptions{Path: "-"}, true
@@ -278,7 +278,7 @@ func (o SessionOptions) withDefaults() SessionOptions {
 }
 
 // requests are the options that decide which requests a run makes.
-func (o *SessionOptions) requests() flow.Options {
+func (o *Options) requests() flow.Options {
 	options := flow.Options{Kind: o.Kind, Requested: o.Requested, Conduct: o.Conduct, Shard: o.Shard}
 	for _, name := range o.Classifications {
 		options.Classifications = append(options.Classifications, o.classification(name))
@@ -287,10 +287,10 @@ func (o *SessionOptions) requests() flow.Options {
 }
 
 // hasNoOutput reports whether the answers go to Each alone.
-func (o *SessionOptions) hasNoOutput() bool { return o.Output.Path == "" && o.Each != nil }
+func (o *Options) hasNoOutput() bool { return o.Output.Path == "" && o.Each != nil }
 
 // inShard gives the options with the shard's folder as the output.
-func (o SessionOptions) inShard() SessionOptions {
+func (o Options) inShard() Options {
 	if _, ok := record.ShardOf(o.Output.Path); o.Shard != (record.Shard{}) && !ok && o.Output.Path != "" {
 		o.Output.Path = writer.Join(o.Output.Path, o.Shard.Folder()) + "/"
 	}
@@ -298,13 +298,13 @@ func (o SessionOptions) inShard() SessionOptions {
 }
 
 // folderOfShards is the folder of all shards, of options in a shard.
-func (o *SessionOptions) folderOfShards() string {
+func (o *Options) folderOfShards() string {
 	folder, _ := writer.Split(writer.Clean(o.Output.Path))
 	return folder
 }
 
 // makeFolder makes the folder of all shards, unless it exists, and wants other folders to exist.
-func (o *SessionOptions) makeFolder() error {
+func (o *Options) makeFolder() error {
 	if o.Shard == (record.Shard{}) {
 		return o.Output.CheckFolder()
 	}

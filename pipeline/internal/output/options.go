@@ -33,7 +33,7 @@ const LevelsOfTaxonomy = -1
 
 // OptionError says that an option of a session is invalid.
 type OptionError struct {
-	Option string // the field of pipeline.SessionOptions, such as "Output.Levels"
+	Option string // the field of pipeline.Options, such as "Output.Levels"
 	Err    error
 }
 

@@ -5,7 +5,7 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 
-	"github.com/bulkcat/bulkcat/pipeline/spill"
+	"github.com/bulkcat/bulkcat/pipeline/internal/spill"
 )
 
 // use says in which modes of dedupe a request is made, and whether the store has its outcome.

@@ -17,8 +17,8 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/pipeline/internal/spill"
 	"github.com/bulkcat/bulkcat/pipeline/record"
-	"github.com/bulkcat/bulkcat/pipeline/spill"
 )
 
 // ErrRaised says that the audit of the step has failed. The caller must not publish the rows; it calls Raise and starts the run
