@@ -128,7 +128,8 @@ func (c *Controller) countFault(now time.Time, p Permit, good, bad float64) {
 	switch {
 	case t.stage == noTest:
 		rate := c.pace.rate
-		if now.Sub(c.pace.waited) > time.Second { // the bound in flight holds requests back, so the allowed rate may be far above the sent one
+		isYoung := now.Sub(c.pressure.since) < 2*time.Second+4*c.flight.latency()
+		if !isYoung && now.Sub(c.pace.waited) > time.Second { // the bound in flight holds requests back, so the allowed rate may be far above the sent one
 			rate = min(rate, f.rate)
 		}
 		if f.hasRisen() && rate < mostRate && rate > 0.2 {

@@ -45,6 +45,9 @@ func (c *Controller) End(now time.Time, p Permit, r Result) Effect {
 
 // effect returns the changes since the state before.
 func (c *Controller) effect(now time.Time, before health) Effect {
+	if c.paced && c.health.state == Up { // the caller waits, and does not ask again now
+		c.grow(now)
+	}
 	change := Effect{Wake: !c.paced, Lasting: c.hasBecomeLong(now)}
 	c.reported = c.health
 	switch {

@@ -54,7 +54,7 @@ func newPace(o Options, now time.Time) pace {
 	if l := o.Learned; l.Rate > 0 {
 		p.rate, p.refused = min(p.cap, l.Rate), l.Refused
 		if l.Refused > 0 && l.Silence > 0 {
-			p.lost, p.hold = l.Silence, seconds(l.Silence.Seconds()/tripShare)
+			p.lost, p.hold = l.Silence, retryAge*l.Silence // the earlier run may have been young, and the limit may have risen since
 		}
 	}
 	return p

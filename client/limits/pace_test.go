@@ -136,3 +136,23 @@ func TestUnsent(t *testing.T) {
 	c.End(now, permits[1], Result{Signal: Answered})
 	c.next(t, now, SendFirst)
 }
+
+// A low rate rises once the service allows more, however short the answers are beside the time between two requests.
+func TestLowRateRises(t *testing.T) {
+	for _, latency := range []time.Duration{5 * ms, 90 * ms, 300 * ms, time.Second} {
+		for _, rate := range []float64{0.1, 0.5, 2} {
+			w := newWorld()
+			v := &vendor{world: w, least: latency, most: latency * 11 / 10, status: Refused}
+			c := newClient(w, v, 1<<30, Options{Learned: Learned{Rate: rate, Refused: rate}})
+			c.sleeps = true
+			for range 120 {
+				if w.run(10 * time.Second); c.limits.Learned().Rate > 5*rate {
+					break
+				}
+			}
+			if got := c.limits.Learned().Rate; got < 5*rate {
+				t.Errorf("%v, from %v/s: served %.3g/s after 20 minutes", latency, rate, got)
+			}
+		}
+	}
+}

@@ -214,6 +214,7 @@ type client struct {
 	limits *Controller
 	inputs int
 	jitter time.Duration // of timers
+	sleeps bool          // as a dispatcher does, until its timer or an Effect wakes it
 
 	start, end     time.Time
 	asked          int // first attempts
@@ -326,7 +327,8 @@ func (c *client) send(r retry, p Permit) {
 	c.mostInFlight = max(c.mostInFlight, c.limits.inFlight)
 	r.attempts++
 	c.vendor.serve(r.input, r.attempts, func(result Result) {
-		c.told(c.limits.End(c.now, p, result))
+		change := c.limits.End(c.now, p, result)
+		c.told(change)
 		switch result.Signal {
 		case Answered:
 			c.doneOK++
@@ -342,7 +344,9 @@ func (c *client) send(r retry, p Permit) {
 			}
 			heap.Push(&c.retries, r)
 		}
-		c.step()
+		if change.Wake || !c.sleeps {
+			c.step()
+		}
 	})
 }
 

@@ -17,8 +17,9 @@ type window struct {
 }
 
 const (
-	windowError = 0.03 // error of the length, as a share, at which the search ends: each halving costs a refusal
-	testNumber  = 20   // windows until the run tests whether the number has grown: the test costs a twentieth
+	windowError = 0.03            // error of the length, as a share, at which the search ends: each halving costs a refusal
+	shortWindow = 4 * time.Second // a shorter window is a rate: its end, stated in whole seconds, may be told two seconds late
+	testNumber  = 20              // windows until the run tests whether the number has grown: the test costs a twentieth
 )
 
 // learn learns a window from a trip after the given number of requests. tripped is the time from the first request of the phase
@@ -88,19 +89,26 @@ func (c *Controller) reopened(now time.Time, p Permit) {
 // service may have counted requests in flight, so the number is exact only when all are answered.
 func (c *Controller) setStated(now time.Time, p Permit, r Result) {
 	w, h := &c.window, &c.health
-	useful := shortWait + 2*c.flight.latency() // a window that ends before its answers come is a rate
+	useful := shortWindow + 2*c.flight.latency() // a window that ends before its answers come is a rate
 	if r.Ends <= 0 || r.Ends <= useful && w.ends.IsZero() || p.sent.Before(c.trip.phase.began) || h.state != Up && !h.closed {
 		return
 	}
 	if prior := &c.trip.prior; p.serial == c.trip.phase.serial && r.Left+1 < prior.number/2 &&
 		p.sent.Sub(prior.began) < 2*r.Ends { // else an outage lay between them
 		w.slides = true
-		c.pace.setStated(float64(prior.number)/p.sent.Sub(prior.began).Seconds(), now)
-	}
-	if w.slides {
-		return
+		served := float64(prior.number) / p.sent.Sub(prior.began).Seconds()
+		c.pace.restore(now, served, served)
 	}
 	ends := now.Add(min(r.Ends, c.options.MaxWait))
+	if !w.ends.IsZero() && ends.Sub(w.ends) > shortWait && r.Left < w.left { // the end moves, and the rest only falls
+		w.slides = true
+		served := float64(c.trip.phase.used(p.serial+1)+r.Left) / (r.Ends - time.Second).Seconds() // the end is told late
+		c.pace.restore(now, served, served)
+	}
+	if w.slides {
+		w.ends = time.Time{}
+		return
+	}
 	if w.ends.IsZero() || ends.Sub(w.ends) > shortWait { // another window has begun
 		w.left, w.ends = r.Left, ends
 	}

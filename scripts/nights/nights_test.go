@@ -113,6 +113,10 @@ func TestNamedNights(t *testing.T) {
 		{"every other request is refused at a low rate", 5126, 3000, 6}, // the list is short, and each block lasts a minute
 		{"a block begins while answers are slow", 1108, 20_000, 3},
 		{"a start has only inputs that always fail", 1265, 20_000, 3},
+		{"a start begins with the inputs that failed before", 2047, 20_000, 1.6},
+		{"the end of a window of a second is stated in whole seconds", 2128, 20_000, 1.6},
+		{"a sliding window states an end that moves", 2039, 20_000, 1.6},
+		{"the rate is below a request a second", 243, 20_000, 1.6},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
