@@ -86,3 +86,18 @@ func TestBlockAtTheEndOfAWindow(t *testing.T) {
 		})
 	}
 }
+
+// Probes after a learned window may all be refused, if windows begin at fixed times. If the service then answers within a
+// second, that does not show a rate of zero.
+func TestWindowThatEndsLate(t *testing.T) {
+	w := newWorld()
+	v := &vendor{world: w, least: 20 * ms, most: 30 * ms, status: Refused, limiter: &clienttest.Fixed{Number: 300, Window: 3 * time.Second, Aligned: true}, quiet: true}
+	c := newClient(w, v, 1_000_000, Options{})
+	c.jitter = ms / 2
+	for range 20 {
+		before := v.served
+		if w.run(minute); v.served-before < 4000 {
+			t.Errorf("%d of 6000 were served in a minute, and the rate is %.3g/s", v.served-before, c.limits.Rate())
+		}
+	}
+}

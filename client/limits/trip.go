@@ -241,18 +241,19 @@ func (c *Controller) endTrip(now time.Time, p Permit) {
 	switch {
 	case t.phase.number == 0: // the service had not served any rate
 		c.resume(now)
+	case t.rate == 0: // a block that began during the silence of a window
+		c.pace.nearlyRefused(now, hold, silence)
 	case silence < shortestBlock:
 		c.slowed(now, p)
 	case t.ended.After(t.at) && c.lowerInFlight(now): // the service limits the number in flight
 	case t.prior.number > 0 && c.pace.refused > 0 && t.rate > 2*c.pace.refused: // a much lower rate was refused before: the rate is not the cause
 		c.flight.cut(now, t.first.inFlight-2) // a limit of connections refuses everything until some are closed
 		c.flight.hold = hold
-	case t.rate > 0 && isSame(t.phase.number, t.prior.number) && (differ || w.number > 0):
+	case isSame(t.phase.number, t.prior.number) && (differ || w.number > 0):
 		w.learn(t.phase.number, t.first.sent.Sub(t.phase.began), p.sent.Sub(t.phase.began))
 		c.pace.restore(now, t.rate, t.rate)
 		c.pace.hold = hold
-	case t.rate == 0, // a block that began during the silence of a window
-		t.phase.number < tellsNothing && t.prior.number > t.phase.number: // the last silence was too short
+	case t.phase.number < tellsNothing && t.prior.number > t.phase.number: // the last silence was too short
 		c.pace.nearlyRefused(now, hold, silence)
 	default:
 		if w.number <= t.phase.number || t.prior.number > 0 { // else the window of an earlier run is kept: other clients may have used a part of it
