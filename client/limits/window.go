@@ -52,6 +52,9 @@ func (c *Controller) close(now time.Time) {
 	until := c.trip.phase.began.Add(w.opens())
 	if !w.ends.IsZero() {
 		until = w.ends
+		if latest := now.Add(c.options.MaxWait); until.After(latest) {
+			until = latest
+		}
 	}
 	c.trip.phase.number = c.trip.phase.used(c.sent + 1)
 	h.beginDoubt(until)
@@ -85,6 +88,12 @@ func (c *Controller) reopened(now time.Time, p Permit) {
 	c.endSilence(now, p, true)
 }
 
+// slide sets the rate of a sliding window.
+func (c *Controller) slide(now time.Time, rate float64) {
+	c.window.slides = true
+	c.pace.restore(now, rate, rate)
+}
+
 // setStated records the window that an answer states. Answers come in any order, so the smallest number left counts. The
 // service may have counted requests in flight, so the number is exact only when all are answered.
 func (c *Controller) setStated(now time.Time, p Permit, r Result) {
@@ -95,21 +104,20 @@ func (c *Controller) setStated(now time.Time, p Permit, r Result) {
 	}
 	if prior := &c.trip.prior; p.serial == c.trip.phase.serial && r.Left+1 < prior.number/2 &&
 		p.sent.Sub(prior.began) < 2*r.Ends { // else an outage lay between them
-		w.slides = true
-		served := float64(prior.number) / p.sent.Sub(prior.began).Seconds()
-		c.pace.restore(now, served, served)
+		c.slide(now, float64(prior.number)/p.sent.Sub(prior.began).Seconds())
 	}
-	ends := now.Add(min(r.Ends, c.options.MaxWait))
-	if !w.ends.IsZero() && ends.Sub(w.ends) > shortWait && r.Left < w.left { // the end moves, and the rest only falls
-		w.slides = true
-		served := float64(c.trip.phase.used(p.serial+1)+r.Left) / (r.Ends - time.Second).Seconds() // the end is told late
-		c.pace.restore(now, served, served)
+	ends := now.Add(r.Ends)
+	isLater := p.sent.Add(r.Ends).Sub(w.ends) > shortWait // even if the service counted the request as soon as it was sent
+	if now.Before(w.ends) && isLater && r.Left < w.left { // the end moves, and the rest only falls
+		used := float64(c.trip.phase.used(p.serial + 1))
+		used *= min(1, r.Ends.Seconds()/p.sent.Sub(c.trip.phase.began).Seconds()) // in the window
+		c.slide(now, (used+float64(r.Left))/(r.Ends-time.Second).Seconds())       // the end is told late
 	}
 	if w.slides {
 		w.ends = time.Time{}
 		return
 	}
-	if w.ends.IsZero() || ends.Sub(w.ends) > shortWait { // another window has begun
+	if w.ends.IsZero() || isLater { // another window has begun
 		w.left, w.ends = r.Left, ends
 	}
 	w.left = min(w.left, r.Left)

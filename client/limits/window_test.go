@@ -1,0 +1,60 @@
+package limits
+
+import (
+	"testing"
+	"time"
+
+	"github.com/bulkcat/bulkcat/client/clienttest"
+)
+
+// only hides the type of a limiter, so that a vendor states no rate.
+type only struct{ clienttest.Limiter }
+
+// A fixed window is used as a window, however late answers come, and however far away its end is.
+func TestFixedWindowDoesNotSlide(t *testing.T) {
+	for _, tt := range []struct {
+		name        string
+		limiter     *clienttest.Fixed
+		least, most time.Duration
+		options     Options
+		served      int // in 15 minutes
+	}{
+		{"answers of 0.1 to 6 s", &clienttest.Fixed{Number: 20, Window: minute}, 100 * ms, 6 * time.Second, Options{}, 300},
+		{"a quota of a day", &clienttest.Fixed{Number: 100_000, Window: 20 * time.Hour}, 20 * ms, 30 * ms, Options{Rate: 20}, 17_700},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld()
+			v := &vendor{world: w, least: tt.least, most: tt.most, status: Refused, limiter: only{tt.limiter}, states: true, quiet: true}
+			c := newClient(w, v, 1_000_000, tt.options)
+			c.jitter, c.sleeps = ms/2, true
+			for at := range 15 {
+				if w.run(minute); c.limits.window.slides {
+					t.Fatalf("taken for a sliding window in minute %d", at)
+				}
+			}
+			if v.served < tt.served*98/100 || v.refused > v.served*5/100 {
+				t.Errorf("served %d of %d, refused %d", v.served, tt.served, v.refused)
+			}
+		})
+	}
+}
+
+// The rate of a window that slides is estimated from the requests in the window, even if the run has sent many before.
+func TestRateOfASlidingWindow(t *testing.T) {
+	c, now := newController(Options{})
+	answer := func(r Result) {
+		r.Signal = Answered
+		d := c.Next(now, Queue{First: true})
+		c.End(now.Add(20*ms), d.Permit, r)
+		now = now.Add(time.Second)
+	}
+	for range 1000 {
+		answer(Result{})
+	}
+	for i := range 5 {
+		answer(Result{Left: 50 - i, Ends: 20 * time.Second})
+	}
+	if rate := c.Rate(); !c.window.slides || rate < 3 || rate > 4 {
+		t.Errorf("slides: %v, %.3g/s, want 70 in 20 s", c.window.slides, rate)
+	}
+}
