@@ -13,6 +13,7 @@ type window struct {
 	left int       // requests left in a stated window, including those in flight; valid if ends is not zero
 	ends time.Time // the end of the stated window
 
+	uses   bool // a stated window has been long enough to be used as one
 	slides bool // the window slides: the limit is a rate
 }
 
@@ -98,7 +99,11 @@ func (c *Controller) slide(now time.Time, rate float64) {
 // service may have counted requests in flight, so the number is exact only when all are answered.
 func (c *Controller) setStated(now time.Time, p Permit, r Result) {
 	w, h := &c.window, &c.health
-	useful := shortWindow + 2*c.flight.latency() // a window that ends before its answers come is a rate
+	least := shortWindow
+	if w.uses { // the rest of a window of five seconds, which the run uses at a high rate
+		least = shortWait
+	}
+	useful := least + 2*c.flight.latency() // a window that ends before its answers come is a rate
 	if r.Ends <= 0 || r.Ends <= useful && w.ends.IsZero() || p.sent.Before(c.trip.phase.began) || h.state != Up && !h.closed {
 		return
 	}
@@ -118,7 +123,7 @@ func (c *Controller) setStated(now time.Time, p Permit, r Result) {
 		return
 	}
 	if w.ends.IsZero() || isLater { // another window has begun
-		w.left, w.ends = r.Left, ends
+		w.left, w.ends, w.uses = r.Left, ends, true
 	}
 	w.left = min(w.left, r.Left)
 	if ends.Before(w.ends) { // the time left is rounded

@@ -58,3 +58,15 @@ func TestRateOfASlidingWindow(t *testing.T) {
 		t.Errorf("slides: %v, %.3g/s, want 70 in 20 s", c.window.slides, rate)
 	}
 }
+
+// A window of five seconds that the run uses at a high rate stays a window if an answer states less than the whole of it.
+func TestWindowOfFiveSeconds(t *testing.T) {
+	w := newWorld()
+	v := &vendor{world: w, least: 20 * ms, most: 30 * ms, status: Refused, limiter: only{&clienttest.Fixed{Number: 100, Window: 5 * time.Second, Aligned: true}}, states: true, quiet: true}
+	c := newClient(w, v, 1_000_000, Options{})
+	c.jitter, c.sleeps = ms/2, true
+	w.run(15 * minute)
+	if v.served < 17_500 || v.refused > v.served/100 {
+		t.Errorf("served %d of 18000, refused %d", v.served, v.refused)
+	}
+}
