@@ -70,3 +70,15 @@ func TestWindowOfFiveSeconds(t *testing.T) {
 		t.Errorf("served %d of 18000, refused %d", v.served, v.refused)
 	}
 }
+
+// A run keeps to the rate of a sliding window that states its end.
+func TestStatedSlidingWindow(t *testing.T) {
+	w := newWorld()
+	v := &vendor{world: w, least: 20 * ms, most: 30 * ms, status: Refused, limiter: only{&clienttest.Sliding{Number: 600, Window: minute}}, states: true, quiet: true}
+	c := newClient(w, v, 1_000_000, Options{})
+	c.jitter, c.sleeps = ms/2, true
+	w.run(time.Hour)
+	if v.served < 35_700 {
+		t.Errorf("served %d of 36000, refused %d", v.served, v.refused)
+	}
+}
