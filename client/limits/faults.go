@@ -129,7 +129,10 @@ func (c *Controller) countFault(now time.Time, p Permit, good, bad float64) {
 	case t.stage == noTest:
 		rate := c.pace.rate
 		isYoung := now.Sub(c.pressure.since) < 2*time.Second+4*c.flight.latency()
-		if !isYoung && now.Sub(c.pace.waited) > time.Second { // the bound in flight holds requests back, so the allowed rate may be far above the sent one
+		switch began := c.options.Learned.Rate; {
+		case isYoung && began > 0 && c.pace.served == 0: // the allowed rate has doubled without an answer
+			rate = min(rate, max(f.rate, began))
+		case !isYoung && now.Sub(c.pace.waited) > time.Second: // the bound in flight holds requests back, so the allowed rate may be far above the sent one
 			rate = min(rate, f.rate)
 		}
 		if f.hasRisen() && rate < mostRate && rate > 0.2 {

@@ -209,3 +209,17 @@ func TestShortDeaths(t *testing.T) {
 		}
 	}
 }
+
+// A resumed run finds by its failures that the service now limits to much less than an earlier run has learned.
+func TestFailuresOfAResumedRun(t *testing.T) {
+	for _, learned := range []float64{200, 500} {
+		w := newWorld()
+		v := &vendor{world: w, least: 2000 * ms, most: 2200 * ms, rate: 20, burst: 10, status: Failed, quiet: true}
+		c := newClient(w, v, 1_000_000, Options{Learned: Learned{Rate: learned}})
+		c.jitter, c.sleeps = ms/2, true
+		w.run(30 * time.Second)
+		if !c.limits.faults.limits || c.limits.Rate() > 30 {
+			t.Errorf("from %v/s: %d requests have failed, and the rate is %.3g/s", learned, v.refused, c.limits.Rate())
+		}
+	}
+}
