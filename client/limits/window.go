@@ -89,12 +89,11 @@ func (c *Controller) reopened(now time.Time, p Permit) {
 	c.endSilence(now, p, true)
 }
 
-// slide sets the rate of a sliding window. A higher rate shows its effect only once the window is full, so the rate is held for
-// the length of the window. The hold of a trip would be too long: the estimate may be too low just after a silence.
-func (c *Controller) slide(now time.Time, rate float64, length time.Duration) {
+// slide bounds the rate by that of a sliding window: a higher rate would be refused once the window is full, and then for as
+// long as the window.
+func (c *Controller) slide(now time.Time, rate float64) {
 	c.window.slides = true
-	c.pace.restore(now, rate, rate)
-	c.pace.hold = min(length, longSilence)
+	c.pace.setStated(rate, now)
 }
 
 // setStated records the window that an answer states. Answers come in any order, so the smallest number left counts. The
@@ -111,14 +110,14 @@ func (c *Controller) setStated(now time.Time, p Permit, r Result) {
 	}
 	if prior := &c.trip.prior; p.serial == c.trip.phase.serial && r.Left+1 < prior.number/2 &&
 		p.sent.Sub(prior.began) < 2*r.Ends { // else an outage lay between them
-		c.slide(now, float64(prior.number)/p.sent.Sub(prior.began).Seconds(), r.Ends)
+		c.slide(now, float64(prior.number)/p.sent.Sub(prior.began).Seconds())
 	}
 	ends := now.Add(r.Ends)
 	isLater := p.sent.Add(r.Ends).Sub(w.ends) > shortWait // even if the service counted the request as soon as it was sent
 	if now.Before(w.ends) && isLater && r.Left < w.left { // the end moves, and the rest only falls
 		used := float64(c.trip.phase.used(p.serial + 1))
-		used *= min(1, r.Ends.Seconds()/p.sent.Sub(c.trip.phase.began).Seconds())   // in the window
-		c.slide(now, (used+float64(r.Left))/(r.Ends-time.Second).Seconds(), r.Ends) // the end is told late
+		used *= min(1, r.Ends.Seconds()/p.sent.Sub(c.trip.phase.began).Seconds()) // in the window
+		c.slide(now, (used+float64(r.Left))/(r.Ends-time.Second).Seconds())       // the end is told late
 	}
 	if w.slides {
 		w.ends = time.Time{}
