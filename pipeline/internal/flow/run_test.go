@@ -473,7 +473,10 @@ func TestWorkersThatWaitForTheirTurnStopAtOnce(t *testing.T) {
 func TestErrorsThatEndTheRun(t *testing.T) {
 	broken := errors.New("broken")
 	refuse := func(class client.Class) func(context.Context, string, int) error {
-		return func(context.Context, string, int) error { return &client.Error{Class: class, Err: broken} }
+		return func(context.Context, string, int) error {
+			time.Sleep(10 * time.Millisecond) // in which no other request begins beyond those in flight
+			return &client.Error{Class: class, Err: broken}
+		}
 	}
 	for _, tt := range []struct {
 		name  string
