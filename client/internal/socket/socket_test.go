@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The system's own error of a port at which nobody listens.
+// The error of the system for a port without a listener is recognized.
 func TestRefused(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
