@@ -3,23 +3,19 @@ package client
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
-	"regexp"
 	"strings"
 	"unicode"
 
 	"github.com/bulkcat/bulkcat/client/internal/memory"
+	"github.com/bulkcat/bulkcat/client/internal/reply"
 )
 
 const (
 	// maxBody is the longest body of an answer, far above any real one (a list of all 703 topics is 60 kB).
 	maxBody = 8 << 20
-
-	// maxErrorBody is the longest part of an error's body that is read.
-	maxErrorBody = 64 << 10
 
 	// maxDrain is the longest rest of a body that is read to keep its connection. A new TLS connection costs about as much.
 	maxDrain = 256 << 10
@@ -65,19 +61,16 @@ func readBody(ctx context.Context, resp *http.Response, share *memory.Share) ([]
 	if err == nil && n > maxBody {
 		err = errBodyTooLarge
 	}
-	return toUTF8(buf.Bytes(), resp.Header.Get("Content-Type")), err
+	return reply.ToUTF8(buf.Bytes(), resp.Header.Get("Content-Type")), err
 }
 
-// byteOrderMark may be ignored before JSON (RFC 8259 §8.1).
-var byteOrderMark = []byte("\ufeff")
-
-// readErrorBody reads up to maxErrorBody of an error's body, or the part before a read error, and returns it in UTF-8.
+// readErrorBody reads up to reply.MaxErrorBody of an error's body, or the part before a read error, and returns it in UTF-8.
 func readErrorBody(ctx context.Context, resp *http.Response, share *memory.Share) []byte {
-	body, err := io.ReadAll(count(ctx, resp, share, maxErrorBody))
-	if err == nil && len(body) == maxErrorBody {
+	body, err := io.ReadAll(count(ctx, resp, share, reply.MaxErrorBody))
+	if err == nil && len(body) == reply.MaxErrorBody {
 		_, _ = io.CopyN(io.Discard, resp.Body, maxDrain)
 	}
-	return toUTF8(body, resp.Header.Get("Content-Type"))
+	return reply.ToUTF8(body, resp.Header.Get("Content-Type"))
 }
 
 // longestSnippet is the length of a snippet in characters.
@@ -86,8 +79,8 @@ const longestSnippet = 120
 // snippet returns the service's message for an error: the message member of a JSON body, else the
 // beginning of the body without HTML.
 func (c *HTTP) snippet(body []byte) string {
-	text := c.secrets.hide(errorMessage(body, 2)) // before tags are removed: the result could contain parts of a secret
-	return c.excerpt(htmlTags.ReplaceAllString(text, " "), longestSnippet)
+	text := c.secrets.hide(reply.Message(body)) // before tags are removed: the result could contain parts of a secret
+	return c.excerpt(reply.WithoutTags(text), longestSnippet)
 }
 
 // excerpt returns the beginning of a text of the service: one line of up to longest characters without control
@@ -101,29 +94,4 @@ func (c *HTTP) excerpt(text string, longest int) string {
 		text = string(runes[:longest]) + "…"
 	}
 	return text
-}
-
-// htmlTags matches the tags, styles, scripts and comments of an HTML page, which may be truncated.
-var htmlTags = regexp.MustCompile(`(?is)<(style|script)\b.*?(</(style|script)\s*>|$)|<!--.*?(-->|$)|</?[a-z!?][^<>]*(>|$)`)
-
-// isPage reports whether a body is HTML or XML.
-func isPage(body []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) }
-
-// errorMessage returns the usual message member of a JSON error body, searched to a depth of levels, else the body.
-func errorMessage(body []byte, levels int) string {
-	var members map[string]json.RawMessage
-	if levels > 0 && json.Unmarshal(body, &members) == nil {
-		for _, name := range []string{"message", "error", "detail", "error_description", "title"} {
-			var text string
-			if raw, ok := members[name]; ok {
-				if json.Unmarshal(raw, &text) == nil && text != "" {
-					return text
-				}
-				if len(raw) > 0 && raw[0] == '{' {
-					return errorMessage(raw, levels-1)
-				}
-			}
-		}
-	}
-	return string(body)
 }

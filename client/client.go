@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/internal/memory"
+	"github.com/bulkcat/bulkcat/client/internal/reply"
 )
 
 // Attempter makes one attempt at a request. The error is an *Error, or the cause of the context. The caller passes the answer
@@ -203,7 +204,7 @@ func (c *HTTP) categorize(ctx context.Context, r Request, names ...string) (Answ
 		body = []byte("null")
 	}
 	answer, err := c.options.parse(body, r.Classification)
-	if err == nil && len(answer.Entries) == 0 && isSpent(resp.StatusCode, body, 0, r.Input) {
+	if err == nil && len(answer.Entries) == 0 && reply.IsSpent(resp.StatusCode, body, 0, r.Input) {
 		err = errNoEntries
 	}
 	if err != nil {
@@ -214,7 +215,7 @@ func (c *HTTP) categorize(ctx context.Context, r Request, names ...string) (Answ
 	answer.AnsweredAt = time.Now().UTC().Truncate(time.Microsecond)
 	answer.Status = resp.StatusCode
 	answer.Shared = isShared(resp.Header)
-	answer.Limit = parseRateLimit(resp.Header, time.Now())
+	answer.Limit = RateLimit(reply.LimitOf(resp.Header, time.Now()))
 	answer.share = share
 	return answer, nil
 }
@@ -271,8 +272,8 @@ func encodeParams(params [][2]string) string {
 	return b.String()
 }
 
-// do makes one attempt and returns the response and body of an answer (see isSuccess). The error is an *Error, or the cause of
-// ctx. Error messages may repeat input. The caller releases share, which counts the body's memory.
+// do makes one attempt and returns the response and body of an answer (see reply.IsAnswer). The error is an *Error, or the
+// cause of ctx. Error messages may repeat input. The caller releases share, which counts the body's memory.
 func (c *HTTP) do(ctx context.Context, req *http.Request, input string, share *memory.Share) (resp *http.Response, body []byte, err error) {
 	attempt := newAttempt(ctx, c.patience.timeout())
 	defer attempt.end()
@@ -281,7 +282,7 @@ func (c *HTTP) do(ctx context.Context, req *http.Request, input string, share *m
 		return nil, nil, c.exchangeError(attempt, err)
 	}
 	defer resp.Body.Close()
-	if !isSuccess(resp.StatusCode) {
+	if !reply.IsAnswer(resp.StatusCode) {
 		return nil, nil, c.statusError(attempt, resp, input, share)
 	}
 	if body, err = readBody(attempt, resp, share); err != nil {
@@ -297,13 +298,13 @@ func (c *HTTP) statusError(t *attempt, resp *http.Response, input string, share 
 	if t.parent.Err() != nil {
 		return context.Cause(t.parent)
 	}
-	limit := parseRateLimit(resp.Header, time.Now())
+	limit := reply.LimitOf(resp.Header, time.Now())
 	e := &Error{
-		Class: classOf(resp.StatusCode), Status: resp.StatusCode, RetryAfter: retryWait(resp.Header, body, limit, time.Now()),
-		Limit: limit, Detail: c.snippet(body), Page: isPage(body), Shared: isShared(resp.Header), input: input,
+		Class: classOf(resp.StatusCode), Status: resp.StatusCode, RetryAfter: reply.Wait(resp.Header, body, limit, time.Now()),
+		Limit: RateLimit(limit), Detail: c.snippet(body), Page: reply.IsPage(body), Shared: isShared(resp.Header), input: input,
 	}
-	e.spent = isSpent(e.Status, body, e.RetryAfter, input)
-	if e.Class == Rejected && (resp.Header.Get("Retry-After") != "" || e.says(limitWords) || e.spent) {
+	e.spent = reply.IsSpent(e.Status, body, e.RetryAfter, input)
+	if e.Class == Rejected && (resp.Header.Get("Retry-After") != "" || e.refusal().Says(reply.LimitWords) || e.spent) {
 		e.Class = Transient // limiters use any 4xx status, such as 400, 409, 420 and 423
 	}
 	return e

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/bulkcat/bulkcat/client/internal/reply"
 )
 
 // Attempt makes one attempt for programs that decide themselves when to ask again. It implements [Attempter]. Services report a
@@ -80,21 +82,21 @@ func ambiguous(status int) bool {
 // diagnose returns the class of an ambiguous error.
 func (d *diagnoser) diagnose(ctx context.Context, e *Error, sent time.Time) Class {
 	keyInDoubt := e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden
-	blamesQuota := e.spent || e.says(quotaWords)
-	reply := d.usageSince(ctx, sent, keyInDoubt || blamesQuota)
-	left, isNumber := reply.usage.Requests()
+	blamesQuota := e.spent || e.refusal().Says(reply.QuotaWords)
+	last := d.usageSince(ctx, sent, keyInDoubt || blamesQuota)
+	left, isNumber := last.usage.Requests()
 	switch {
-	case reply.err == nil && isNumber && left == 0:
+	case last.err == nil && isNumber && left == 0:
 		return Quota
-	case blamesQuota && (reply.err != nil || !isNumber && !reply.refused):
+	case blamesQuota && (last.err != nil || !isNumber && !last.refused):
 		return Quota
 	case !keyInDoubt:
 		return Transient
-	case refusesKey(reply.err):
+	case refusesKey(last.err):
 		return Auth
 	case d.standing.State() >= Proven:
 		return Transient
-	case e.Status == http.StatusForbidden && reply.err == nil && !d.denies():
+	case e.Status == http.StatusForbidden && last.err == nil && !d.denies():
 		return Transient
 	}
 	return Auth

@@ -8,12 +8,12 @@ import (
 	"net"
 	"net/http"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/bulkcat/bulkcat/client/internal/reply"
 	"github.com/bulkcat/bulkcat/client/internal/socket"
 )
 
@@ -68,9 +68,8 @@ func classOf(status int) Class {
 	if class, ok := statusClasses[status]; ok {
 		return class
 	}
-	isSign := slices.ContainsFunc(signs, func(s sign) bool { return s.status == status })
 	switch {
-	case isSign, status/100 == 5:
+	case reply.IsSign(status), status/100 == 5:
 		return Transient
 	case status/100 == 4:
 		return Rejected
@@ -90,7 +89,14 @@ type Error struct {
 	Err        error         // the cause; nil if the status is the cause
 
 	input string // of the request: Detail may repeat it
-	spent bool   // the body says that the quota is used up: see spentWords
+	spent bool   // the body says that the quota is used up: see reply.IsSpent
+}
+
+// RateLimit is the service's limit, as a response reports it.
+type RateLimit struct {
+	PerSecond float64       // requests per second that the policy allows on average; 0 if unknown
+	Remaining int64         // requests left in the current window; -1 if unknown
+	Reset     time.Duration // time until the window ends; 0 if unknown
 }
 
 // Error returns the status, the cause, the service's message and advice, in one line.
@@ -129,11 +135,33 @@ func (e *Error) Unreached() bool {
 	return ok && (op.Op == "dial" || op.Op == "proxyconnect") && e.Class == Transient
 }
 
+// refusal returns the response as package reply reads it.
+func (e *Error) refusal() reply.Refusal {
+	return reply.Refusal{Status: e.Status, Detail: e.Detail, Input: e.input, Wait: e.RetryAfter, Spent: e.spent}
+}
+
+// meaning returns what the response says about limits.
+func (e *Error) meaning() reply.Meaning {
+	if e.Class != Transient || e.Status == 0 {
+		return reply.NotLimited
+	}
+	return e.refusal().Meaning()
+}
+
+// Refused reports whether the service did not work on the request because the client asks too much.
+func (e *Error) Refused() bool { return e.meaning() == reply.Limited }
+
+// Unavailable reports whether the service says that it cannot serve now: it is out, or the client asks too much.
+func (e *Error) Unavailable() bool { return e.meaning() == reply.Unavailable }
+
+// mayLimit reports whether a limiter may have sent the response.
+func (e *Error) mayLimit() bool { return e.Refused() || e.Unavailable() }
+
 // Label returns a short name of the failure, for counters: a status such as "503", "malformed" for an
 // answer that cannot be decoded, "timeout", "unsent", or "no response".
 func (e *Error) Label() string {
 	switch {
-	case isSuccess(e.Status):
+	case reply.IsAnswer(e.Status):
 		return "malformed"
 	case e.Status != 0:
 		return strconv.Itoa(e.Status)

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/bulkcat/bulkcat/client/internal/reply"
 )
 
 // nameSearch is the search for the name of an operation's input.
@@ -193,7 +195,7 @@ func (t *probeTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	t.status = resp.StatusCode
-	if limit := parseRateLimit(resp.Header, time.Now()); limit.PerSecond > 0 {
+	if limit := reply.LimitOf(resp.Header, time.Now()); limit.PerSecond > 0 {
 		t.limit = limit.PerSecond
 	}
 	for _, name := range knownRateHeaders {

@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
-	"strconv"
-	"strings"
 	"time"
 )
 
@@ -53,7 +50,7 @@ const shortWait = 2 * time.Second
 // Next returns the wait before the next attempt. attempts is the number of failed attempts, and err the error of the last.
 // refusals of them were refused (see Error.Refused), which says nothing about the request: up to MaxRefusals are not counted.
 // ok is false if there is no next attempt: only errors of the classes Transient and Unsent are retried. The wait is Error.RetryAfter plus a
-// random wait, which spreads the retries of many requests. A limiter's RetryAfter (see signs) of up to 2 seconds is ignored.
+// random wait, which spreads the retries of many requests. A limiter's RetryAfter (see Error.Refused) of up to 2 seconds is ignored.
 func (p RetryPolicy) Next(attempts, refusals int, err error) (wait time.Duration, ok bool) {
 	var e *Error
 	if !errors.As(err, &e) || e.Class != Transient && e.Class != Unsent || attempts-min(refusals, p.MaxRefusals) >= p.MaxAttempts {
@@ -97,41 +94,4 @@ func (c *HTTP) Categorize(ctx context.Context, r Request) (Answer, error) {
 			return Answer{}, fmt.Errorf("%w, last error: %w", context.Cause(ctx), err)
 		}
 	}
-}
-
-// retryAfter parses Retry-After, a number of seconds or a date (RFC 9110 §10.2.3, or RFC 3339); 0 if there is none or
-// the value is invalid.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	value := strings.TrimSpace(h.Get("Retry-After"))
-	if value == "" {
-		return 0
-	}
-	if seconds, err := strconv.ParseFloat(value, 64); err == nil {
-		return secondsToDuration(seconds)
-	}
-	return untilDate(value, now)
-}
-
-// untilDate returns the time until an HTTP or RFC 3339 date, up to a year; 0 for past dates and other text.
-func untilDate(text string, now time.Time) time.Duration {
-	date, err := http.ParseTime(text)
-	if err != nil {
-		date, err = time.Parse(time.RFC3339, text)
-	}
-	if err != nil {
-		return 0
-	}
-	return secondsToDuration(date.Sub(now).Seconds())
-}
-
-// secondsToDuration converts any number, NaN and 1e300 included, to a duration between 0 and a year.
-func secondsToDuration(seconds float64) time.Duration {
-	const most = 24 * time.Hour * 365
-	if !(seconds > 0) {
-		return 0
-	}
-	if seconds > most.Seconds() {
-		return most
-	}
-	return time.Duration(seconds * float64(time.Second))
 }

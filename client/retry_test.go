@@ -56,32 +56,32 @@ func TestRetryPolicyNext(t *testing.T) {
 	}
 }
 
-// reply is a response of the service, with Retry-After in seconds.
-type reply struct {
+// response is a response of the service, with Retry-After in seconds.
+type response struct {
 	status int
 	wait   string
 }
 
 func TestCategorize(t *testing.T) {
-	busy, broken, sound := reply{status: 429}, reply{status: 500}, reply{status: 200}
+	busy, broken, sound := response{status: 429}, response{status: 500}, response{status: 200}
 	for _, tt := range []struct {
 		name    string
-		replies []reply // the last is repeated
+		replies []response // the last is repeated
 		retry   RetryPolicy
 		asked   int
 		took    time.Duration // at least
 		class   Class         // of the error; 0 for an answer
 	}{
-		{name: "an answer", replies: []reply{sound}, asked: 1},
-		{name: "two failures", replies: []reply{broken, broken, sound}, asked: 3},
-		{name: "a limit that says how long", replies: []reply{{429, "30"}, sound}, asked: 2, took: 30 * time.Second},
-		{name: "a limit of a second", replies: []reply{{429, "1"}, sound}, asked: 2, took: time.Second},
-		{name: "a wait for days", replies: []reply{{503, "172800"}, sound}, asked: 2, took: 15 * time.Minute},
-		{name: "more refusals than attempts", replies: []reply{busy, busy, busy, busy, busy, busy, busy, busy, busy, sound}, asked: 10},
-		{name: "a rejection", replies: []reply{{status: 404}, sound}, asked: 1, class: Rejected},
-		{name: "a wrong key", replies: []reply{{status: 401}, sound}, asked: 1, class: Auth},
-		{name: "it fails on", replies: []reply{broken}, asked: 8, class: Transient},
-		{name: "two attempts at most, without a wait", replies: []reply{broken, broken, sound}, retry: RetryPolicy{MaxAttempts: 2}, asked: 2, class: Transient},
+		{name: "an answer", replies: []response{sound}, asked: 1},
+		{name: "two failures", replies: []response{broken, broken, sound}, asked: 3},
+		{name: "a limit that says how long", replies: []response{{429, "30"}, sound}, asked: 2, took: 30 * time.Second},
+		{name: "a limit of a second", replies: []response{{429, "1"}, sound}, asked: 2, took: time.Second},
+		{name: "a wait for days", replies: []response{{503, "172800"}, sound}, asked: 2, took: 15 * time.Minute},
+		{name: "more refusals than attempts", replies: []response{busy, busy, busy, busy, busy, busy, busy, busy, busy, sound}, asked: 10},
+		{name: "a rejection", replies: []response{{status: 404}, sound}, asked: 1, class: Rejected},
+		{name: "a wrong key", replies: []response{{status: 401}, sound}, asked: 1, class: Auth},
+		{name: "it fails on", replies: []response{broken}, asked: 8, class: Transient},
+		{name: "two attempts at most, without a wait", replies: []response{broken, broken, sound}, retry: RetryPolicy{MaxAttempts: 2}, asked: 2, class: Transient},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestCategorize(t *testing.T) {
 // A context that ends during a wait ends Categorize, which also tells the last failure.
 func TestCategorizeEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &replies{list: []reply{{503, "60"}}}
+		s := &replies{list: []response{{503, "60"}}}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		_, err := s.client(t, RetryPolicy{}).Categorize(ctx, testRequest)
@@ -128,7 +128,7 @@ func TestCategorizeReleases(t *testing.T) {
 
 // replies is a transport that gives the replies of a service without a usage operation.
 type replies struct {
-	list  []reply
+	list  []response
 	asked int
 	began time.Time
 }
@@ -149,13 +149,13 @@ func (s *replies) RoundTrip(r *http.Request) (*http.Response, error) {
 		w.WriteHeader(http.StatusNotFound)
 		return w.Result(), nil
 	}
-	reply := s.list[min(s.asked, len(s.list)-1)]
+	response := s.list[min(s.asked, len(s.list)-1)]
 	s.asked++
-	if reply.wait != "" {
-		w.Header().Set("Retry-After", reply.wait)
+	if response.wait != "" {
+		w.Header().Set("Retry-After", response.wait)
 	}
-	w.WriteHeader(reply.status)
-	if reply.status == http.StatusOK {
+	w.WriteHeader(response.status)
+	if response.status == http.StatusOK {
 		_, _ = w.WriteString(soundAnswer)
 	}
 	return w.Result(), nil
@@ -174,43 +174,4 @@ func TestFullJitterStaysInRange(t *testing.T) {
 	if len(seen) < 100 {
 		t.Errorf("only %d different waits of 1000", len(seen))
 	}
-}
-
-var testNow = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-
-func TestRetryAfter(t *testing.T) {
-	for _, tt := range []struct {
-		value string
-		want  time.Duration
-	}{
-		{"", 0},
-		{"10", 10 * time.Second},
-		{" 10 ", 10 * time.Second},
-		{"1.5", 1500 * time.Millisecond},
-		{"0", 0},
-		{"-5", 0},
-		{"NaN", 0},
-		{"1e300", 365 * 24 * time.Hour},
-		{"Sun, 01 Mar 2026 12:00:30 GMT", 30 * time.Second},
-		{"Sunday, 01-Mar-26 12:00:30 GMT", 30 * time.Second},
-		{"Sun Mar  1 12:00:30 2026", 30 * time.Second},
-		{"Sun, 01 Mar 2026 11:00:00 GMT", 0},
-		{"2026-03-01T12:00:30Z", 30 * time.Second},
-		{"soon", 0},
-	} {
-		if got := retryAfter(http.Header{"Retry-After": {tt.value}}, testNow); got != tt.want {
-			t.Errorf("%q: got %v, want %v", tt.value, got, tt.want)
-		}
-	}
-}
-
-func FuzzRetryAfter(f *testing.F) {
-	for _, s := range []string{"10", "1e9", "-1", "Sun, 01 Mar 2026 12:00:30 GMT", "Inf", "0x10"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, value string) {
-		if got := retryAfter(http.Header{"Retry-After": {value}}, testNow); got < 0 {
-			t.Fatalf("%q: %v", value, got)
-		}
-	})
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/internal/memory"
+	"github.com/bulkcat/bulkcat/client/internal/reply"
 )
 
 // flood is a transport with bodies of any length. It counts the bytes of the bodies that are being read.
@@ -70,7 +71,7 @@ func TestLongBodiesShareTheMemory(t *testing.T) {
 		longest  int64
 	}{
 		"endless answers": {&flood{status: 200}, 4, maxBody + 1},
-		"long errors":     {&flood{status: 500, end: maxErrorBody - 1<<10}, 80, maxErrorBody},
+		"long errors":     {&flood{status: 500, end: reply.MaxErrorBody - 1<<10}, 80, reply.MaxErrorBody},
 		"long answers":    {&flood{status: 200, end: 300 << 10}, 20, 301 << 10},
 	} {
 		t.Run(name, func(t *testing.T) {

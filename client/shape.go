@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/bulkcat/bulkcat/client/internal/reply"
 )
 
 // ShapeError says that the service has answered with valid JSON of an unexpected shape. The service has probably charged for
@@ -184,9 +185,9 @@ func (a *Answer) checkNames(classification string) error {
 // misfit returns the error of a body that is not an answer: a *ShapeError of the class Fatal if the body is valid JSON. An HTML
 // page, a truncated body and the message that the quota is used up are Transient.
 func (c *HTTP) misfit(status int, body []byte, r Request, reason error) *Error {
-	classification, quota := r.Classification, isSpent(status, body, 0, r.Input)
+	classification, quota := r.Classification, reply.IsSpent(status, body, 0, r.Input)
 	if quota || !json.Valid(body) {
-		return &Error{Class: Transient, Status: status, Err: reason, Detail: c.snippet(body), Page: isPage(body), input: r.Input, spent: quota}
+		return &Error{Class: Transient, Status: status, Err: reason, Detail: c.snippet(body), Page: reply.IsPage(body), input: r.Input, spent: quota}
 	}
 	e := c.shapeError(status, body, reason, fmt.Sprintf(`{%q: [{"value": "A > B", "confidence": 0.9}]}`, classification))
 	shape := e.Err.(*ShapeError)
@@ -206,7 +207,7 @@ const bodyShown = 500
 
 func (c *HTTP) shapeError(status int, body []byte, reason error, want string) *Error {
 	shape := &ShapeError{Reason: c.Hide(reason.Error()), Want: want, brief: c.excerpt(string(body), longestSnippet)}
-	shape.Worded = errorMessage(body, 2) != string(body)
+	shape.Worded = reply.Message(body) != string(body)
 	return &Error{Class: Fatal, Status: status, Err: shape, Detail: "got " + c.excerpt(string(body), bodyShown)}
 }
 
@@ -259,6 +260,3 @@ func listPaths(value json.RawMessage, path []string) (paths [][]string) {
 	}
 	return paths
 }
-
-// isSuccess reports whether a status is that of an answer: 2xx except 202 (still calculating).
-func isSuccess(status int) bool { return status/100 == 2 && status != http.StatusAccepted }

@@ -1,4 +1,4 @@
-package client
+package reply
 
 import (
 	"encoding/json"
@@ -15,39 +15,40 @@ type sign struct {
 	text    *regexp.Regexp // in the body; nil for any body
 	spent   bool           // only if the body says that the quota is used up, although usage says that it is not
 	waits   bool           // only if the response states a wait, such as Retry-After
-	meaning meaning
+	meaning Meaning
 }
 
-// meaning is what a sign says about a request.
-type meaning uint8
+// Meaning is what a sign says about a request.
+type Meaning uint8
 
+// The meanings of responses.
 const (
-	notLimited  meaning = iota
-	limited             // the service did not work on the request, because the client asks too much
-	unavailable         // the service cannot serve now: it is out, or the client asks too much
-	behind              // a gateway got no answer from the service
+	NotLimited  Meaning = iota
+	Limited             // the service did not work on the request, because the client asks too much
+	Unavailable         // the service cannot serve now: it is out, or the client asks too much
+	Behind              // a gateway got no answer from the service
 )
 
 // signs are all known responses of limiters. A new sign is one line.
 var signs = []sign{
 	{status: http.StatusAccepted}, // the service works on the request
-	{status: http.StatusTooManyRequests, meaning: limited},
-	{status: http.StatusForbidden, meaning: limited}, // unless the key is in doubt: see HTTP.Attempt
-	{status: http.StatusUnauthorized, meaning: limited},
-	{spent: true, meaning: limited},
-	{status: http.StatusBadGateway, meaning: behind},
-	{status: http.StatusGatewayTimeout, meaning: behind},
-	{waits: true, meaning: limited},
-	{text: limitWords, meaning: limited}, // with any status: some limiters answer 400, 409 or 500
-	{status: http.StatusServiceUnavailable, meaning: unavailable},
+	{status: http.StatusTooManyRequests, meaning: Limited},
+	{status: http.StatusForbidden, meaning: Limited}, // unless the key is in doubt: see client.HTTP.Attempt
+	{status: http.StatusUnauthorized, meaning: Limited},
+	{spent: true, meaning: Limited},
+	{status: http.StatusBadGateway, meaning: Behind},
+	{status: http.StatusGatewayTimeout, meaning: Behind},
+	{waits: true, meaning: Limited},
+	{text: LimitWords, meaning: Limited}, // with any status: some limiters answer 400, 409 or 500
+	{status: http.StatusServiceUnavailable, meaning: Unavailable},
 }
 
-// limitWords matches messages about a limit of the rate.
-var limitWords = regexp.MustCompile(`(?i)too many requests|rate.?limit|limit exceeded|throttl|\bper (second|minute|hour)\b`)
+// LimitWords matches messages about a limit of the rate.
+var LimitWords = regexp.MustCompile(`(?i)too many requests|rate.?limit|limit exceeded|throttl|\bper (second|minute|hour)\b`)
 
-// quotaWords matches messages about a used-up quota. Some services also call a limit per second or per minute a quota: then the
+// QuotaWords matches messages about a used-up quota. Some services also call a limit per second or per minute a quota: then the
 // remaining quota decides.
-var quotaWords = regexp.MustCompile(`(?i)\bquota|\bcredits?\b|out of (requests|calls|funds)|insufficient (funds|balance)|no (requests|calls) (left|remaining)|(monthly|daily|plan|usage|account) (limit|allowance)|\ballowance|upgrade your plan|payment required`)
+var QuotaWords = regexp.MustCompile(`(?i)\bquota|\bcredits?\b|out of (requests|calls|funds)|insufficient (funds|balance)|no (requests|calls) (left|remaining)|(monthly|daily|plan|usage|account) (limit|allowance)|\ballowance|upgrade your plan|payment required`)
 
 // The words of responses that say that a quota is used up, with any status and in any member. spentWords are enough.
 // spentUnlessRate count only if the response does not mention a limit of the rate. spentInAnswers count, in addition, only with
@@ -87,9 +88,9 @@ func words(texts ...string) *regexp.Regexp {
 // longestRateWait is the longest wait that a rate limiter states. A quota states longer waits.
 const longestRateWait = time.Hour
 
-// isSpent reports whether a response says that the quota is used up. The service may repeat the input, whose words do not
+// IsSpent reports whether a response says that the quota is used up. The service may repeat the input, whose words do not
 // count.
-func isSpent(status int, body []byte, wait time.Duration, input string) bool {
+func IsSpent(status int, body []byte, wait time.Duration, input string) bool {
 	text := strings.Join(textsOf(body), "\n")
 	if _, name, isURL := strings.Cut(input, "://"); isURL {
 		input = strings.TrimSuffix(name, "/")
@@ -103,15 +104,21 @@ func isSpent(status int, body []byte, wait time.Duration, input string) bool {
 	if wait > 0 && wait <= longestRateWait || rateWords.MatchString(text) {
 		return false
 	}
-	return spentUnlessRate.MatchString(text) || isSuccess(status) && spentInAnswers.MatchString(text)
+	return spentUnlessRate.MatchString(text) || IsAnswer(status) && spentInAnswers.MatchString(text)
 }
+
+// MaxErrorBody is the longest part of the body of an error that is read, in bytes.
+const MaxErrorBody = 64 << 10
+
+// textBegins is the part of a body that is not JSON in which IsSpent looks, in bytes.
+const textBegins = 500
 
 // textsOf returns the texts in a response: the strings of a JSON value and the names of members that are true, or the beginning
 // of another body. It leaves out URLs, as of a documentation.
 func textsOf(body []byte) (texts []string) {
 	var value any
-	if len(body) > maxErrorBody || json.Unmarshal(body, &value) != nil {
-		return []string{htmlTags.ReplaceAllString(string(body[:min(len(body), bodyShown)]), " ")}
+	if len(body) > MaxErrorBody || json.Unmarshal(body, &value) != nil {
+		return []string{WithoutTags(string(body[:min(len(body), textBegins)]))}
 	}
 	var add func(any)
 	add = func(value any) {
@@ -137,33 +144,32 @@ func textsOf(body []byte) (texts []string) {
 	return texts
 }
 
-// meaning returns what the response says about limits.
-func (e *Error) meaning() meaning {
-	if e.Class != Transient || e.Status == 0 {
-		return notLimited
-	}
+// IsSign reports whether a sign has the status.
+func IsSign(status int) bool {
+	return slices.ContainsFunc(signs, func(s sign) bool { return s.status == status })
+}
+
+// Refusal is a response that is not an answer, as the signs see it.
+type Refusal struct {
+	Status int
+	Detail string        // the service's message
+	Input  string        // of the request: Detail may repeat it
+	Wait   time.Duration // that the service asked for; 0 if it did not
+	Spent  bool          // see IsSpent
+}
+
+// Meaning returns what the first sign that matches says.
+func (r Refusal) Meaning() Meaning {
 	for _, s := range signs {
-		if (s.status == 0 || s.status == e.Status) && (s.text == nil || e.says(s.text)) && (!s.waits || e.RetryAfter > 0) && (!s.spent || e.spent) {
+		if (s.status == 0 || s.status == r.Status) && (s.text == nil || r.Says(s.text)) && (!s.waits || r.Wait > 0) && (!s.spent || r.Spent) {
 			return s.meaning
 		}
 	}
-	return notLimited
+	return NotLimited
 }
 
-// says reports whether the service's message matches words. Words of the input do not count.
-func (e *Error) says(words *regexp.Regexp) bool {
-	input := strings.ToLower(e.input)
-	return slices.ContainsFunc(words.FindAllString(e.Detail, -1), func(found string) bool { return !strings.Contains(input, strings.ToLower(found)) })
-}
-
-// Refused reports whether the service did not work on the request because the client asks too much.
-func (e *Error) Refused() bool { return e.meaning() == limited }
-
-// Unavailable reports whether the service says that it cannot serve now: it is out, or the client asks too much.
-func (e *Error) Unavailable() bool { return e.meaning() == unavailable }
-
-// mayLimit reports whether a limiter may have sent the response.
-func (e *Error) mayLimit() bool {
-	m := e.meaning()
-	return m == limited || m == unavailable
+// Says reports whether the service's message matches words. Words of the input do not count.
+func (r Refusal) Says(words *regexp.Regexp) bool {
+	input := strings.ToLower(r.Input)
+	return slices.ContainsFunc(words.FindAllString(r.Detail, -1), func(found string) bool { return !strings.Contains(input, strings.ToLower(found)) })
 }

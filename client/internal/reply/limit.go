@@ -1,8 +1,6 @@
-package client
+package reply
 
 import (
-	"bytes"
-	"encoding/json"
 	"iter"
 	"math"
 	"net/http"
@@ -11,25 +9,11 @@ import (
 	"time"
 )
 
-// RateLimit is the service's limit, as a response reports it.
-type RateLimit struct {
+// Limit is the service's limit, as a response reports it: see client.RateLimit.
+type Limit struct {
 	PerSecond float64       // requests per second that the policy allows on average; 0 if unknown
 	Remaining int64         // requests left in the current window; -1 if unknown
 	Reset     time.Duration // time until the window ends; 0 if unknown
-}
-
-// clockError is the difference between a response's Date and this machine's clock that is ignored: Date has whole seconds, and
-// the response takes a while.
-const clockError = 2 * time.Second
-
-// clockOf returns the time of the service's clock: the response's Date (RFC 9110 §6.6.1), or now if the two differ by less than
-// clockError.
-func clockOf(h http.Header, now time.Time) time.Time {
-	date, err := http.ParseTime(h.Get("Date"))
-	if off := date.Sub(now); err != nil || off.Abs() <= clockError {
-		return now
-	}
-	return date
 }
 
 // Names of fields in canonical form. The first are those of the IETF draft (draft-ietf-httpapi-ratelimit-headers, in its newer
@@ -46,12 +30,12 @@ var (
 	}
 )
 
-// parseRateLimit parses the fields of a limit. Of several limits the tightest counts. Lines with the same name are one list
+// LimitOf parses the fields of a limit. Of several limits the tightest counts. Lines with the same name are one list
 // (RFC 9651 §4.2). Invalid text is ignored, because services send malformed fields. Most responses have none of the fields, so
 // absent fields must take little time.
-func parseRateLimit(h http.Header, now time.Time) RateLimit {
+func LimitOf(h http.Header, now time.Time) Limit {
 	now = clockOf(h, now)
-	l := RateLimit{Remaining: -1}
+	l := Limit{Remaining: -1}
 	for _, name := range policyFields {
 		if lines := h[name]; len(lines) > 0 {
 			l.readPolicies(strings.Join(lines, ","))
@@ -70,7 +54,7 @@ func parseRateLimit(h http.Header, now time.Time) RateLimit {
 
 // tighten sets the window to the given one if fewer requests remain in that, or equally many and it ends later: a request has
 // to wait for both windows.
-func (l *RateLimit) tighten(remaining int64, reset time.Duration) {
+func (l *Limit) tighten(remaining int64, reset time.Duration) {
 	isTighter := remaining == l.Remaining && reset > l.Reset
 	if isTighter || remaining >= 0 && (l.Remaining < 0 || remaining < l.Remaining) {
 		l.Remaining, l.Reset = remaining, reset
@@ -79,7 +63,7 @@ func (l *RateLimit) tighten(remaining int64, reset time.Duration) {
 
 // readCounts sets Remaining and Reset, if they are unknown, from the lines of a field of counts and of a field of resets. The
 // nth count belongs to the nth reset.
-func (l *RateLimit) readCounts(counts, resets []string, parse func(reset string) time.Duration) {
+func (l *Limit) readCounts(counts, resets []string, parse func(reset string) time.Duration) {
 	var waits []time.Duration
 	for _, line := range resets {
 		if wait := parse(line); wait > 0 || !strings.Contains(line, ",") { // dates have a comma
@@ -93,7 +77,7 @@ func (l *RateLimit) readCounts(counts, resets []string, parse func(reset string)
 	if len(waits) == 0 {
 		waits = []time.Duration{0}
 	}
-	tightest, i := RateLimit{Remaining: -1}, 0
+	tightest, i := Limit{Remaining: -1}, 0
 	for count := range split(strings.Join(counts, ","), ',') {
 		count, _, _ = strings.Cut(count, ";")
 		tightest.tighten(parseRemaining(count), waits[min(i, len(waits)-1)])
@@ -112,7 +96,7 @@ func (l *RateLimit) readCounts(counts, resets []string, parse func(reset string)
 const longestWindow = 60 // seconds
 
 // readPolicies lowers PerSecond to the tightest policy of a list, such as `"name";q=100;w=60` or `100;w=60`.
-func (l *RateLimit) readPolicies(text string) {
+func (l *Limit) readPolicies(text string) {
 	for policy := range split(text, ',') {
 		quota, window, first, ofRequests := int64(0), int64(0), true, true
 		for param := range split(policy, ';') {
@@ -140,10 +124,10 @@ func (l *RateLimit) readPolicies(text string) {
 
 // readField parses a list of windows such as `"name";r=50;t=30`, or one window in the older form
 // `limit=100, remaining=50, reset=30`.
-func (l *RateLimit) readField(text string, now time.Time) {
-	older := RateLimit{Remaining: -1}
+func (l *Limit) readField(text string, now time.Time) {
+	older := Limit{Remaining: -1}
 	for item := range split(text, ',') {
-		window, first := &RateLimit{Remaining: -1}, true
+		window, first := &Limit{Remaining: -1}, true
 		for param := range split(item, ';') {
 			name, value, found := cutParam(param)
 			if first && found {
@@ -235,47 +219,4 @@ func parseAnyReset(text string, now time.Time) time.Duration {
 		return secondsToDuration(n / 1000)
 	}
 	return parseReset(text, now)
-}
-
-// retryWait returns the wait that the response of a failed attempt asks for: Retry-After, a number in the
-// body, or the end of a window without remaining requests; 0 if there is none.
-func retryWait(h http.Header, body []byte, limit RateLimit, now time.Time) time.Duration {
-	now = clockOf(h, now)
-	if wait := retryAfter(h, now); wait > 0 {
-		return wait
-	}
-	if wait := retryAfterBody(body, 2); wait > 0 {
-		return wait
-	}
-	if limit.Remaining <= 0 {
-		return limit.Reset
-	}
-	return 0
-}
-
-// retryAfterBody looks for a number of seconds in a JSON body, such as {"retry_after": 3}, to a depth of levels. It returns the
-// longest wait of the first depth that has one.
-func retryAfterBody(body []byte, levels int) time.Duration {
-	if levels == 0 || !bytes.Contains(body, []byte("retry")) {
-		return 0
-	}
-	var members map[string]json.RawMessage
-	if json.Unmarshal(body, &members) != nil {
-		return 0
-	}
-	var longest time.Duration
-	for _, name := range []string{"retry_after", "retryAfter", "retry-after"} {
-		if seconds, err := strconv.ParseFloat(strings.Trim(string(members[name]), `"`), 64); err == nil {
-			longest = max(longest, secondsToDuration(seconds))
-		}
-	}
-	if longest > 0 {
-		return longest
-	}
-	for _, nested := range members {
-		if len(nested) > 0 && nested[0] == '{' {
-			longest = max(longest, retryAfterBody(nested, levels-1))
-		}
-	}
-	return longest
 }
