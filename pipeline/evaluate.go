@@ -9,6 +9,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/internal/flow"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
 )
 
 // Evaluation describes a measurement of a service against labelled inputs. All but Taxonomies and Limit
@@ -35,7 +36,7 @@ func Evaluate(ctx context.Context, e Evaluation) (evaluate.Report, error) {
 	o := Options{Taxonomies: e.Taxonomies, Editions: e.Editions}
 	tally := evaluate.ForTaxonomy(o.taxonomyOf(e.Classification))
 	parts := flow.Parts{Source: input, Categorizer: e.Categorizer, Each: func(r reader.Record, entries []client.Entry, err error) error {
-		if !flow.StatusOf(err).HasInput() {
+		if !writer.HasInput(flow.StatusOf(err)) {
 			tally.Invalid()
 			return nil
 		}

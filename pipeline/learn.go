@@ -16,6 +16,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/internal/flow"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer"
 )
 
 // Learning describes what a model is made of: labelled inputs, or stored answers. All but Limit is required.
@@ -132,7 +133,7 @@ func (f *featureReader) Attempt(ctx context.Context, r client.Request) (client.A
 func (f *featureReader) each(o Learning, learned *Learned, learner *learn.Learner, place int) Each {
 	return func(r reader.Record, _ []client.Entry, err error) error {
 		learned.Records++
-		if !flow.StatusOf(err).HasInput() {
+		if !writer.HasInput(flow.StatusOf(err)) {
 			learned.Invalid++
 			return nil
 		}

@@ -54,7 +54,7 @@ func BenchmarkWrite(b *testing.B) {
 	results := typicalResults(10_000)
 	for _, format := range []Format{CSV, "csv.gz", "csv.zst", JSONL, "jsonl.zst", Parquet} {
 		for _, shape := range []Shape{ShapeLong, ShapeTop, ShapeNested} {
-			if shape.CheckFormat(format) != nil {
+			if format.CheckShape(shape) != nil {
 				continue
 			}
 			b.Run(string(format)+"/"+string(shape), func(b *testing.B) { benchmarkWrite(b, format, shape, results) })

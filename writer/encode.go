@@ -11,7 +11,7 @@ type encoder interface {
 
 // newEncoder returns an encoder for a format of ParseFormat.
 func newEncoder(w io.Writer, format Format, schema Schema, metadata map[string]string) (encoder, error) {
-	if err := schema.Shape.CheckFormat(format); err != nil {
+	if err := format.CheckShape(schema.Shape); err != nil {
 		return nil, err
 	}
 	columns := schema.Columns()

@@ -6,10 +6,12 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/bulkcat/bulkcat/writer/form"
 )
 
 // Status is the outcome of a record.
-type Status string
+type Status = form.Status
 
 // The statuses of records.
 const (
@@ -26,7 +28,7 @@ const (
 var Statuses = []Status{StatusOK, StatusEmpty, StatusRejected, StatusFailed, StatusInvalid, StatusBlank, StatusPending}
 
 // HasInput reports whether records with the status have a valid input.
-func (s Status) HasInput() bool { return s != StatusInvalid && s != StatusBlank }
+func HasInput(s Status) bool { return s != StatusInvalid && s != StatusBlank }
 
 // Entry is one category of an answer.
 type Entry struct {
@@ -80,23 +82,15 @@ type Row struct {
 }
 
 // Form are the options of the user that decide the form of the rows. Accounts have them by their JSON names.
-type Form struct {
-	Levels         int     `json:"levels"`                    // number of level_N columns; below 0 counts as 0, above MaxLevels as MaxLevels
-	Language       string  `json:"language,omitempty"`        // add the column value_local, the paths of categories in this language; "" for no such column
-	SourceColumns  bool    `json:"source_columns,omitempty"`  // add the columns source, basis and answered_at, which differ from run to run
-	Shape          Shape   `json:"shape,omitempty"`           // "" is ShapeLong
-	Top            int     `json:"top,omitempty"`             // most entries of a record: those with the highest confidences, in the order of the answer; 0 for all
-	MinConfidence  float64 `json:"min_confidence,omitempty"`  // leave out entries with a lower confidence or none; 0 for no bound
-	EscapeFormulas bool    `json:"escape_formulas,omitempty"` // in CSV and TSV, write ' before text of cells and names that may be a formula: see UnescapeFormula
-}
+type Form = form.Form
 
-// Check calls refuse for each member that cannot be used, in a format; "" for an unknown one.
-func (f *Form) Check(format Format, refuse func(wrong bool, member, message string, args ...any)) {
+// CheckForm calls refuse for each member of f that cannot be used, in a format; "" for an unknown one.
+func CheckForm(f Form, format Format, refuse func(wrong bool, member, message string, args ...any)) {
 	refuse(f.Top < 0, "Top", "%d must not be negative", f.Top)
 	refuse(!(f.MinConfidence >= 0) || math.IsInf(f.MinConfidence, 0), "MinConfidence", "%v must be a number from 0", f.MinConfidence)
 	shape, err := parseShape(string(cmp.Or(f.Shape, ShapeLong)))
 	if err == nil && format != "" {
-		err = shape.CheckFormat(format)
+		err = format.CheckShape(shape)
 	}
 	refuse(err != nil, "Shape", "%w", err)
 	refuse(f.EscapeFormulas && format != "" && !format.Delimited(), "EscapeFormulas", "%s has no formulas: only CSV and TSV take the option", format)

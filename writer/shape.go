@@ -6,10 +6,12 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/bulkcat/bulkcat/writer/form"
 )
 
 // Shape determines how the categories of a record become rows.
-type Shape string
+type Shape = form.Shape
 
 // The shapes. With several classifications, a record has the rows of each.
 const (
@@ -27,10 +29,10 @@ func parseShape(name string) (Shape, error) {
 	return "", &ShapeError{Shape: Shape(name)}
 }
 
-// CheckFormat returns a *ShapeError if the format cannot represent the shape.
-func (s Shape) CheckFormat(format Format) error {
-	if s == ShapeNested && format.Delimited() {
-		return &ShapeError{Shape: s, Format: format}
+// CheckShape returns a *ShapeError if the format cannot represent the shape.
+func (f Format) CheckShape(s Shape) error {
+	if s == ShapeNested && f.Delimited() {
+		return &ShapeError{Shape: s, Format: f}
 	}
 	return nil
 }

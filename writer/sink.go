@@ -110,7 +110,7 @@ func (o *Options) applyDefaults() (err error) {
 	if err != nil {
 		return err
 	}
-	return o.Schema.Shape.CheckFormat(o.Format)
+	return o.Format.CheckShape(o.Schema.Shape)
 }
 
 // guard implements the rules of all sinks: errors are sticky, nothing is published after an error, and a closed sink stays

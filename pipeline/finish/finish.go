@@ -93,7 +93,7 @@ func (f *finishing) checkOutput(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := f.shards.Settings.Shape.CheckFormat(format); err != nil {
+	if err := format.CheckShape(f.shards.Settings.Shape); err != nil {
 		return err
 	}
 	if err := places.Protect([]string{f.Output}, f.shards.Settings.Inputs); err != nil {

@@ -91,7 +91,7 @@ func TestRows(t *testing.T) {
 	list := results(1200)
 	for _, format := range []writer.Format{"csv", "tsv.gz", "jsonl", "jsonl.zst", "parquet"} {
 		for _, shape := range []writer.Shape{writer.ShapeLong, writer.ShapeTop, writer.ShapeNested} {
-			if shape.CheckFormat(format) != nil {
+			if format.CheckShape(shape) != nil {
 				continue
 			}
 			for _, folder := range []bool{false, true} {

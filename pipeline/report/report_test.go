@@ -114,7 +114,7 @@ func TestSummaryIsEqualInAllForms(t *testing.T) {
 	}
 	for _, format := range []writer.Format{"csv", "csv.gz", "tsv", "jsonl.zst", "parquet"} {
 		for _, shape := range []writer.Shape{writer.ShapeLong, writer.ShapeTop, writer.ShapeNested} {
-			if shape.CheckFormat(format) != nil {
+			if format.CheckShape(shape) != nil {
 				continue
 			}
 			got := summarize(t, write(t, rows(), shape, format))

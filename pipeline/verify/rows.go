@@ -115,7 +115,7 @@ func (c *comparison) end() {
 	c.group = nil
 	if r.Status == writer.StatusPending {
 		c.NotCompared++
-	} else if r.Status.HasInput() {
+	} else if writer.HasInput(r.Status) {
 		c.Answers++
 	}
 	f := c.partOf(r.Record)

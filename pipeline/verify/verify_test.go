@@ -67,7 +67,7 @@ var shapes = []struct {
 func TestShapesAreBalanced(t *testing.T) {
 	for _, shape := range shapes {
 		for _, format := range formats {
-			if shape.schema.Shape.CheckFormat(format) != nil {
+			if format.CheckShape(shape.schema.Shape) != nil {
 				continue
 			}
 			for _, classifications := range [][]string{{client.TaxonomyV3}, {client.TaxonomyV3, client.NAICS}} {
@@ -96,7 +96,7 @@ func TestTypedColumnsAreBalanced(t *testing.T) {
 	for _, name := range []string{"types.parquet", "pandas.parquet", "pyarrow-int96.parquet", "polars.parquet", "spark"} {
 		for _, format := range formats[:4] {
 			for _, shape := range []writer.Shape{writer.ShapeLong, writer.ShapeNested} {
-				if shape.CheckFormat(format) != nil {
+				if format.CheckShape(shape) != nil {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s %s %s", name, format, shape), func(t *testing.T) {

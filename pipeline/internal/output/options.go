@@ -60,7 +60,7 @@ func (o *Options) Check() error {
 		format, err = o.FileFormat()
 		errs = append(errs, err)
 	}
-	o.Form.Check(format, refuse)
+	writer.CheckForm(o.Form, format, refuse)
 	return errors.Join(errs...)
 }
 
