@@ -56,7 +56,8 @@ type Options struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-func (o Options) withDefaults() Options {
+// WithDefaults returns the options with those of New in place of members that are not set.
+func (o Options) WithDefaults() Options {
 	o.WebsiteParam = or(o.WebsiteParam, "url")
 	o.ProductParam = or(o.ProductParam, "query")
 	o.ParamIn = or(o.ParamIn, InQuery)
@@ -97,7 +98,7 @@ type HTTP struct {
 // New returns a client. The error says which option cannot be used; it is an *[OptionError] for BaseURL, APIKey and
 // Headers. New sends no request.
 func New(options Options) (*HTTP, error) {
-	o := options.withDefaults()
+	o := options.WithDefaults()
 	base, err := parseBaseURL(o.BaseURL)
 	if err != nil {
 		return nil, err
@@ -175,13 +176,15 @@ func (c *HTTP) exchange(ctx context.Context, r Request) (Answer, error) {
 	if r.Kind == Product {
 		name = c.options.ProductParam
 	}
-	answer, err := c.categorize(ctx, r, name)
+	answer, err := c.AskUnder(ctx, r, name)
 	c.standing.note(r, answer, err)
 	return answer, err
 }
 
-// categorize sends the input in one parameter for each name. Only a probe gives several names.
-func (c *HTTP) categorize(ctx context.Context, r Request, names ...string) (Answer, error) {
+// AskUnder sends a request once, with the input in one parameter for each name: a service reads the name that it knows. Package
+// client/probe finds this name. The error is an *Error, whose class is that of the status, or the cause of ctx. The caller passes
+// the answer to [Release].
+func (c *HTTP) AskUnder(ctx context.Context, r Request, names ...string) (Answer, error) {
 	params := make([][2]string, 0, len(names)+1)
 	for _, name := range names {
 		params = append(params, [2]string{name, r.Input})

@@ -13,6 +13,7 @@
 //
 // [HTTP.Categorize] asks a hosted service, and repeats failed attempts. An [Attempter] makes single attempts, for programs such as
 // package pipeline, which keep a rate and decide themselves when to ask again. An HTTP and the embedded service are Attempters.
+// Package client/probe finds out how to ask a service.
 //
 // # Errors
 //

@@ -18,11 +18,11 @@ type ShapeError struct {
 	Reason string // what does not fit
 	Want   string // an example of the expected shape
 	Member string // the value of Options.Member that reads this answer; "" for none
+	Found  Answer // the answer as read at Member
 	Worded bool   // the answer has a message in words, such as {"error":"try again later"}
 
 	member bool   // Options.Member may help
 	brief  string // the beginning of the answer, for a rejection
-	found  Answer // the answer as read at Member
 }
 
 // Error returns the reason, the expected shape, and where the answer has a list of entries.
@@ -52,13 +52,13 @@ func (e *Error) Rejection() *Error {
 	return rejection
 }
 
-// classificationMark stands for the classification's name in Options.Member.
-const classificationMark = "{classification}"
+// ClassificationMark stands for the classification's name in Options.Member.
+const ClassificationMark = "{classification}"
 
 // topMember is the value of Options.Member for an answer that is the list itself.
 const topMember = "."
 
-var errMember error = &OptionError{"Member", fmt.Errorf("the path of the entries must be names separated by dots, such as data.%s, or a dot for the whole answer", classificationMark)}
+var errMember error = &OptionError{"Member", fmt.Errorf("the path of the entries must be names separated by dots, such as data.%s, or a dot for the whole answer", ClassificationMark)}
 
 // checkMember checks a value of Options.Member.
 func checkMember(member string) error {
@@ -77,7 +77,7 @@ func (o *Options) pathOf(classification string) []string {
 	if o.Member == topMember {
 		return nil
 	}
-	return strings.Split(strings.ReplaceAll(o.Member, classificationMark, name), ".")
+	return strings.Split(strings.ReplaceAll(o.Member, ClassificationMark, name), ".")
 }
 
 // atPath returns the part of a JSON value at a path of member names and element indexes.
@@ -196,7 +196,7 @@ func (c *HTTP) misfit(status int, body []byte, r Request, reason error) *Error {
 		o := c.options
 		o.Member = path
 		if found, err := o.parse(body, classification); err == nil {
-			shape.Member, shape.found = c.Hide(path), found
+			shape.Member, shape.Found = c.Hide(path), found
 		}
 	}
 	return e
@@ -220,7 +220,7 @@ func onlyPath(body []byte, classification string) (member string, ok bool) {
 	var paths, named []string
 	for _, path := range listPaths(body, nil) {
 		if len(path) > 0 && path[len(path)-1] == classification {
-			path[len(path)-1] = classificationMark
+			path[len(path)-1] = ClassificationMark
 			named = append(named, strings.Join(path, "."))
 		}
 		paths = append(paths, strings.Join(path, "."))

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/money"
+	"github.com/bulkcat/bulkcat/client/probe"
 )
 
 // priceFlags say what a request of the hosted service costs.
@@ -17,7 +17,7 @@ type priceFlags struct {
 }
 
 // get returns the price, which is that of a profile if the flags give none; zero if there is none.
-func (f *priceFlags) get(profile client.Profile) (money.Price, error) {
+func (f *priceFlags) get(profile probe.Profile) (money.Price, error) {
 	if profile.Price != "" && !f.flags.Changed("price") {
 		amount, err := money.Parse(profile.Price.String())
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/probe"
 	"github.com/bulkcat/bulkcat/pipeline/places"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -52,32 +53,32 @@ func newProbe(s streams) *cobra.Command {
 
 func (f *probeFlags) run(ctx context.Context, out io.Writer) error {
 	options, err := f.options(ctx)
-	price, priceErr := f.price.get(client.Profile{})
+	price, priceErr := f.price.get(probe.Profile{})
 	if err := errors.Join(err, priceErr); err != nil {
 		return &usageError{err}
 	}
 	if err := places.Protect([]string{f.profile}, f.service.files()); err != nil {
 		return &usageError{fmt.Errorf("--profile: %w", err)}
 	}
-	isProfile := func(text []byte) bool { _, err := client.ParseProfile(text); return err == nil }
+	isProfile := func(text []byte) bool { _, err := probe.ParseProfile(text); return err == nil }
 	if err := f.replace.check("--profile", f.profile, isProfile); err != nil {
 		return err
 	}
-	f.printPlan(out, client.PlanProbe(options))
+	f.printPlan(out, probe.Plan(options))
 	if f.dryRun {
 		return nil
 	}
-	if options.APIKey, err = f.service.apiKey(ctx); err != nil {
+	if options.Service.APIKey, err = f.service.apiKey(ctx); err != nil {
 		return err
 	}
-	if _, err := client.New(options.Options); err != nil {
+	if _, err := client.New(options.Service); err != nil {
 		return &usageError{err}
 	}
 	fmt.Fprintln(out, "\nMade:")
-	options.Observe = func(s client.ProbeStep, seen string) {
+	options.Observe = func(s probe.Step, seen string) {
 		fmt.Fprintf(out, "  %2d  %-8s %s\n", s.Number, s.Operation, seen)
 	}
-	profile, err := client.Probe(ctx, options)
+	profile, err := probe.Run(ctx, options)
 	if price.Request > 0 {
 		profile.Price, profile.Currency = json.Number(price.Request.String()), price.Currency
 	}
@@ -88,24 +89,24 @@ func (f *probeFlags) run(ctx context.Context, out io.Writer) error {
 	return err
 }
 
-func (f *probeFlags) options(ctx context.Context) (client.ProbeOptions, error) {
+func (f *probeFlags) options(ctx context.Context) (probe.Options, error) {
 	if f.service.BaseURL == "" {
-		return client.ProbeOptions{}, errors.New("there is no service to probe: set BULKCAT_BASE_URL or --base-url (the embedded service is known)")
+		return probe.Options{}, errors.New("there is no service to probe: set BULKCAT_BASE_URL or --base-url (the embedded service is known)")
 	}
 	if f.classification != "" && !client.IsCustom(f.classification) {
-		return client.ProbeOptions{}, fmt.Errorf("--classification: %q must be a custom one, %sNAME", f.classification, client.CustomPrefix)
+		return probe.Options{}, fmt.Errorf("--classification: %q must be a custom one, %sNAME", f.classification, client.CustomPrefix)
 	}
 	options, err := f.service.clientOptions(ctx, 1)
 	if err != nil {
-		return client.ProbeOptions{}, err
+		return probe.Options{}, err
 	}
 	if _, err := client.New(options); err != nil {
-		return client.ProbeOptions{}, err
+		return probe.Options{}, err
 	}
-	return client.ProbeOptions{Options: options, Custom: f.classification}, nil
+	return probe.Options{Service: options, Custom: f.classification}, nil
 }
 
-func (f *probeFlags) printPlan(out io.Writer, plan []client.ProbeStep) {
+func (f *probeFlags) printPlan(out io.Writer, plan []probe.Step) {
 	fmt.Fprintf(out, "At most %d requests to %s, which may charge them:\n", len(plan), f.service.BaseURL)
 	for _, s := range plan {
 		condition := ""
@@ -116,7 +117,7 @@ func (f *probeFlags) printPlan(out io.Writer, plan []client.ProbeStep) {
 	}
 }
 
-func writeProfile(path string, profile client.Profile) error {
+func writeProfile(path string, profile probe.Profile) error {
 	text, err := profile.Encode()
 	if err != nil {
 		return err
@@ -124,7 +125,7 @@ func writeProfile(path string, profile client.Profile) error {
 	return writer.PublishFile(path, text)
 }
 
-func printProfile(out io.Writer, p client.Profile) {
+func printProfile(out io.Writer, p probe.Profile) {
 	line := func(name, value string) {
 		fmt.Fprintf(out, "  %-15s %s\n", name, firstOf(value, "unknown"))
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/net/netutil"
 
-	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/embedded"
+	"github.com/bulkcat/bulkcat/client/probe"
 	"github.com/bulkcat/bulkcat/pipeline/places"
 )
 
@@ -171,7 +171,7 @@ func (f *serveFlags) grants(ctx context.Context) ([]embedded.Grant, error) {
 	if f.apiKeyFile == "" {
 		return nil, errors.New("no API keys: name a file of them with --api-key-file")
 	}
-	price, err := f.gateway.price.get(client.Profile{})
+	price, err := f.gateway.price.get(probe.Profile{})
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/client/embedded/page"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/client/probe"
 	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 	"github.com/bulkcat/bulkcat/pipeline"
 )
@@ -28,7 +29,7 @@ type serviceFlags struct {
 
 	flags       *pflag.FlagSet // the flags themselves, which know whether they were set
 	profilePath string
-	profile     client.Profile
+	profile     probe.Profile
 	apiKeyFile  string
 	key         string // that apiKey has read: the file may change, and a pipe is read once
 	apiKeyFlag  string // that names apiKeyFile; "" for --api-key-file
@@ -124,7 +125,7 @@ func (f *serviceFlags) readProfile(ctx context.Context, log *slog.Logger) error 
 	if err != nil {
 		return fmt.Errorf("--profile: %w", err)
 	}
-	if f.profile, err = client.ParseProfile(text); err != nil {
+	if f.profile, err = probe.ParseProfile(text); err != nil {
 		return fmt.Errorf("--profile: %s: %w", f.profilePath, err)
 	}
 	for _, setting := range []struct {

@@ -1,4 +1,4 @@
-package client
+package probe
 
 import (
 	"context"
@@ -11,24 +11,25 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/internal/reply"
 )
 
 // nameSearch is the search for the name of an operation's input.
 type nameSearch struct {
-	kind       Kind
-	configured ParamIn  // place that the options give
-	all        []string // the configured name first
-	place      ParamIn  // place of the next request
-	names      []string // names that may be right
-	known      bool     // one of names is right: they worked together
-	closed     bool     // the service refuses the key for this operation
-	found      string   // the right name; "" if not known
-	last       string   // result of the last request that did not work, in words
-	status     int      // HTTP status of that request
+	kind       client.Kind
+	configured client.ParamIn // place that the options give
+	all        []string       // the configured name first
+	place      client.ParamIn // place of the next request
+	names      []string       // names that may be right
+	known      bool           // one of names is right: they worked together
+	closed     bool           // the service refuses the key for this operation
+	found      string         // the right name; "" if not known
+	last       string         // result of the last request that did not work, in words
+	status     int            // HTTP status of that request
 }
 
-func newSearch(kind Kind, place ParamIn, configured string, candidates []string) nameSearch {
+func newSearch(kind client.Kind, place client.ParamIn, configured string, candidates []string) nameSearch {
 	all := []string{configured}
 	for _, name := range candidates {
 		if name != configured {
@@ -39,13 +40,13 @@ func newSearch(kind Kind, place ParamIn, configured string, candidates []string)
 }
 
 func (s *nameSearch) input() string {
-	if s.kind == Product {
+	if s.kind == client.Product {
 		return probeProduct
 	}
 	return probeWebsite
 }
 
-func (s *nameSearch) classification() string { return Classifications(s.kind)[0] }
+func (s *nameSearch) classification() string { return client.Classifications(s.kind)[0] }
 
 func (s *nameSearch) works() bool { return s.found != "" }
 
@@ -53,7 +54,7 @@ func (s *nameSearch) works() bool { return s.found != "" }
 func (s *nameSearch) open() bool { return s.found == "" && !s.closed && len(s.names) > 0 }
 
 // namesIn returns the names that have not been tried alone in a place.
-func (s *nameSearch) namesIn(place ParamIn) []string {
+func (s *nameSearch) namesIn(place client.ParamIn) []string {
 	if place == s.configured {
 		return s.all[1:]
 	}
@@ -64,13 +65,13 @@ func (s *nameSearch) failure() error {
 	if s.works() {
 		return nil
 	}
-	return &probeError{Kind: s.kind, Seen: s.last, Status: s.status}
+	return &nameError{Kind: s.kind, Seen: s.last, Status: s.status}
 }
 
 // placesFrom returns all places, first the given one.
-func placesFrom(first ParamIn) []ParamIn {
-	places := []ParamIn{first}
-	for _, place := range []ParamIn{InQuery, InForm, InJSON} {
+func placesFrom(first client.ParamIn) []client.ParamIn {
+	places := []client.ParamIn{first}
+	for _, place := range []client.ParamIn{client.InQuery, client.InForm, client.InJSON} {
 		if place != first {
 			places = append(places, place)
 		}
@@ -78,18 +79,18 @@ func placesFrom(first ParamIn) []ParamIn {
 	return places
 }
 
-func placeName(place ParamIn) string {
+func placeName(place client.ParamIn) string {
 	switch place {
-	case InForm:
+	case client.InForm:
 		return "a form as the body"
-	case InJSON:
+	case client.InJSON:
 		return "a JSON body"
 	}
 	return "the query"
 }
 
 // tryTogether sends all names at once: most services ignore unknown names.
-func (p *prober) tryTogether(s *nameSearch, place ParamIn) func(context.Context) (string, error) {
+func (p *prober) tryTogether(s *nameSearch, place client.ParamIn) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		names := s.namesIn(place)
 		_, seen, ok, err := p.ask(ctx, s, s.classification(), place, names...)
@@ -118,7 +119,7 @@ func (p *prober) tryNext(s *nameSearch) func(context.Context) (string, error) {
 			s.names = some
 		default:
 			s.names, s.last = s.names[len(some):], seen
-			s.closed = len(some) == 1 && !s.known && p.transport.refusedKey()
+			s.closed = len(some) == 1 && !s.known && refusesKey(p.transport.status)
 		}
 		return strings.Join(some, ", ") + ": " + seen, err
 	}
@@ -152,7 +153,12 @@ func memberOf(body []byte, classification string) string {
 	if _, ok := members[classification]; ok {
 		return classification
 	}
-	return onlyList(members)
+	for name := range members {
+		if _, err := client.ParseAnswer(body, name); err == nil {
+			return name // the only list of entries: else there would be no answer
+		}
+	}
+	return ""
 }
 
 // joinNames joins names as in "a, b and c".
@@ -164,8 +170,8 @@ func joinNames(names []string) string {
 	return fmt.Sprintf("%s and %s", strings.Join(names[:last], ", "), names[last])
 }
 
-// probeTransport sends at most maxProbeRequests requests, and records properties of the responses.
-type probeTransport struct {
+// transport sends at most maxRequests requests, and records properties of the responses.
+type transport struct {
 	next    http.RoundTripper
 	sent    int             // number of requests
 	status  int             // HTTP status of the last response; 0 if there was none
@@ -174,20 +180,20 @@ type probeTransport struct {
 	headers map[string]bool // names of the limit's headers in the responses
 }
 
-func newProbeTransport(next http.RoundTripper) *probeTransport {
-	return &probeTransport{next: next, headers: make(map[string]bool)}
+func newTransport(next http.RoundTripper) *transport {
+	return &transport{next: next, headers: make(map[string]bool)}
 }
 
-var errProbeBudget error = &OptionError{"BaseURL", errors.New("redirects used up the requests of the probe")}
+var errBudget error = &client.OptionError{Option: "BaseURL", Err: errors.New("redirects used up the requests of the probe")}
 
 // RoundTrip sends one request.
-func (t *probeTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	t.status = 0
-	if t.sent == maxProbeRequests {
+	if t.sent == maxRequests {
 		if r.Body != nil {
 			_ = r.Body.Close()
 		}
-		return nil, errProbeBudget
+		return nil, errBudget
 	}
 	t.sent++
 	resp, err := t.next.RoundTrip(r)
@@ -213,8 +219,9 @@ var knownRateHeaders = []string{
 	"X-Rate-Limit-Limit", "X-Rate-Limit-Remaining", "X-Rate-Limit-Reset", "Retry-After",
 }
 
-func (t *probeTransport) rateHeaders() []string { return slices.Sorted(maps.Keys(t.headers)) }
+func (t *transport) rateHeaders() []string { return slices.Sorted(maps.Keys(t.headers)) }
 
-func (t *probeTransport) refusedKey() bool {
-	return t.status == http.StatusUnauthorized || t.status == http.StatusForbidden
+// refusesKey reports whether a status says that the key is missing, wrong or not allowed.
+func refusesKey(status int) bool {
+	return status == http.StatusUnauthorized || status == http.StatusForbidden
 }

@@ -1,4 +1,4 @@
-package client
+package probe
 
 import (
 	"bytes"
@@ -8,27 +8,29 @@ import (
 	"io"
 	"math"
 	"time"
+
+	"github.com/bulkcat/bulkcat/client"
 )
 
 // Profile is the result of a probe: the properties of a service that the interface leaves open. It holds
 // no secret. Its file is a JSON object with these members.
 type Profile struct {
-	Format        int         `json:"bulkcat_profile"` // version of the file's format: 1
-	BaseURL       string      `json:"base_url"`
-	WebsiteParam  string      `json:"website_param,omitempty"` // "" if the operation did not work
-	ProductParam  string      `json:"product_param,omitempty"` // "" if the operation did not work
-	ParamIn       ParamIn     `json:"param_in,omitempty"`
-	SuccessStatus int         `json:"success_status,omitempty"` // HTTP status of an answer
-	BadKeyStatus  int         `json:"bad_key_status,omitempty"` // HTTP status of a request with a wrong key
-	Member        string      `json:"member,omitempty"`         // see Options.Member
-	CustomMember  string      `json:"custom_member,omitempty"`  // see Options.CustomMember
-	RateLimit     float64     `json:"rate_limit,omitempty"`     // requests per second; 0 if the service does not report it
-	RateHeaders   []string    `json:"rate_headers,omitempty"`   // names of the limit's headers in the responses
-	Charges       *bool       `json:"charges"`                  // whether requests use the quota; null if unknown
-	Price         json.Number `json:"price,omitempty"`          // price of a request, as the user gave it; "" if unknown
-	Currency      string      `json:"currency,omitempty"`       // of Price
-	Assumed       []string    `json:"assumed,omitempty"`        // sentences about what the probe could not observe
-	ProbedAt      time.Time   `json:"probed_at"`                // UTC, in whole seconds
+	Format        int            `json:"bulkcat_profile"` // version of the file's format: 1
+	BaseURL       string         `json:"base_url"`
+	WebsiteParam  string         `json:"website_param,omitempty"` // "" if the operation did not work
+	ProductParam  string         `json:"product_param,omitempty"` // "" if the operation did not work
+	ParamIn       client.ParamIn `json:"param_in,omitempty"`
+	SuccessStatus int            `json:"success_status,omitempty"` // HTTP status of an answer
+	BadKeyStatus  int            `json:"bad_key_status,omitempty"` // HTTP status of a request with a wrong key
+	Member        string         `json:"member,omitempty"`         // see client.Options.Member
+	CustomMember  string         `json:"custom_member,omitempty"`  // see client.Options.CustomMember
+	RateLimit     float64        `json:"rate_limit,omitempty"`     // requests per second; 0 if the service does not report it
+	RateHeaders   []string       `json:"rate_headers,omitempty"`   // names of the limit's headers in the responses
+	Charges       *bool          `json:"charges"`                  // whether requests use the quota; null if unknown
+	Price         json.Number    `json:"price,omitempty"`          // price of a request, as the user gave it; "" if unknown
+	Currency      string         `json:"currency,omitempty"`       // of Price
+	Assumed       []string       `json:"assumed,omitempty"`        // sentences about what the probe could not observe
+	ProbedAt      time.Time      `json:"probed_at"`                // UTC, in whole seconds
 }
 
 const profileFormat = 1
@@ -62,15 +64,15 @@ func ParseProfile(text []byte) (Profile, error) {
 }
 
 func (p Profile) check() error {
-	if _, err := parseBaseURL(p.BaseURL); err != nil {
+	if _, err := client.New(client.Options{BaseURL: p.BaseURL}); err != nil {
 		return errors.New("base_url must look like https://api.example.com")
 	}
 	switch p.ParamIn {
-	case "", InQuery, InForm, InJSON:
+	case "", client.InQuery, client.InForm, client.InJSON:
 	default:
 		return errors.New("param_in must be query, form or json")
 	}
-	if err := checkMember(p.Member); err != nil {
+	if _, err := client.New(client.Options{BaseURL: p.BaseURL, Member: p.Member}); err != nil {
 		return fmt.Errorf("member: %w", err)
 	}
 	if p.RateLimit < 0 || math.IsInf(p.RateLimit, 0) {

@@ -1,4 +1,6 @@
-package client
+// Package probe finds out how to ask a service: it sends a few requests for the properties that the interface leaves open, and
+// describes the service in a [Profile].
+package probe
 
 import (
 	"context"
@@ -7,64 +9,66 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/bulkcat/bulkcat/client"
 )
 
-// maxProbeRequests is the most requests that a probe sends, redirects included.
-const maxProbeRequests = 16
+// maxRequests is the most requests that a probe sends, redirects included.
+const maxRequests = 16
 
-// ProbeOptions describe a probe.
-type ProbeOptions struct {
-	Options                         // the service; the probe tries its names and place first
-	Custom  string                  // a custom classification to probe; "" for none
-	Observe func(ProbeStep, string) // called after each request with its result in words; may be nil
+// Options describe a probe.
+type Options struct {
+	Service client.Options     // the probe tries its names and place first
+	Custom  string             // a custom classification to probe; "" for none
+	Observe func(Step, string) // called after each request with its result in words; may be nil
 }
 
-// ProbeStep is one request of a probe.
-type ProbeStep struct {
+// Step is one request of a probe.
+type Step struct {
 	Number    int    // from 1
 	Operation string // "usage", "website" or "product"
 	Purpose   string // what the request finds out
 	If        string // condition under which the request is sent; "" for always
 }
 
-// probeError says that an operation works with none of the names that a probe tried.
-type probeError struct {
-	Kind   Kind
+// nameError says that an operation works with none of the names that a probe tried.
+type nameError struct {
+	Kind   client.Kind
 	Seen   string // result of the last attempt, in words
 	Status int    // HTTP status of the last attempt; 0 if there was no response
 }
 
 // Error returns the kind and the last result.
-func (e *probeError) Error() string {
+func (e *nameError) Error() string {
 	return fmt.Sprintf("the %s operation works with none of the names that were tried; the last result was: %s", e.Kind, e.Seen)
 }
 
 // OptionName returns "client.APIKey" if the service refused the key; "" otherwise.
-func (e *probeError) OptionName() string {
-	if classOf(e.Status) == Auth {
+func (e *nameError) OptionName() string {
+	if refusesKey(e.Status) {
 		return "client.APIKey"
 	}
 	return ""
 }
 
-// PlanProbe returns the requests that Probe may send, in order. It sends none.
-func PlanProbe(options ProbeOptions) []ProbeStep {
-	var plan []ProbeStep
+// Plan returns the requests that Run may send, in order. It sends none.
+func Plan(options Options) []Step {
+	var plan []Step
 	for _, s := range newProber(options).steps() {
-		plan = append(plan, s.ProbeStep)
+		plan = append(plan, s.Step)
 	}
 	return plan
 }
 
-// Probe finds the properties of a service that the interface leaves open. It sends at most 16 requests, each
-// within Options.Timeout. The profile has the results so far even if the error is not nil. The error names
+// Run finds the properties of a service that the interface leaves open. It sends at most 16 requests, each
+// within client.Options.Timeout. The profile has the results so far even if the error is not nil. The error names
 // each operation that does not work, or is the error that ended the probe early.
-func Probe(ctx context.Context, options ProbeOptions) (Profile, error) {
-	c, err := New(options.Options)
+func Run(ctx context.Context, options Options) (Profile, error) {
+	c, err := client.New(options.Service)
 	if err != nil {
 		return Profile{}, err
 	}
-	options.BaseURL = c.Source()
+	options.Service.BaseURL = c.Source()
 	p := newProber(options)
 	for _, s := range p.steps() {
 		if !s.needed() {
@@ -75,7 +79,7 @@ func Probe(ctx context.Context, options ProbeOptions) (Profile, error) {
 			return p.finish(), fmt.Errorf("the probe ended at its request %d, %s: %w", p.transport.sent, s.Purpose, err)
 		}
 		if options.Observe != nil {
-			options.Observe(s.ProbeStep, seen)
+			options.Observe(s.Step, seen)
 		}
 	}
 	profile := p.finish()
@@ -97,8 +101,9 @@ var (
 
 // prober is the state of a probe.
 type prober struct {
-	options       ProbeOptions
-	transport     *probeTransport
+	service       client.Options
+	custom        string // see Options.Custom
+	transport     *transport
 	website       nameSearch
 	product       nameSearch
 	before, after probedUsage
@@ -111,27 +116,28 @@ type prober struct {
 }
 
 type probedUsage struct {
-	Usage
+	client.Usage
 	ok bool
 }
 
-func newProber(options ProbeOptions) *prober {
-	options.Options = options.withDefaults()
-	if t, ok := options.Transport.(*http.Transport); ok {
+func newProber(options Options) *prober {
+	service := options.Service.WithDefaults()
+	if t, ok := service.Transport.(*http.Transport); ok {
 		t = t.Clone()
 		t.DisableKeepAlives = true // net/http repeats a request when a kept connection breaks
-		options.Transport = t
+		service.Transport = t
 	}
-	p := &prober{options: options, transport: newProbeTransport(options.Transport)}
-	p.options.Transport = p.transport
-	p.website = newSearch(Website, options.ParamIn, options.WebsiteParam, websiteNames)
-	p.product = newSearch(Product, options.ParamIn, options.ProductParam, productNames)
+	p := &prober{custom: options.Custom, transport: newTransport(service.Transport)}
+	service.Transport = p.transport
+	p.service = service
+	p.website = newSearch(client.Website, service.ParamIn, service.WebsiteParam, websiteNames)
+	p.product = newSearch(client.Product, service.ParamIn, service.ProductParam, productNames)
 	return p
 }
 
-// probeStep is a ProbeStep that can be executed.
-type probeStep struct {
-	ProbeStep
+// step is a Step that can be executed.
+type step struct {
+	Step
 	needed func() bool
 	send   func(context.Context) (seen string, err error)
 }
@@ -139,10 +145,10 @@ type probeStep struct {
 // steps returns every request that the probe may send. Each is sent at most once. To find the name of the website's input, the
 // probe sends all names at once in each place, and then half of the names at a time. It looks for the product's name in the
 // same place.
-func (p *prober) steps() []probeStep {
-	var steps []probeStep
+func (p *prober) steps() []step {
+	var steps []step
 	add := func(operation, purpose, condition string, needed func() bool, do func(context.Context) (string, error)) {
-		steps = append(steps, probeStep{ProbeStep{len(steps) + 1, operation, purpose, condition}, needed, do})
+		steps = append(steps, step{Step{len(steps) + 1, operation, purpose, condition}, needed, do})
 	}
 	always := func() bool { return true }
 	add("usage", "the remaining quota before the probe, and whether the key is valid", "", always, p.requestUsage(&p.before))
@@ -166,8 +172,8 @@ func (p *prober) steps() []probeStep {
 		}
 		add("product", fmt.Sprintf("the input as %s in the same place", name), condition, q.open, p.tryProduct)
 	}
-	if p.options.Custom != "" {
-		add("product", "the member of "+p.options.Custom, "a product works", q.works, p.askCustom)
+	if p.custom != "" {
+		add("product", "the member of "+p.custom, "a product works", q.works, p.askCustom)
 	}
 	add("usage", "the remaining quota after the probe", "usage works", func() bool { return p.before.ok }, p.requestUsage(&p.after))
 	either := func() bool { return w.works() || q.works() }
@@ -177,7 +183,7 @@ func (p *prober) steps() []probeStep {
 
 // halvings returns the number of requests that halve the names: 4, or 3 if a custom classification needs a request.
 func (p *prober) halvings() int {
-	if p.options.Custom != "" {
+	if p.custom != "" {
 		return 3
 	}
 	return 4
@@ -185,7 +191,7 @@ func (p *prober) halvings() int {
 
 func (p *prober) requestUsage(seen *probedUsage) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
-		c, err := New(p.options.Options)
+		c, err := client.New(p.service)
 		if err != nil {
 			return "", err
 		}
@@ -200,27 +206,27 @@ func (p *prober) requestUsage(seen *probedUsage) func(context.Context) (string, 
 
 // passOver returns the text of an error that concerns one request only, and any other error unchanged.
 func (p *prober) passOver(err error) (string, error) {
-	var e *Error
+	var e *client.Error
 	switch {
 	case !errors.As(err, &e) || e.Status == 0:
 		return "", err // the context has ended, or there was no response
-	case e.Status == http.StatusTooManyRequests || e.Class == Quota:
+	case e.Status == http.StatusTooManyRequests || e.Class == client.Quota:
 		return "", err // every further request would get the same
 	}
 	return e.Error(), nil
 }
 
-// ask sends the input under some names; ok reports whether the service understood it.
-func (p *prober) ask(ctx context.Context, s *nameSearch, classification string, place ParamIn, names ...string) (answer Answer, seen string, ok bool, err error) {
-	o := p.options.Options
+// ask sends the input under some names, and returns the body of the answer. ok reports whether the service understood the input.
+func (p *prober) ask(ctx context.Context, s *nameSearch, classification string, place client.ParamIn, names ...string) (body []byte, seen string, ok bool, err error) {
+	o := p.service
 	o.ParamIn = place
-	c, err := New(o)
+	c, err := client.New(o)
 	if err != nil {
-		return Answer{}, "", false, err
+		return nil, "", false, err
 	}
-	answer, err = c.categorize(ctx, Request{Kind: s.kind, Input: s.input(), Classification: classification}, names...)
-	if shape, ok := errors.AsType[*ShapeError](err); ok && p.keepPlace(shape.Member) {
-		answer, err = shape.found, nil
+	answer, err := c.AskUnder(ctx, client.Request{Kind: s.kind, Input: s.input(), Classification: classification}, names...)
+	if shape, ok := errors.AsType[*client.ShapeError](err); ok && p.keepPlace(shape.Member) {
+		answer, err = shape.Found, nil
 	}
 	if err == nil {
 		p.answered++
@@ -228,16 +234,19 @@ func (p *prober) ask(ctx context.Context, s *nameSearch, classification string, 
 		if len(answer.Entries) == 0 {
 			p.assume("the %s operation gave an empty list for %q: the probe assumes that it understood the input", s.kind, s.input())
 		}
-		return answer, fmt.Sprintf("works: HTTP %d, %d entries", p.transport.status, len(answer.Entries)), true, nil
+		body = answer.Body
+		seen = fmt.Sprintf("works: HTTP %d, %d entries", p.transport.status, len(answer.Entries))
+		client.Release(&answer)
+		return body, seen, true, nil
 	}
 	seen, err = p.passOver(err)
 	if err == nil && p.transport.status == http.StatusAccepted {
 		p.assume("the %s operation answered HTTP 202 (still calculating): the probe assumes that it works", s.kind)
-		return Answer{}, seen, true, nil
+		return nil, seen, true, nil
 	}
 	p.refused++
 	s.status = p.transport.status
-	return Answer{}, seen, false, err
+	return nil, seen, false, err
 }
 
 // keepPlace records the path of the entries in the first answer, and reports whether later answers have the same path. A custom
@@ -247,10 +256,10 @@ func (p *prober) keepPlace(member string) bool {
 		return false
 	}
 	if p.nested == "" {
-		p.nested, p.options.Member = member, member
+		p.nested, p.service.Member = member, member
 		return true
 	}
-	before, after, ok := strings.Cut(p.nested, classificationMark)
+	before, after, ok := strings.Cut(p.nested, client.ClassificationMark)
 	name := strings.TrimSuffix(strings.TrimPrefix(member, before), after)
 	if !ok || strings.Contains(name, ".") || before+name+after != member {
 		return false
@@ -260,15 +269,15 @@ func (p *prober) keepPlace(member string) bool {
 }
 
 func (p *prober) askCustom(ctx context.Context) (string, error) {
-	answer, seen, ok, err := p.ask(ctx, &p.product, p.options.Custom, p.product.place, p.product.found)
+	body, seen, ok, err := p.ask(ctx, &p.product, p.custom, p.product.place, p.product.found)
 	if err != nil {
 		return "", err
 	}
 	if p.member == "" {
-		p.member = memberOf(answer.Body, p.options.Custom)
+		p.member = memberOf(body, p.custom)
 	}
 	if !ok || p.member == "" {
-		p.assume("%s was not answered (%s): the probe assumes that the member of its answer has its name, or is the only list of entries", p.options.Custom, seen)
+		p.assume("%s was not answered (%s): the probe assumes that the member of its answer has its name, or is the only list of entries", p.custom, seen)
 		return seen, nil
 	}
 	return seen + " in the member " + p.member, nil
@@ -280,8 +289,8 @@ func (p *prober) askWithBadKey(ctx context.Context) (string, error) {
 	if !s.works() {
 		s = &p.product
 	}
-	other := &prober{options: p.options, transport: newProbeTransport(p.transport)}
-	other.options.APIKey, other.options.Transport = probeBadKey, other.transport
+	other := &prober{service: p.service, transport: newTransport(p.transport)}
+	other.service.APIKey, other.service.Transport = probeBadKey, other.transport
 	_, _, ok, err := other.ask(ctx, s, s.classification(), s.place, s.found)
 	p.badKey = other.transport.status
 	if err != nil && p.badKey == 0 {
@@ -301,9 +310,9 @@ func (p *prober) assume(format string, args ...any) {
 func (p *prober) finish() Profile {
 	p.website.eliminate(p)
 	profile := Profile{
-		Format: profileFormat, BaseURL: p.options.BaseURL,
+		Format: profileFormat, BaseURL: p.service.BaseURL,
 		WebsiteParam: p.website.found, ProductParam: p.product.found,
-		SuccessStatus: p.transport.success, BadKeyStatus: p.badKey, Member: p.options.Member, CustomMember: p.member,
+		SuccessStatus: p.transport.success, BadKeyStatus: p.badKey, Member: p.service.Member, CustomMember: p.member,
 		RateLimit: p.transport.limit, RateHeaders: p.transport.rateHeaders(),
 		Charges:  p.charges(),
 		ProbedAt: time.Now().UTC().Truncate(time.Second),

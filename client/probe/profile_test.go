@@ -1,16 +1,18 @@
-package client
+package probe
 
 import (
 	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bulkcat/bulkcat/client"
 )
 
 func TestProfileRoundTrip(t *testing.T) {
 	charges := true
 	want := Profile{
-		Format: profileFormat, BaseURL: "https://api.example.com/root", WebsiteParam: "website", ProductParam: "title", ParamIn: InJSON,
+		Format: profileFormat, BaseURL: "https://api.example.com/root", WebsiteParam: "website", ProductParam: "title", ParamIn: client.InJSON,
 		SuccessStatus: 200, BadKeyStatus: 401, CustomMember: "categories", RateLimit: 12.5, RateHeaders: []string{"RateLimit"},
 		Charges: &charges, Price: "0.002", Currency: "EUR", Assumed: []string{"a < b"}, ProbedAt: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 	}

@@ -1,4 +1,4 @@
-package client
+package probe
 
 import (
 	"cmp"
@@ -14,12 +14,16 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/bulkcat/bulkcat/client"
 )
+
+const testKey = "key-0123456789-secret"
 
 // foreign is a service with configurable properties that the interface leaves open.
 type foreign struct {
 	website, product string
-	in               ParamIn
+	in               client.ParamIn
 	strict           bool   // refuses unknown parameters
 	status           int    // of an answer; 0 for 200
 	badKey           int    // HTTP status of a wrong key; 0 if the service accepts any key
@@ -28,8 +32,8 @@ type foreign struct {
 	header           http.Header
 	usage            string // quota before the first request; a word for no limit
 	free             bool
-	only             Kind // the only operation; "" for both
-	fail             int  // HTTP status of all responses; 0 for none
+	only             client.Kind // the only operation; "" for both
+	fail             int         // HTTP status of all responses; 0 for none
 
 	mu       sync.Mutex
 	requests int
@@ -68,9 +72,9 @@ func (f *foreign) serveUsage(w http.ResponseWriter) {
 }
 
 func (f *foreign) categorize(w http.ResponseWriter, r *http.Request) {
-	kind, name := Website, f.website
+	kind, name := client.Website, f.website
 	if strings.Contains(r.URL.Path, "product") {
-		kind, name = Product, f.product
+		kind, name = client.Product, f.product
 	}
 	params := f.params(r)
 	if f.only != "" && kind != f.only || params.Get(name) == "" || f.strict && len(params) != 2 {
@@ -82,7 +86,7 @@ func (f *foreign) categorize(w http.ResponseWriter, r *http.Request) {
 		f.charged++
 	}
 	member := params.Get("classification")
-	if strings.HasPrefix(member, CustomPrefix) && f.custom != "" {
+	if strings.HasPrefix(member, client.CustomPrefix) && f.custom != "" {
 		member = f.custom
 	}
 	if f.status != 0 {
@@ -97,11 +101,11 @@ func (f *foreign) params(r *http.Request) url.Values {
 	media := r.Header.Get("Content-Type")
 	values := url.Values{}
 	switch {
-	case f.in == InQuery || f.in == "":
+	case f.in == client.InQuery || f.in == "":
 		return r.URL.Query()
-	case f.in == InForm && media == "application/x-www-form-urlencoded":
+	case f.in == client.InForm && media == "application/x-www-form-urlencoded":
 		values, _ = url.ParseQuery(string(body))
-	case f.in == InJSON && media == "application/json":
+	case f.in == client.InJSON && media == "application/json":
 		var object map[string]string
 		_ = json.Unmarshal(body, &object)
 		for name, value := range object {
@@ -111,34 +115,34 @@ func (f *foreign) params(r *http.Request) url.Values {
 	return values
 }
 
-func probe(t *testing.T, f *foreign, change func(*ProbeOptions)) (Profile, error) {
+func run(t *testing.T, f *foreign, change func(*Options)) (Profile, error) {
 	t.Helper()
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
-	options := ProbeOptions{Options: Options{BaseURL: server.URL + "/", APIKey: testKey}}
+	options := Options{Service: client.Options{BaseURL: server.URL + "/", APIKey: testKey}}
 	if change != nil {
 		change(&options)
 	}
 	var made []int
-	options.Observe = func(s ProbeStep, _ string) { made = append(made, s.Number) }
-	profile, err := Probe(t.Context(), options)
-	if f.requests > maxProbeRequests {
+	options.Observe = func(s Step, _ string) { made = append(made, s.Number) }
+	profile, err := Run(t.Context(), options)
+	if f.requests > maxRequests {
 		t.Errorf("%d requests", f.requests)
 	}
-	if !slices.IsSorted(made) || len(slices.Compact(made)) != len(made) || len(made) > 0 && made[len(made)-1] > len(PlanProbe(options)) {
+	if !slices.IsSorted(made) || len(slices.Compact(made)) != len(made) || len(made) > 0 && made[len(made)-1] > len(Plan(options)) {
 		t.Errorf("the requests %v are not those of the plan", made)
 	}
 	return profile, err
 }
 
-func TestProbeFindsNamesAndPlace(t *testing.T) {
-	for _, in := range []ParamIn{InQuery, InForm, InJSON} {
+func TestRunFindsNamesAndPlace(t *testing.T) {
+	for _, in := range []client.ParamIn{client.InQuery, client.InForm, client.InJSON} {
 		for _, website := range websiteNames {
 			for _, product := range productNames {
-				for _, custom := range []string{"", CustomPrefix + "acme"} {
+				for _, custom := range []string{"", client.CustomPrefix + "acme"} {
 					t.Run(strings.Join([]string{string(in), website, product, custom}, " "), func(t *testing.T) {
 						f := &foreign{website: website, product: product, in: in, badKey: 401, usage: "100"}
-						p, err := probe(t, f, func(o *ProbeOptions) { o.Custom = custom })
+						p, err := run(t, f, func(o *Options) { o.Custom = custom })
 						if err != nil || p.WebsiteParam != website || p.ProductParam != product || p.ParamIn != in {
 							t.Errorf("got %+v, %v", p, err)
 						}
@@ -152,40 +156,42 @@ func TestProbeFindsNamesAndPlace(t *testing.T) {
 	}
 }
 
-func TestProbe(t *testing.T) {
+func TestRun(t *testing.T) {
 	no, yes := false, true
-	custom := CustomPrefix + "acme"
+	custom := client.CustomPrefix + "acme"
 	for _, tt := range []struct {
 		name     string
 		service  *foreign
-		change   func(*ProbeOptions)
+		change   func(*Options)
 		want     Profile // its names, statuses, custom member, rate and charges
 		requests int
 	}{
 		{"as by default", &foreign{website: "url", product: "query", badKey: 403, usage: "9"}, nil,
-			Profile{WebsiteParam: "url", ProductParam: "query", ParamIn: InQuery, SuccessStatus: 200, BadKeyStatus: 403, Charges: &yes}, 5},
-		{"configured names first", &foreign{website: "site", product: "q", in: InJSON, badKey: 401, usage: "9", free: true},
-			func(o *ProbeOptions) { o.WebsiteParam, o.ProductParam, o.ParamIn = "site", "q", InJSON },
-			Profile{WebsiteParam: "site", ProductParam: "q", ParamIn: InJSON, SuccessStatus: 200, BadKeyStatus: 401, Charges: &no}, 5},
+			Profile{WebsiteParam: "url", ProductParam: "query", ParamIn: client.InQuery, SuccessStatus: 200, BadKeyStatus: 403, Charges: &yes}, 5},
+		{"configured names first", &foreign{website: "site", product: "q", in: client.InJSON, badKey: 401, usage: "9", free: true},
+			func(o *Options) {
+				o.Service.WebsiteParam, o.Service.ProductParam, o.Service.ParamIn = "site", "q", client.InJSON
+			},
+			Profile{WebsiteParam: "site", ProductParam: "q", ParamIn: client.InJSON, SuccessStatus: 200, BadKeyStatus: 401, Charges: &no}, 5},
 		{"another status, any key, no usage", &foreign{website: "url", product: "query", status: 201}, nil,
-			Profile{WebsiteParam: "url", ProductParam: "query", ParamIn: InQuery, SuccessStatus: 201, BadKeyStatus: 201}, 4},
+			Profile{WebsiteParam: "url", ProductParam: "query", ParamIn: client.InQuery, SuccessStatus: 201, BadKeyStatus: 201}, 4},
 		{"unlimited", &foreign{website: "url", product: "query", usage: "unlimited", badKey: 404}, nil,
-			Profile{WebsiteParam: "url", ProductParam: "query", ParamIn: InQuery, SuccessStatus: 200, BadKeyStatus: 404}, 5},
+			Profile{WebsiteParam: "url", ProductParam: "query", ParamIn: client.InQuery, SuccessStatus: 200, BadKeyStatus: 404}, 5},
 		{"refuses unknown parameters", &foreign{website: "query", product: "title", strict: true, badKey: 401}, nil,
-			Profile{WebsiteParam: "query", ProductParam: "title", ParamIn: InQuery, SuccessStatus: 200, BadKeyStatus: 401}, 11},
-		{"custom member", &foreign{website: "url", product: "query", custom: "categories"}, func(o *ProbeOptions) { o.Custom = custom },
-			Profile{WebsiteParam: "url", ProductParam: "query", ParamIn: InQuery, SuccessStatus: 200, BadKeyStatus: 200, CustomMember: "categories"}, 5},
+			Profile{WebsiteParam: "query", ProductParam: "title", ParamIn: client.InQuery, SuccessStatus: 200, BadKeyStatus: 401}, 11},
+		{"custom member", &foreign{website: "url", product: "query", custom: "categories"}, func(o *Options) { o.Custom = custom },
+			Profile{WebsiteParam: "url", ProductParam: "query", ParamIn: client.InQuery, SuccessStatus: 200, BadKeyStatus: 200, CustomMember: "categories"}, 5},
 		{"nested", &foreign{website: "url", product: "query", nested: `{"data":{%s}}`}, nil,
-			Profile{WebsiteParam: "url", ProductParam: "query", ParamIn: InQuery, SuccessStatus: 200, BadKeyStatus: 200, Member: "data.{classification}"}, 4},
-		{"nested custom member", &foreign{website: "url", product: "query", nested: `{"data":{%s}}`, custom: "categories"}, func(o *ProbeOptions) { o.Custom = custom },
-			Profile{WebsiteParam: "url", ProductParam: "query", ParamIn: InQuery, SuccessStatus: 200, BadKeyStatus: 200, Member: "data.{classification}", CustomMember: "categories"}, 5},
+			Profile{WebsiteParam: "url", ProductParam: "query", ParamIn: client.InQuery, SuccessStatus: 200, BadKeyStatus: 200, Member: "data.{classification}"}, 4},
+		{"nested custom member", &foreign{website: "url", product: "query", nested: `{"data":{%s}}`, custom: "categories"}, func(o *Options) { o.Custom = custom },
+			Profile{WebsiteParam: "url", ProductParam: "query", ParamIn: client.InQuery, SuccessStatus: 200, BadKeyStatus: 200, Member: "data.{classification}", CustomMember: "categories"}, 5},
 		{"in an array", &foreign{website: "url", product: "query", nested: `[{%s}]`}, nil,
-			Profile{WebsiteParam: "url", ProductParam: "query", ParamIn: InQuery, SuccessStatus: 200, BadKeyStatus: 200, Member: "0.{classification}"}, 4},
+			Profile{WebsiteParam: "url", ProductParam: "query", ParamIn: client.InQuery, SuccessStatus: 200, BadKeyStatus: 200, Member: "0.{classification}"}, 4},
 		{"rate", &foreign{website: "url", product: "query", header: http.Header{"Ratelimit-Policy": {`"d";q=600;w=60`}}}, nil,
-			Profile{WebsiteParam: "url", ProductParam: "query", ParamIn: InQuery, SuccessStatus: 200, BadKeyStatus: 200, RateLimit: 10, RateHeaders: []string{"RateLimit-Policy"}}, 4},
+			Profile{WebsiteParam: "url", ProductParam: "query", ParamIn: client.InQuery, SuccessStatus: 200, BadKeyStatus: 200, RateLimit: 10, RateHeaders: []string{"RateLimit-Policy"}}, 4},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := probe(t, tt.service, tt.change)
+			got, err := run(t, tt.service, tt.change)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -216,7 +222,7 @@ func checkProfile(t *testing.T, got, want Profile) {
 	}
 }
 
-func TestProbeSaysWhatDoesNotWork(t *testing.T) {
+func TestRunSaysWhatDoesNotWork(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		service  *foreign
@@ -224,8 +230,8 @@ func TestProbeSaysWhatDoesNotWork(t *testing.T) {
 		requests int // at most
 	}{
 		{"unknown names", &foreign{website: "w", product: "p", badKey: 401, usage: "9"}, []string{"website operation", "product operation", "HTTP 422", "unknown parameters"}, 16},
-		{"no products", &foreign{website: "domain", only: Website, badKey: 401, usage: "9"}, []string{"product operation", "HTTP 422"}, 16},
-		{"no websites", &foreign{product: "query", only: Product, badKey: 401, usage: "9"}, []string{"website operation"}, 16},
+		{"no products", &foreign{website: "domain", only: client.Website, badKey: 401, usage: "9"}, []string{"product operation", "HTTP 422"}, 16},
+		{"no websites", &foreign{product: "query", only: client.Product, badKey: 401, usage: "9"}, []string{"website operation"}, 16},
 		{"the key is refused", &foreign{fail: 401}, []string{"website operation", "HTTP 401", "check the API key"}, 9},
 		{"too many requests", &foreign{fail: 429}, []string{"ended at its request 1", "HTTP 429"}, 1},
 		{"no quota", &foreign{fail: 402}, []string{"ended at its request 1", "HTTP 402"}, 1},
@@ -233,7 +239,7 @@ func TestProbeSaysWhatDoesNotWork(t *testing.T) {
 		{"redirects in a circle", &foreign{fail: 302, header: http.Header{"Location": {"/api/usage"}}}, []string{"ended", "circle"}, 5},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := probe(t, tt.service, nil)
+			_, err := run(t, tt.service, nil)
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -253,7 +259,7 @@ func TestProbeSaysWhatDoesNotWork(t *testing.T) {
 }
 
 // The service redirects every request once, which doubles the number of requests.
-func TestProbeCountsRedirects(t *testing.T) {
+func TestRunCountsRedirects(t *testing.T) {
 	service := &foreign{website: "w", product: "p", usage: "9"}
 	requests := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -266,30 +272,30 @@ func TestProbeCountsRedirects(t *testing.T) {
 		http.Redirect(w, r, "/new"+r.URL.RequestURI(), http.StatusTemporaryRedirect)
 	}))
 	defer server.Close()
-	_, err := Probe(t.Context(), ProbeOptions{Options: Options{BaseURL: server.URL, APIKey: testKey}})
-	if requests != maxProbeRequests || err == nil || !strings.Contains(err.Error(), "redirects used up") {
+	_, err := Run(t.Context(), Options{Service: client.Options{BaseURL: server.URL, APIKey: testKey}})
+	if requests != maxRequests || err == nil || !strings.Contains(err.Error(), "redirects used up") {
 		t.Errorf("%d requests, %v", requests, err)
 	}
 }
 
-func TestProbeEndsWithItsContext(t *testing.T) {
+func TestRunEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	service := &foreign{}
 	server := httptest.NewServer(service)
 	defer server.Close()
-	if _, err := Probe(ctx, ProbeOptions{Options: Options{BaseURL: server.URL}}); err == nil || service.requests > 0 {
+	if _, err := Run(ctx, Options{Service: client.Options{BaseURL: server.URL}}); err == nil || service.requests > 0 {
 		t.Errorf("%d requests, %v", service.requests, err)
 	}
 }
 
-func TestPlanProbeIsBounded(t *testing.T) {
+func TestPlanIsBounded(t *testing.T) {
 	for _, website := range append(slices.Clone(websiteNames), "other") {
 		for _, product := range append(slices.Clone(productNames), "other") {
-			for _, in := range []ParamIn{InQuery, InForm, InJSON} {
-				for _, custom := range []string{"", CustomPrefix + "acme"} {
-					plan := PlanProbe(ProbeOptions{Custom: custom, Options: Options{WebsiteParam: website, ProductParam: product, ParamIn: in}})
-					if len(plan) != maxProbeRequests {
+			for _, in := range []client.ParamIn{client.InQuery, client.InForm, client.InJSON} {
+				for _, custom := range []string{"", client.CustomPrefix + "acme"} {
+					plan := Plan(Options{Custom: custom, Service: client.Options{WebsiteParam: website, ProductParam: product, ParamIn: in}})
+					if len(plan) != maxRequests {
 						t.Errorf("%s, %s, %s, %q: %d requests", website, product, in, custom, len(plan))
 					}
 				}
