@@ -38,7 +38,7 @@ func newLibrary(t *testing.T, records iter.Seq2[reader.Record, error]) *library 
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	l.options = pipeline.Options{
 		Kind:    client.Product,
-		Service: pipeline.Service{Categorizer: l, Name: "https://api.example.com", Hosted: true},
+		Service: pipeline.Service{Attempter: l, Name: "https://api.example.com", Hosted: true},
 		Input:   reader.Options{Records: records},
 		Store:   pipeline.StoreOptions{Path: filepath.Join(t.TempDir(), "answers")},
 		Each:    l.take,

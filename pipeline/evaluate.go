@@ -19,7 +19,7 @@ type Evaluation struct {
 	Classification string
 	Editions       taxonomy.Choice    // of other editions than the default ones
 	Taxonomies     []*taxonomy.Custom // of custom classifications, beside the published ones
-	Categorizer    client.Attempter
+	Attempter      client.Attempter
 	Input          reader.Options // Columns is required
 	LabelColumn    string         // of the right answers: see package evaluate
 	Limit          int64          // records read at most; 0 for all
@@ -35,7 +35,7 @@ func Evaluate(ctx context.Context, e Evaluation) (evaluate.Report, error) {
 	defer input.Close() // only read from
 	o := Options{Taxonomies: e.Taxonomies, Editions: e.Editions}
 	tally := evaluate.ForTaxonomy(o.taxonomyOf(e.Classification))
-	parts := flow.Parts{Source: input, Categorizer: e.Categorizer, Each: func(r reader.Record, entries []client.Entry, err error) error {
+	parts := flow.Parts{Source: input, Attempter: e.Attempter, Each: func(r reader.Record, entries []client.Entry, err error) error {
 		if !writer.HasInput(flow.StatusOf(err)) {
 			tally.Invalid()
 			return nil

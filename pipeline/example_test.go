@@ -32,7 +32,7 @@ func Example() {
 	ctx := context.Background()
 	session, err := pipeline.Open(ctx, pipeline.Options{
 		Kind:    client.Product,
-		Service: pipeline.Service{Categorizer: embedded.New(embedded.Options{}), Name: "embedded"},
+		Service: pipeline.Service{Attempter: embedded.New(embedded.Options{}), Name: "embedded"},
 		Input:   reader.Options{Paths: []string{input}},
 		Output:  pipeline.OutputOptions{Path: output},
 	})

@@ -31,7 +31,7 @@ func (o *Options) checkFree(refuse func(wrong bool, option, format string, args 
 	if free.Model == nil {
 		return
 	}
-	refuse(o.Service.Categorizer != nil && !o.Service.Hosted, "Free.Model", "the embedded service costs nothing: let it answer with the model, or name a hosted service")
+	refuse(o.Service.Attempter != nil && !o.Service.Hosted, "Free.Model", "the embedded service costs nothing: let it answer with the model, or name a hosted service")
 	refuse(free.Model.Pages > 0, "Free.Model", "it was learned with the pages of %d websites, which a hosted service reads in place of bulkcat: learn it without pages", free.Model.Pages)
 	refuse(!(free.Precision >= 0 && free.Precision < 1), "Free.Precision", "%v must be above 0 and below 1: no sample shows that all answers agree", free.Precision)
 	refuse(!(free.Audit >= 0 && free.Audit <= 1), "Free.Audit", "%v must be from 0 to 1", free.Audit)

@@ -165,7 +165,7 @@ func freely(t *testing.T, v *vendor) pipeline.Options {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	o := pipeline.Options{
 		Kind:    client.Product,
-		Service: pipeline.Service{Categorizer: v, Name: "https://api.example.com", Hosted: true},
+		Service: pipeline.Service{Attempter: v, Name: "https://api.example.com", Hosted: true},
 		Input:   reader.Options{Paths: []string{filepath.Join(dir, "in.csv")}},
 		Output:  pipeline.OutputOptions{Path: filepath.Join(dir, "out.csv"), Form: writer.Form{Levels: 1, Shape: writer.ShapeTop}, Carry: "none"},
 		Free:    pipeline.FreeOptions{Model: modelOfTitles(), Precision: 0.9, Audit: 0.01},
@@ -567,7 +567,7 @@ func TestFreeClassifications(t *testing.T) {
 			t.Setenv("XDG_STATE_HOME", t.TempDir())
 			o := pipeline.Options{
 				Kind: tt.kind, Classifications: append([]string{tt.tree.Name}, tt.others...),
-				Service: pipeline.Service{Categorizer: labelling{label}, Name: "https://api.example.com", Hosted: true},
+				Service: pipeline.Service{Attempter: labelling{label}, Name: "https://api.example.com", Hosted: true},
 				Input:   reader.Options{Paths: []string{filepath.Join(dir, "in.csv")}, Columns: []string{"url"}},
 				Output:  pipeline.OutputOptions{Path: filepath.Join(dir, "out.csv"), Form: writer.Form{Levels: 1, Shape: writer.ShapeTop}, Carry: "none"},
 				Free:    pipeline.FreeOptions{Model: m, Precision: 0.9, Audit: 0.01},

@@ -62,7 +62,7 @@ func Learn(ctx context.Context, o Learning) (Learned, error) {
 		Kind: o.Kind, Classifications: []flow.Classification{{Name: o.Taxonomy.Name}}, Conduct: flow.Conduct{Retry: client.DefaultRetryPolicy()},
 		Requested: requested,
 	}
-	_, err := flow.Run(ctx, flow.Parts{Source: source, Categorizer: readFeatures, Each: readFeatures.each(o, &learned, learner, place)}, options)
+	_, err := flow.Run(ctx, flow.Parts{Source: source, Attempter: readFeatures, Each: readFeatures.each(o, &learned, learner, place)}, options)
 	learned.Findings = learner.Findings()
 	if err != nil {
 		return learned, err

@@ -87,7 +87,7 @@ func TestStartDuringABlock(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			o := newOpened(Options{Service: Service{Categorizer: c, Name: "http://service", Usage: c.Usage, Hosted: true}}, storage.Own(t.Context()))
+			o := newOpened(Options{Service: Service{Attempter: c, Name: "http://service", Usage: c.Usage, Hosted: true}}, storage.Own(t.Context()))
 			if err := o.quota.Check(t.Context(), o.everAnswered(store)); (err == nil) != tt.waits {
 				t.Fatal(err)
 			}

@@ -36,7 +36,7 @@ func newOpened(options Options, objects *storage.Objects) *opened {
 	o := &opened{options: options.withDefaults().inShard(), objects: objects, counters: new(progress.Counters), began: time.Now()}
 	o.options.Input.Storage = objects
 	service := &o.options.Service
-	o.standing, service.Categorizer, service.Usage = client.Observe(service.Categorizer, service.Usage)
+	o.standing, service.Attempter, service.Usage = client.Observe(service.Attempter, service.Usage)
 	o.options.shareQuota()
 	if options.Details {
 		o.counters.GatherDetails()

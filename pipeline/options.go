@@ -79,10 +79,10 @@ type Options struct {
 
 // Service is the service that a session asks.
 type Service struct {
-	Categorizer client.Attempter
-	CloseIdle   func()  // closes idle connections; may be nil
-	Name        string  // of the service, in stored keys, the column `source` and the account
-	Rate        float64 // requests a second that the service allows, as far as is known; 0 if unknown
+	Attempter client.Attempter
+	CloseIdle func()  // closes idle connections; may be nil
+	Name      string  // of the service, in stored keys, the column `source` and the account
+	Rate      float64 // requests a second that the service allows, as far as is known; 0 if unknown
 
 	// Usage says what the API key may still ask; nil for a service without quotas.
 	Usage func(context.Context) (client.Usage, error)
@@ -96,7 +96,7 @@ type Service struct {
 
 // HostedService is the hosted service that a client asks.
 func HostedService(c *client.HTTP) Service {
-	return Service{Categorizer: c, CloseIdle: c.Close, Name: c.Source(), Usage: c.Usage, Hosted: true}
+	return Service{Attempter: c, CloseIdle: c.Close, Name: c.Source(), Usage: c.Usage, Hosted: true}
 }
 
 // StoreOptions say where answers are stored, and which stored answers count.
@@ -198,7 +198,7 @@ func (o Options) checkParts() error {
 		given  bool
 	}{
 		{"Kind", o.Kind.Known()},
-		{"Service.Categorizer", o.Service.Categorizer != nil},
+		{"Service.Attempter", o.Service.Attempter != nil},
 		{"Service.Name", o.Service.Name != ""},
 		{"Input.Paths", len(o.Input.Paths) > 0 || o.Input.Records != nil},
 		{"Output.Path", o.Output.Path != "" || o.hasNoOutput() && o.Shard == (record.Shard{})},

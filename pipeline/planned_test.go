@@ -84,7 +84,7 @@ func TestPipeIsNotReadTwice(t *testing.T) {
 func TestChangedPipe(t *testing.T) {
 	const n = 8000 // more than is read at once
 	o := products(t, nil)
-	o.Service.Categorizer = &moody{asked: make(map[string]int)}
+	o.Service.Attempter = &moody{asked: make(map[string]int)}
 	o.Limits.InFlight, o.Limits.Rate = 100, 1e9
 	o.Output.Path, o.Output.Format, o.Output.PartRows = filepath.Join(t.TempDir(), "out")+"/", "csv", n/4
 	o.Input.Paths = []string{filepath.Join(t.TempDir(), "pipe")}
@@ -192,7 +192,7 @@ func TestInterruptedWhilePlanned(t *testing.T) {
 // Other stores are looked up for the records of the sample.
 func TestOtherStoresOfASample(t *testing.T) {
 	o := products(t, nil)
-	o.Service.Categorizer = &moody{asked: make(map[string]int)}
+	o.Service.Attempter = &moody{asked: make(map[string]int)}
 	if err := os.WriteFile(o.Input.Paths[0], []byte(hoses(30_000)), 0o666); err != nil {
 		t.Fatal(err)
 	}

@@ -73,7 +73,7 @@ func folderOf(t *testing.T, n int) (*moody, pipeline.Options) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	o := pipeline.Options{
 		Kind:    client.Product,
-		Service: pipeline.Service{Categorizer: service, Name: "https://api.example.com", Hosted: true},
+		Service: pipeline.Service{Attempter: service, Name: "https://api.example.com", Hosted: true},
 		Input:   reader.Options{Paths: []string{filepath.Join(dir, "in.csv")}},
 		Output:  pipeline.OutputOptions{Path: filepath.Join(dir, "out") + "/", Format: "csv", PartRows: 10, Form: writer.Form{SourceColumns: true}},
 	}
@@ -262,7 +262,7 @@ func TestRefreshOfTwoSessions(t *testing.T) {
 	for _, o := range []pipeline.Options{first, second} {
 		o.Store.RefreshBudget = 20
 		m := &meeting{Attempter: service, both: &both}
-		o.Service.Categorizer = m
+		o.Service.Attempter = m
 		sessions.Go(func() {
 			defer m.arrived()
 			if _, err := runSession(t, o); err != nil {

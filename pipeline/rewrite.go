@@ -68,7 +68,7 @@ func Rewrite(ctx context.Context, options Options, r Rewriting) (_ Rewritten, er
 		stages.Free = p.free
 	}
 	parts := flow.Parts{
-		Source: &renamed{Reader: s.input.Reader, inputs: r.Account.Inputs}, Interrupt: s.input.end, Categorizer: o.Service.Categorizer, Store: r.Store, Counters: s.counters,
+		Source: &renamed{Reader: s.input.Reader, inputs: r.Account.Inputs}, Interrupt: s.input.end, Attempter: o.Service.Attempter, Store: r.Store, Counters: s.counters,
 	}
 	if parts.Sink, err = r.Open(stages.Schema); err != nil {
 		return Rewritten{}, err
@@ -92,7 +92,7 @@ func (o Options) of(r Rewriting) Options {
 	o.Free.Precision, o.Free.Audit = s.Precision, s.Audit
 	o.Offline = true
 	if o.Service = (Service{Name: r.Account.Service, Hosted: true}); strings.HasPrefix(r.Account.Service, embeddedName) {
-		o.Service = Service{Name: embeddedName, Categorizer: embedded.New(embedded.Options{
+		o.Service = Service{Name: embeddedName, Attempter: embedded.New(embedded.Options{
 			Custom: taxonomiesOf(o.Taxonomies), Editions: o.Editions, Models: o.Models, Logger: slog.New(slog.DiscardHandler),
 		})}
 	}

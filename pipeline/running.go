@@ -111,7 +111,7 @@ func (r *running) pass(ctx context.Context, kept int) (done results, err error) 
 		stages.FinishBy = d.At
 	}
 	parts := flow.Parts{
-		Source: input, Interrupt: input.end, Categorizer: o.Service.Categorizer, CloseIdle: o.Service.CloseIdle, Usage: r.quota.Ask,
+		Source: input, Interrupt: input.end, Attempter: o.Service.Attempter, CloseIdle: o.Service.CloseIdle, Usage: r.quota.Ask,
 		Store: r.store, Limits: r.limits, Attempts: r.attempts, Price: o.Price.Request, Each: o.Each, Log: o.Log, Counters: r.counters,
 	}
 	if o.Service.Hosted {

@@ -38,7 +38,7 @@ func products(t *testing.T, service *counting) pipeline.Options {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	o := pipeline.Options{
 		Kind:    client.Product,
-		Service: pipeline.Service{Categorizer: service, Name: "https://api.example.com", Hosted: true},
+		Service: pipeline.Service{Attempter: service, Name: "https://api.example.com", Hosted: true},
 		Input:   reader.Options{Paths: []string{input}},
 		Output:  pipeline.OutputOptions{Path: filepath.Join(filepath.Dir(input), "out.csv"), Form: writer.Form{Levels: 1}, Carry: "all"},
 	}
@@ -115,20 +115,20 @@ func TestReserveOfAServiceWithoutQuotas(t *testing.T) {
 
 func TestSessionErrorsNameOptions(t *testing.T) {
 	for want, change := range map[string]func(o *pipeline.Options){
-		"Kind":                func(o *pipeline.Options) { o.Kind = "" },
-		"Service.Categorizer": func(o *pipeline.Options) { o.Service.Categorizer = nil },
-		"Service.Name":        func(o *pipeline.Options) { o.Service.Name = "" },
-		"Input.Paths":         func(o *pipeline.Options) { o.Input.Paths = nil },
-		"Output.Path":         func(o *pipeline.Options) { o.Output.Path = "" },
-		"Output.Format":       func(o *pipeline.Options) { o.Output.Format = "xlsx" },
-		"Output.Levels":       func(o *pipeline.Options) { o.Output.Levels = 21 },
-		"Output.PartRows":     func(o *pipeline.Options) { o.Output.PartRows = -1 },
-		"Classifications":     func(o *pipeline.Options) { o.Classifications = []string{client.NAICS} },
-		"Scheme":              func(o *pipeline.Options) { o.Scheme = "ftp" },
-		"Dedupe":              func(o *pipeline.Options) { o.Dedupe = "all" },
-		"Limit":               func(o *pipeline.Options) { o.Limit = -1 },
-		"Sample":              func(o *pipeline.Options) { o.Sample = -1 },
-		"Grace":               func(o *pipeline.Options) { o.Grace = -1 },
+		"Kind":              func(o *pipeline.Options) { o.Kind = "" },
+		"Service.Attempter": func(o *pipeline.Options) { o.Service.Attempter = nil },
+		"Service.Name":      func(o *pipeline.Options) { o.Service.Name = "" },
+		"Input.Paths":       func(o *pipeline.Options) { o.Input.Paths = nil },
+		"Output.Path":       func(o *pipeline.Options) { o.Output.Path = "" },
+		"Output.Format":     func(o *pipeline.Options) { o.Output.Format = "xlsx" },
+		"Output.Levels":     func(o *pipeline.Options) { o.Output.Levels = 21 },
+		"Output.PartRows":   func(o *pipeline.Options) { o.Output.PartRows = -1 },
+		"Classifications":   func(o *pipeline.Options) { o.Classifications = []string{client.NAICS} },
+		"Scheme":            func(o *pipeline.Options) { o.Scheme = "ftp" },
+		"Dedupe":            func(o *pipeline.Options) { o.Dedupe = "all" },
+		"Limit":             func(o *pipeline.Options) { o.Limit = -1 },
+		"Sample":            func(o *pipeline.Options) { o.Sample = -1 },
+		"Grace":             func(o *pipeline.Options) { o.Grace = -1 },
 	} {
 		t.Run(want, func(t *testing.T) {
 			o := products(t, new(counting))

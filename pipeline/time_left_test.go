@@ -138,7 +138,7 @@ func TestTimeLeftOfAResumedRun(t *testing.T) {
 		t.Setenv("XDG_STATE_HOME", t.TempDir())
 		o := Options{
 			Kind:    client.Product,
-			Service: Service{Categorizer: service, Name: "https://api.example.com", Hosted: true},
+			Service: Service{Attempter: service, Name: "https://api.example.com", Hosted: true},
 			Input:   reader.Options{Paths: []string{input}},
 			Output:  OutputOptions{Path: filepath.Join(dir, "out.csv")},
 		}

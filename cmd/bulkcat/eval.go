@@ -84,7 +84,7 @@ func (f *evalFlags) run(ctx context.Context) error {
 		return &usageError{err}
 	}
 	report, err := pipeline.Evaluate(ctx, pipeline.Evaluation{
-		Kind: kind, Classification: f.classification, Taxonomies: f.service.taxonomies.loaded, Editions: f.service.taxonomies.editions, Categorizer: svc.Categorizer,
+		Kind: kind, Classification: f.classification, Taxonomies: f.service.taxonomies.loaded, Editions: f.service.taxonomies.editions, Attempter: svc.Attempter,
 		Input: input, LabelColumn: f.labelColumn, Limit: f.limit,
 	})
 	if err != nil {

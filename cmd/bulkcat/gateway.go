@@ -74,7 +74,7 @@ func (f *serveFlags) serveGateway(ctx context.Context, s streams, listener net.L
 	defer func() { err = errors.Join(err, store.Close()) }()
 	g.limits.InFlight, g.limits.KeepReserve = client.MaxConnections(limits.DefaultInFlight), g.limits.Reserve >= 0
 	gw, err := gateway.New(ctx, gateway.Options{
-		Upstream: upstream.Categorizer, Usage: upstream.Usage, Store: store, Limits: g.limits,
+		Upstream: upstream.Attempter, Usage: upstream.Usage, Store: store, Limits: g.limits,
 		Retry: client.DefaultRetryPolicy(), MaxAge: time.Duration(g.maxAge), Price: g.price.Price, Grants: grants, Logger: log,
 	})
 	if err != nil {

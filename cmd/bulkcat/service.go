@@ -195,7 +195,7 @@ func (f *serviceFlags) openEmbedded(options client.Options, log *slog.Logger) (s
 	if err != nil {
 		return service{}, &usageError{err}
 	}
-	return service{pipeline.Service{Categorizer: s, Name: "embedded", Usage: c.Usage, Free: f.fetch.mode == page.Never}, c.Close}, nil
+	return service{pipeline.Service{Attempter: s, Name: "embedded", Usage: c.Usage, Free: f.fetch.mode == page.Never}, c.Close}, nil
 }
 
 // apiKey reads the key from the file or the environment, and remembers it. A flag would show the key to every user of

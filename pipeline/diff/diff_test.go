@@ -397,7 +397,7 @@ func TestSideOf(t *testing.T) {
 	}
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	session, err := pipeline.Open(t.Context(), pipeline.Options{
-		Kind: client.Product, Service: pipeline.Service{Categorizer: nothing{}, Name: "service"},
+		Kind: client.Product, Service: pipeline.Service{Attempter: nothing{}, Name: "service"},
 		Input: reader.Options{Paths: []string{input}}, Output: pipeline.OutputOptions{Path: output, Format: "csv"},
 	})
 	if err != nil {

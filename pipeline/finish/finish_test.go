@@ -100,7 +100,7 @@ func (s *sharded) read(path string) []byte {
 func (s *sharded) run(number, count int, output string) error {
 	s.t.Helper()
 	options := pipeline.Options{
-		Kind: client.Product, Service: pipeline.Service{Categorizer: service{s.meanwhile}, Name: "service", Hosted: true},
+		Kind: client.Product, Service: pipeline.Service{Attempter: service{s.meanwhile}, Name: "service", Hosted: true},
 		Input:  reader.Options{Paths: []string{s.input}},
 		Output: pipeline.OutputOptions{Path: output, Format: writer.CSV, PartRows: 4, Carry: "all"},
 		Limits: limits.Options{Rate: math.Inf(1)},

@@ -82,7 +82,7 @@ func newFixture(t *testing.T, output string, change func(*pipeline.Options)) *fi
 	f.check(os.WriteFile(f.input, []byte(records), 0o666))
 	f.options = pipeline.Options{
 		Kind: client.Website, Classifications: []string{client.TaxonomyV3}, Conduct: flow.Conduct{Retry: client.RetryPolicy{MaxAttempts: 1}},
-		Service: pipeline.Service{Categorizer: byHost{}, Name: service, Hosted: true},
+		Service: pipeline.Service{Attempter: byHost{}, Name: service, Hosted: true},
 		Input:   reader.Options{Paths: []string{f.input}},
 		Output:  pipeline.OutputOptions{Path: output, PartRows: 4, Form: writer.Form{Levels: 2, SourceColumns: true}, Carry: "all"},
 		Limits:  limits.Options{Rate: math.Inf(1)},

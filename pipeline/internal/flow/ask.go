@@ -52,7 +52,7 @@ func (r *run) exchange(t *task) (client.Answer, error) {
 		r.Counters.InFlight.Add(-1)
 		r.Attempted()
 	}()
-	answer, err := r.Categorizer.Attempt(r.asks, t.Request)
+	answer, err := r.Attempter.Attempt(r.asks, t.Request)
 	took := time.Since(t.Sent)
 	r.Counters.ObserveAttempt(took)
 	if logErr := r.Attempts.Append(r.rowOf(t, took, answer, err)); logErr != nil {

@@ -112,7 +112,7 @@ func runTwofold(t *testing.T, files string, service *twofold, inputs []string) (
 	defer store.Close()
 	sink, counters := new(rowsShown), new(progress.Counters)
 	_, err := Run(t.Context(), Parts{
-		Source: &records{inputs: inputs}, Categorizer: service, Sink: sink, Counters: counters, Store: store,
+		Source: &records{inputs: inputs}, Attempter: service, Sink: sink, Counters: counters, Store: store,
 		Limits: limits.New(limits.Options{Rate: 1000, InFlight: 8}, time.Now()),
 	}, Options{
 		Kind: client.Product, Conduct: Conduct{Retry: client.DefaultRetryPolicy()},

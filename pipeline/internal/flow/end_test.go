@@ -113,7 +113,7 @@ func TestAnswersInFlightAreKept(t *testing.T) {
 	}
 	x.store = openStore(t, t.TempDir())
 	defer x.store.Close()
-	_, err := Run(t.Context(), Parts{Source: x.source, Categorizer: x.service, Sink: sink, Counters: x.counters, Store: x.store, Limits: limits.New(x.limits, time.Now())}, x.options)
+	_, err := Run(t.Context(), Parts{Source: x.source, Attempter: x.service, Sink: sink, Counters: x.counters, Store: x.store, Limits: limits.New(x.limits, time.Now())}, x.options)
 	if !errors.Is(err, errBroken) {
 		t.Fatalf("got %v", err)
 	}
@@ -168,7 +168,7 @@ func TestEndsWhileItWaitsForInput(t *testing.T) {
 			source := interruptedSource{x.source, make(chan struct{})}
 			_, err := Run(ctx, Parts{
 				Source: source, Interrupt: func() { close(source.interrupted) },
-				Categorizer: x.service, Sink: x.sink, Counters: x.counters,
+				Attempter: x.service, Sink: x.sink, Counters: x.counters,
 			}, x.options)
 			var stopped *StopError
 			if !errors.Is(err, want) && !(errors.As(err, &stopped) && errors.As(want, &stopped)) || x.sink.closed {

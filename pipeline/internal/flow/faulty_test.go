@@ -70,7 +70,7 @@ func (n *wholeRun) runAt(t *testing.T, baseURL string, dial func(ctx context.Con
 	defer store.Close()
 	n.counters, n.sink, n.client, n.control = new(progress.Counters), new(rows), c, limits.New(n.limits, time.Now())
 	parts := Parts{
-		Source: &records{inputs: n.inputs, pause: n.pause}, Categorizer: c, CloseIdle: c.Close, Store: store, Sink: n.sink, Counters: n.counters,
+		Source: &records{inputs: n.inputs, pause: n.pause}, Attempter: c, CloseIdle: c.Close, Store: store, Sink: n.sink, Counters: n.counters,
 		Limits: n.control, Usage: c.Usage,
 	}
 	_, err = Run(t.Context(), parts, Options{

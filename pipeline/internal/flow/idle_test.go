@@ -24,7 +24,7 @@ func TestLimitedRunClosesIdleConnections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := run{Parts: Parts{Categorizer: c, CloseIdle: c.Close}.withDefaults()}
+	r := run{Parts: Parts{Attempter: c, CloseIdle: c.Close}.withDefaults()}
 	r.Report(limits.Effect{State: limits.Limited})
 	if transport.closed != 1 {
 		t.Errorf("the idle connections were closed %d times", transport.closed)

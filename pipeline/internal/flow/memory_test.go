@@ -66,7 +66,7 @@ func TestMemoryStaysWithinTheWindow(t *testing.T) {
 	source, sink := &longTexts{records: 1200, length: 400 << 10}, new(heapWatch)
 	before := liveHeap()
 	_, err := Run(t.Context(), Parts{
-		Source: source, Categorizer: new(service), Sink: sink,
+		Source: source, Attempter: new(service), Sink: sink,
 		Limits: limits.New(limits.Options{Rate: math.Inf(1), InFlight: 4}, time.Now()),
 	}, Options{
 		Kind: client.Product, Classifications: []Classification{{Name: client.ProductTaxonomy}}, Window: window,

@@ -88,22 +88,22 @@ type Category struct {
 	Local string // its path in the language of the output; "" without a language
 }
 
-// Parts are the parts of a run. Source and Categorizer are required.
+// Parts are the parts of a run. Source and Attempter are required.
 type Parts struct {
-	Source      Source
-	Interrupt   func() // ends a Read of Source that waits for input with reader.ErrInterrupted; nil if none waits
-	Categorizer client.Attempter
-	CloseIdle   func()                                      // closes idle connections to the service, called when it refuses everything; may be nil
-	Limits      *limits.Controller                          // nil for 32 requests in flight and no other limit
-	Usage       func(context.Context) (client.Usage, error) // how much quota is left; may be nil if Limits never ask
-	Log         *slog.Logger                                // warnings and notices; nil for none
-	Store       *answers.Store                              // nil: answers are not kept
-	Sink        writer.Sink                                 // nil if rows are not written
-	Each        Each                                        // takes the answers in input order; may be nil
-	Begins      func()                                      // called before each attempt, by several goroutines; may be nil
-	Attempted   func()                                      // called after each attempt, by several goroutines; may be nil
-	Attempts    *attempts.Log                               // takes each attempt; nil for none
-	Price       money.Amount                                // of an attempt, for Attempts; 0 if unknown
+	Source    Source
+	Interrupt func() // ends a Read of Source that waits for input with reader.ErrInterrupted; nil if none waits
+	Attempter client.Attempter
+	CloseIdle func()                                      // closes idle connections to the service, called when it refuses everything; may be nil
+	Limits    *limits.Controller                          // nil for 32 requests in flight and no other limit
+	Usage     func(context.Context) (client.Usage, error) // how much quota is left; may be nil if Limits never ask
+	Log       *slog.Logger                                // warnings and notices; nil for none
+	Store     *answers.Store                              // nil: answers are not kept
+	Sink      writer.Sink                                 // nil if rows are not written
+	Each      Each                                        // takes the answers in input order; may be nil
+	Begins    func()                                      // called before each attempt, by several goroutines; may be nil
+	Attempted func()                                      // called after each attempt, by several goroutines; may be nil
+	Attempts  *attempts.Log                               // takes each attempt; nil for none
+	Price     money.Amount                                // of an attempt, for Attempts; 0 if unknown
 
 	Counters *progress.Counters // nil for new ones
 }

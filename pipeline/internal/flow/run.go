@@ -107,7 +107,7 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 		started:     time.Now(),
 		group:       group, soft: soft, stop: stop, asks: asks,
 	}
-	r.standing, r.Categorizer, r.Usage = client.Observe(r.Categorizer, r.Usage)
+	r.standing, r.Attempter, r.Usage = client.Observe(r.Attempter, r.Usage)
 	r.completion = completion{wake: make(chan struct{}, 1), waiting: r.readAhead}
 	r.dispatcher = ask.NewDispatcher(r, r.Limits)
 	r.asked, r.allAsked = context.WithCancel(soft)

@@ -126,19 +126,19 @@ func (s *rows) Abort() error                     { s.aborted = true; return nil 
 
 // testRun is a run with test doubles for its parts.
 type testRun struct {
-	source      *records
-	service     *service
-	sink        *rows
-	counters    *progress.Counters
-	each        Each
-	categorizer client.Attempter                            // nil for service
-	reached     bool                                        // the service has told its quota
-	tell        func(context.Context) (client.Usage, error) // has a client's service tell its quota
-	usage       func(context.Context) (client.Usage, error)
-	store       *answers.Store
-	limits      limits.Options
-	options     Options
-	log         *slog.Logger
+	source    *records
+	service   *service
+	sink      *rows
+	counters  *progress.Counters
+	each      Each
+	attempter client.Attempter                            // nil for service
+	reached   bool                                        // the service has told its quota
+	tell      func(context.Context) (client.Usage, error) // has a client's service tell its quota
+	usage     func(context.Context) (client.Usage, error)
+	store     *answers.Store
+	limits    limits.Options
+	options   Options
+	log       *slog.Logger
 }
 
 func newTestRun(inputs ...string) *testRun {
@@ -152,21 +152,21 @@ func newTestRun(inputs ...string) *testRun {
 }
 
 func (x *testRun) run(ctx context.Context) error {
-	var categorizer client.Attempter = x.service
-	if x.categorizer != nil {
-		categorizer = x.categorizer
+	var attempter client.Attempter = x.service
+	if x.attempter != nil {
+		attempter = x.attempter
 	}
 	if x.reached {
 		tell := x.tell
 		if tell == nil {
-			_, categorizer, tell = client.Observe(categorizer, func(context.Context) (client.Usage, error) { return client.Usage{Remaining: "unlimited"}, nil })
+			_, attempter, tell = client.Observe(attempter, func(context.Context) (client.Usage, error) { return client.Usage{Remaining: "unlimited"}, nil })
 		}
 		if _, err := tell(ctx); err != nil {
 			return err
 		}
 	}
 	_, err := Run(ctx, Parts{
-		Source: x.source, Categorizer: categorizer, Sink: x.sink, Counters: x.counters, Store: x.store, Limits: limits.New(x.limits, time.Now()), Each: x.each, Log: x.log, Usage: x.usage,
+		Source: x.source, Attempter: attempter, Sink: x.sink, Counters: x.counters, Store: x.store, Limits: limits.New(x.limits, time.Now()), Each: x.each, Log: x.log, Usage: x.usage,
 	}, x.options)
 	return err
 }

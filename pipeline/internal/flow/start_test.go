@@ -66,7 +66,7 @@ func (x *testRun) useTransport(t *testing.T, serve roundTripper) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.categorizer = c
+	x.attempter = c
 	x.tell = func(ctx context.Context) (client.Usage, error) {
 		telling.Store(true)
 		defer telling.Store(false)
@@ -454,7 +454,7 @@ func TestTimeoutBelowLatency(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				x.categorizer = c
+				x.attempter = c
 				err = x.run(t.Context())
 				service, ends := errors.AsType[*ServiceError](err)
 				if ends != tt.ends || ends && service.Err.OptionName() != "client.Timeout" || !ends && err != nil && !strings.Contains(err.Error(), "did not answer within") {
