@@ -11,6 +11,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // ExpectOptions say what must hold of the output. The error of a run whose output breaks an expectation is an *expect.BrokenError.
@@ -37,7 +38,7 @@ func (o Options) checkExpectations() error {
 		err = expect.ErrStream
 	case e.Hold && storage.IsURL(path):
 		err = fmt.Errorf("%s: an object is published before it can be read: write to a local file, or keep the output", path)
-	case e.Against != "" && writer.Clean(e.Against) == writer.Clean(path) && (storage.IsURL(path) || o.Output.IsFolder()):
+	case e.Against != "" && disk.Clean(e.Against) == disk.Clean(path) && (storage.IsURL(path) || o.Output.IsFolder()):
 		err = fmt.Errorf("%s: the earlier output is replaced before it can be compared: write to another place", path)
 	default:
 		err = expect.CheckAgainst(e.List, e.Against)

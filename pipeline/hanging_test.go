@@ -13,7 +13,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest"
-	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // An interrupted run whose output is in a storage that hangs ends after its grace period, resumable, whatever call
@@ -35,7 +35,7 @@ func TestInterruptedWhileTheStorageHangs(t *testing.T) {
 				bucket, folder := storagetest.New()
 				o := products(t, new(counting))
 				o.Grace, o.Store.Path = grace, filepath.Join(t.TempDir(), "answers.db")
-				o.Output.Path = writer.Join(folder, "out.csv")
+				o.Output.Path = disk.Join(folder, "out.csv")
 				hangs := make(chan struct{}, 100)
 				bucket.Disturb(func(op, key string) error {
 					if op != tt.op || key != tt.key {

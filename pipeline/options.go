@@ -24,6 +24,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // Options describe a [Session]. Kind, Service, Input.Paths or Input.Records, and Output.Path or Each are required.
@@ -292,14 +293,14 @@ func (o *Options) hasNoOutput() bool { return o.Output.Path == "" && o.Each != n
 // inShard gives the options with the shard's folder as the output.
 func (o Options) inShard() Options {
 	if _, ok := record.ShardOf(o.Output.Path); o.Shard != (record.Shard{}) && !ok && o.Output.Path != "" {
-		o.Output.Path = writer.Join(o.Output.Path, o.Shard.Folder()) + "/"
+		o.Output.Path = disk.Join(o.Output.Path, o.Shard.Folder()) + "/"
 	}
 	return o
 }
 
 // folderOfShards is the folder of all shards, of options in a shard.
 func (o *Options) folderOfShards() string {
-	folder, _ := writer.Split(writer.Clean(o.Output.Path))
+	folder, _ := disk.Split(disk.Clean(o.Output.Path))
 	return folder
 }
 

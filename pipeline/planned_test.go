@@ -19,7 +19,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest"
-	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // hoses is a list of n titles.
@@ -159,7 +159,7 @@ func TestInterruptedWhilePlanned(t *testing.T) {
 				bucket, folder := storagetest.New()
 				bucket.Set("copy/in.csv", hoses(1000))
 				o := products(t, new(counting))
-				o.Input.Paths, o.Sample = []string{writer.Join(folder, "in.csv")}, sample
+				o.Input.Paths, o.Sample = []string{disk.Join(folder, "in.csv")}, sample
 				planning := make(chan struct{}, 100)
 				o.Service.Usage = func(context.Context) (client.Usage, error) {
 					bucket.Disturb(func(op, _ string) error {

@@ -21,7 +21,7 @@ var (
 )
 
 // run writes faultRows, and stops at the first error as a run does.
-func run(storage Storage, o Options) (Published, error) {
+func run(storage disk.Storage, o Options) (Published, error) {
 	o.Storage = storage
 	sink, err := Open(context.Background(), o)
 	if err != nil {
@@ -185,7 +185,7 @@ func TestPublishFileFaults(t *testing.T) {
 				}
 				fsys := fault.fault
 				fsys.failAt = n
-				err := PublishIn(t.Context(), &fsys, path, []byte("new"))
+				err := disk.PublishIn(t.Context(), &fsys, path, []byte("new"))
 				if fsys.failed == "" {
 					break
 				}

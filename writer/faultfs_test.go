@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"strings"
 	"syscall"
+
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // faultFS is the file system of the machine with an injected fault. It counts the operations, so that a test can make
@@ -41,7 +43,7 @@ func (f *faultFS) bestEffort() bool {
 }
 
 // files returns the file system with the fault.
-func (f *faultFS) files() local { return local{f.step} }
+func (f *faultFS) files() disk.Local { return disk.Local{Step: f.step} }
 
 func (f *faultFS) Prepare(ctx context.Context, path string, folder bool) error {
 	return f.files().Prepare(ctx, path, folder)
@@ -55,7 +57,7 @@ func (f *faultFS) RemoveDrafts(ctx context.Context, dir string, match func(name 
 	f.files().RemoveDrafts(ctx, dir, match)
 }
 
-func (f *faultFS) Create(ctx context.Context, name string) (Draft, error) {
+func (f *faultFS) Create(ctx context.Context, name string) (disk.Draft, error) {
 	inner, err := f.files().Create(ctx, name)
 	if err != nil {
 		return nil, err
@@ -65,7 +67,7 @@ func (f *faultFS) Create(ctx context.Context, name string) (Draft, error) {
 
 // faultDraft is a draft of a faultFS.
 type faultDraft struct {
-	Draft
+	disk.Draft
 	fsys *faultFS
 	name string
 }

@@ -18,7 +18,7 @@ const SuccessName = "_SUCCESS"
 // folder is the sink of a folder of parts.
 type folder struct {
 	ctx     context.Context // for the calls of storage
-	storage Storage
+	storage disk.Storage
 	opts    Options
 	part    *output // the current part; nil after a failure to start one
 	files   []File  // published parts
@@ -26,8 +26,8 @@ type folder struct {
 }
 
 // newFolder creates the folder if it does not exist, removes _SUCCESS, and starts a part.
-func newFolder(ctx context.Context, storage Storage, o Options) (Sink, error) {
-	o.Path = Clean(o.Path)
+func newFolder(ctx context.Context, storage disk.Storage, o Options) (Sink, error) {
+	o.Path = disk.Clean(o.Path)
 	if err := storage.Prepare(ctx, o.Path, true); err != nil {
 		return nil, disk.Failed("opening", o.Path, err)
 	}
@@ -71,12 +71,12 @@ func (f *folder) Close() (Published, error) {
 	if err := f.removeOldParts(); err != nil {
 		return Published{}, disk.Failed("publishing", f.opts.Path, err)
 	}
-	if f.opts.Check != nil && !isURL(f.opts.Path) {
+	if f.opts.Check != nil && !disk.IsURL(f.opts.Path) {
 		if err := f.opts.Check(f.opts.Path); err != nil {
 			return Published{}, err
 		}
 	}
-	if err := PublishIn(f.ctx, f.storage, Join(f.opts.Path, SuccessName), nil); err != nil {
+	if err := disk.PublishIn(f.ctx, f.storage, disk.Join(f.opts.Path, SuccessName), nil); err != nil {
 		return Published{}, err
 	}
 	return Published{Files: f.files, Rows: f.rows}, nil
@@ -107,7 +107,7 @@ func (f *folder) rowsThatFit(rows []Row) int {
 }
 
 func (f *folder) startPart() error {
-	part, err := newOutput(f.ctx, f.storage, Join(f.opts.Path, partName(len(f.files)+1, f.opts.Format)), f.opts)
+	part, err := newOutput(f.ctx, f.storage, disk.Join(f.opts.Path, partName(len(f.files)+1, f.opts.Format)), f.opts)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (f *folder) endLastPart() error {
 func (f *folder) removeOldParts() error {
 	ours := make(map[string]bool, len(f.files))
 	for _, file := range f.files {
-		_, name := Split(file.Path)
+		_, name := disk.Split(file.Path)
 		ours[name] = true
 	}
 	names, err := f.storage.ReadDir(f.ctx, f.opts.Path)
@@ -156,7 +156,7 @@ func (f *folder) removeOldParts() error {
 		if _, _, isPart := PartOf(name); !isPart || ours[name] {
 			continue
 		}
-		if err := f.storage.Remove(f.ctx, Join(f.opts.Path, name)); err != nil {
+		if err := f.storage.Remove(f.ctx, disk.Join(f.opts.Path, name)); err != nil {
 			return fmt.Errorf("removing %s, a part of an earlier run: %w", name, disk.Cause(err))
 		}
 	}
@@ -164,8 +164,8 @@ func (f *folder) removeOldParts() error {
 }
 
 // removeSuccess removes _SUCCESS durably, before the first new part.
-func removeSuccess(ctx context.Context, storage Storage, path string) error {
-	err := storage.Remove(ctx, Join(path, SuccessName))
+func removeSuccess(ctx context.Context, storage disk.Storage, path string) error {
+	err := storage.Remove(ctx, disk.Join(path, SuccessName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

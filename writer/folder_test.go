@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // recordRows returns rows of the records 1, 2, ...; counts has the number of rows of each.
@@ -133,7 +135,7 @@ func TestFolderAbortKeepsWholeParts(t *testing.T) {
 func TestFolderHelperFilesAreHidden(t *testing.T) {
 	fsys, path := new(faultFS), filepath.Join(t.TempDir(), "out")
 	sink, err := Open(t.Context(), Options{Storage: fsys, Path: path, Folder: true, PartRows: 1, OnPart: func(File) error {
-		return PublishIn(t.Context(), fsys, filepath.Join(path, "_manifest.json"), []byte("{}"))
+		return disk.PublishIn(t.Context(), fsys, filepath.Join(path, "_manifest.json"), []byte("{}"))
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -8,20 +8,20 @@ import (
 
 // output is one file of rows that is being written.
 type output struct {
-	draft *draft
+	draft *disk.Output
 	enc   encoder
 	file  File // describes the rows so far
 }
 
 // newOutput starts the file at path with the format, schema and metadata of o. The error is a *disk.Error.
-func newOutput(ctx context.Context, storage Storage, path string, o Options) (*output, error) {
-	d, err := newDraft(ctx, storage, path)
+func newOutput(ctx context.Context, storage disk.Storage, path string, o Options) (*output, error) {
+	d, err := disk.NewOutput(ctx, storage, path)
 	if err != nil {
 		return nil, err
 	}
 	enc, err := newEncoder(d, o.Format, o.Schema, o.Metadata)
 	if err != nil {
-		_ = d.discard() // err is the first error
+		_ = d.Discard() // err is the first error
 		return nil, disk.Failed("opening", path, err)
 	}
 	return &output{draft: d, enc: enc, file: File{Path: path}}, nil
@@ -32,7 +32,7 @@ func (o *output) write(rows []Row) error {
 		return nil
 	}
 	if err := o.enc.encode(rows); err != nil {
-		return o.draft.fail("writing", err)
+		return o.draft.Fail("writing", err)
 	}
 	if o.file.Rows == 0 {
 		o.file.FirstRecord = rows[0].Record
@@ -45,13 +45,13 @@ func (o *output) write(rows []Row) error {
 // publish ends the file and publishes it, unless the check fails. check may be nil.
 func (o *output) publish(check CheckFunc) (File, error) {
 	if err := o.enc.close(); err != nil {
-		return File{}, o.draft.fail("writing", err)
+		return File{}, o.draft.Fail("writing", err)
 	}
-	if err := o.draft.publish(check); err != nil {
+	if err := o.draft.Publish(check); err != nil {
 		return File{}, err
 	}
-	o.file.Bytes, o.file.SHA256 = o.draft.size, o.draft.sha256()
+	o.file.Bytes, o.file.SHA256 = o.draft.Size(), o.draft.SHA256()
 	return o.file, nil
 }
 
-func (o *output) discard() error { return o.draft.discard() }
+func (o *output) discard() error { return o.draft.Discard() }

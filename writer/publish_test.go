@@ -1,38 +1,25 @@
 package writer
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // deadPID is above the largest process number of Linux.
 const deadPID = 1 << 23
 
-func TestPublishFile(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "out.run.json")
-	for _, data := range []string{"first", "", "second"} {
-		if err := PublishFile(path, []byte(data)); err != nil {
-			t.Fatal(err)
-		}
-		if got := readTree(t, dir); len(got) != 1 || got["out.run.json"] != data {
-			t.Errorf("there are %q, want %q in out.run.json", got, data)
-		}
-	}
-}
-
 // publish syncs the file before the rename, and the folder after it.
 func TestPublishOrder(t *testing.T) {
 	fsys := new(faultFS)
 	dir := t.TempDir()
-	if err := PublishIn(t.Context(), fsys, filepath.Join(dir, "out.json"), []byte("{}")); err != nil {
+	if err := disk.PublishIn(t.Context(), fsys, filepath.Join(dir, "out.json"), []byte("{}")); err != nil {
 		t.Fatal(err)
 	}
 	temp := strings.TrimPrefix(fsys.log[1], "create ")
@@ -42,28 +29,6 @@ func TestPublishOrder(t *testing.T) {
 	}
 	if !slices.Equal(fsys.log, want) {
 		t.Errorf("got\n%q, want\n%q", fsys.log, want)
-	}
-}
-
-// The permissions of outputs are those of the umask, although the outputs were temporary files.
-func TestPermissions(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "plain"), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := PublishFile(filepath.Join(dir, "published"), nil); err != nil {
-		t.Fatal(err)
-	}
-	want, err := os.Stat(filepath.Join(dir, "plain"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.Stat(filepath.Join(dir, "published"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.Mode() != want.Mode() {
-		t.Errorf("the mode is %v, want %v", got.Mode(), want.Mode())
 	}
 }
 
@@ -129,23 +94,5 @@ func TestStaleDrafts(t *testing.T) {
 	slices.Sort(kept)
 	if got := keys(readTree(t, dir)); !slices.Equal(got, kept) {
 		t.Errorf("there are\n%q, want\n%q", got, kept)
-	}
-}
-
-func TestPublishFromFails(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "out")
-	if err := PublishFile(path, []byte("old")); err != nil {
-		t.Fatal(err)
-	}
-	failure := errors.New("failed")
-	err := PublishFrom(path, func(out io.Writer) error {
-		_, err := io.WriteString(out, "new")
-		return errors.Join(err, failure)
-	})
-	if data, _ := os.ReadFile(path); !errors.Is(err, failure) || string(data) != "old" {
-		t.Errorf("the file is %q, and the error %v", data, err)
-	}
-	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
-		t.Errorf("left behind: %v", entries)
 	}
 }

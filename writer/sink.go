@@ -25,7 +25,7 @@ type Sink interface {
 
 // Options describe an output. Path is required.
 type Options struct {
-	Storage  Storage           // default Local
+	Storage  disk.Storage      // default disk.Local
 	Path     string            // a file, or a folder if Folder is set, or "-" for standard output
 	Folder   bool              // write a folder of parts
 	Format   Format            // default: the format of the extension of Path, or Parquet for a folder without extension
@@ -106,7 +106,9 @@ func (o *Options) applyDefaults() (err error) {
 	if o.Stdout == nil {
 		o.Stdout = os.Stdout
 	}
-	o.Storage = orLocal(o.Storage)
+	if o.Storage == nil {
+		o.Storage = disk.Local{}
+	}
 	if err != nil {
 		return err
 	}
@@ -161,12 +163,11 @@ type single struct {
 	check CheckFunc
 }
 
-func newSingle(ctx context.Context, storage Storage, o Options) (Sink, error) {
+func newSingle(ctx context.Context, storage disk.Storage, o Options) (Sink, error) {
 	if err := storage.Prepare(ctx, o.Path, false); err != nil {
 		return nil, disk.Failed("opening", o.Path, err)
 	}
-	dir, base := Split(o.Path)
-	storage.RemoveDrafts(ctx, dir, func(name string) bool { return name == base })
+	disk.RemoveDrafts(ctx, storage, o.Path)
 	out, err := newOutput(ctx, storage, o.Path, o)
 	if err != nil {
 		return nil, err

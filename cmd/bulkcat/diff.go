@@ -11,6 +11,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/pipeline/diff"
 	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // diffFlags are the flags of `diff`.
@@ -90,7 +91,7 @@ func (f *diffFlags) run(ctx context.Context, old, fresh string) error {
 		err = errors.Join(compare(out), out.Flush())
 	default:
 		o.Temp = filepath.Dir(f.path)
-		err = writer.PublishFrom(f.path, compare)
+		err = disk.PublishFrom(f.path, compare)
 	}
 	if err != nil {
 		return err

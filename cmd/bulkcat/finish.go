@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bulkcat/bulkcat/pipeline/finish"
-	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 func newFinish(s streams) *cobra.Command {
@@ -39,7 +39,7 @@ missing or incomplete, or if the folder is not balanced.`,
 			if err != nil {
 				return flagged(err)
 			}
-			return s.printBalance(report, writer.Clean(options.Folder), asJSON)
+			return s.printBalance(report, disk.Clean(options.Folder), asJSON)
 		},
 	}
 	addGroup(cmd, "Output", []option{

@@ -16,7 +16,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/jobs"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
-	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // job is a job of a job file: the command with the flags that the file sets.
@@ -109,7 +109,7 @@ func openJobs(ctx context.Context, s streams, path string, given *pflag.FlagSet)
 			if path == "" {
 				continue
 			}
-			path = writer.Clean(path)
+			path = disk.Clean(path)
 			if other := written[path]; other > 0 {
 				errs = append(errs, file.ErrorAt(settings.Line, "the jobs %d and %d both write %s", other, j.number, path))
 			}

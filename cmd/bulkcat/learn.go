@@ -22,7 +22,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/places"
-	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // learnFlags are the flags of `learn`.
@@ -277,14 +277,14 @@ func (f *learnFlags) write(learned pipeline.Learned) error {
 			if _, err := f.streams.out.Write(text); err != nil {
 				return err
 			}
-		} else if err := writer.PublishFile(f.suspects, text); err != nil {
+		} else if err := disk.PublishFile(f.suspects, text); err != nil {
 			return err
 		}
 	}
 	if err := f.replace.check("--output", f.output, learn.IsModel); err != nil {
 		return err
 	}
-	if err := writer.PublishFile(f.output, file.Bytes()); err != nil {
+	if err := disk.PublishFile(f.output, file.Bytes()); err != nil {
 		return err
 	}
 	m := learned.Model

@@ -14,7 +14,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/probe"
 	"github.com/bulkcat/bulkcat/pipeline/places"
-	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // probeFlags say what to probe, and where to write the profile.
@@ -122,7 +122,7 @@ func writeProfile(path string, profile probe.Profile) error {
 	if err != nil {
 		return err
 	}
-	return writer.PublishFile(path, text)
+	return disk.PublishFile(path, text)
 }
 
 func printProfile(out io.Writer, p probe.Profile) {

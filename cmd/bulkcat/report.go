@@ -15,7 +15,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/report"
-	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // reportFlags are the flags of `report`.
@@ -125,7 +125,7 @@ func writeReport(r report.Report, path, format string, s streams) error {
 	if err := write(&text); err != nil {
 		return err
 	}
-	return writer.PublishFile(path, text.Bytes())
+	return disk.PublishFile(path, text.Bytes())
 }
 
 // writeRunReport writes the report of a run that has ended. The rows of an output are read if this run has published

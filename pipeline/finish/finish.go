@@ -37,7 +37,7 @@ func (e *NoShardsError) Error() string {
 // *disk.BusyError if another process writes a shard or Output, a *places.OverwriteError, a *writer.FormatError, or one of
 // reading and writing files.
 func Run(ctx context.Context, o Options) (report verify.Report, err error) {
-	o.Folder = writer.Clean(o.Folder)
+	o.Folder = disk.Clean(o.Folder)
 	shards, err := record.ReadShards(ctx, o.Folder)
 	if err != nil {
 		return report, err
@@ -145,8 +145,8 @@ func (f *finishing) run(ctx context.Context) (report verify.Report, err error) {
 	if !storage.IsURL(f.Folder) {
 		// A shard that was killed while it started may have left a draft. Other shards cannot remove it: to them it may be in
 		// use.
-		_, shards := writer.Split(record.ShardsPath(f.Folder))
-		writer.Local.RemoveDrafts(ctx, f.Folder, func(name string) bool { return name == shards })
+		_, shards := disk.Split(record.ShardsPath(f.Folder))
+		disk.Local{}.RemoveDrafts(ctx, f.Folder, func(name string) bool { return name == shards })
 	}
 	return report, storage.Publish(ctx, success, nil)
 }

@@ -67,7 +67,7 @@ func everywhere(t *testing.T, test func(s *sharded)) {
 }
 
 func newSharded(t *testing.T, root string) *sharded {
-	s := &sharded{t: t, input: writer.Join(root, "in.csv"), folder: writer.Join(root, "out")}
+	s := &sharded{t: t, input: disk.Join(root, "in.csv"), folder: disk.Join(root, "out")}
 	var list strings.Builder
 	list.WriteString("title,number\n")
 	for n := range 40 {
@@ -129,7 +129,7 @@ func (s *sharded) beside(name string) string { return strings.TrimSuffix(s.folde
 
 // part is the path of the first part of a shard.
 func (s *sharded) part(number int) string {
-	return writer.Join(s.folder, fmt.Sprintf("shard=%02d-of-%d/part-00001.csv", number, shards))
+	return disk.Join(s.folder, fmt.Sprintf("shard=%02d-of-%d/part-00001.csv", number, shards))
 }
 
 func (s *sharded) finish(output string) (verify.Report, error) {
@@ -149,7 +149,7 @@ func TestMerge(t *testing.T) {
 	everywhere(t, func(s *sharded) {
 		s.runAll()
 		s.check(s.run(0, 0, s.beside("whole.csv")))
-		for _, merged := range []string{s.beside("merged.csv"), filepath.Join(s.t.TempDir(), "merged.csv"), writer.Join(inObjects(s.t), "merged.csv")} {
+		for _, merged := range []string{s.beside("merged.csv"), filepath.Join(s.t.TempDir(), "merged.csv"), disk.Join(inObjects(s.t), "merged.csv")} {
 			report, err := s.finish(merged)
 			if err != nil || !report.Balanced || report.Records != 40 || !s.finished() {
 				s.t.Fatalf("%s: %+v, %v", merged, report, err)
@@ -202,7 +202,7 @@ func TestUnbalanced(t *testing.T) {
 		s.publish(s.part(2), string(bytes.Replace(text, []byte("Dogs"), []byte("Cats"), 1)))
 		unbalanced("sha256")
 		s.publish(s.part(2), string(text))
-		s.publish(writer.Join(s.folder, "part-00001.csv"), string(text))
+		s.publish(disk.Join(s.folder, "part-00001.csv"), string(text))
 		unbalanced("only the folders of 3 shards")
 	})
 }
@@ -215,10 +215,10 @@ func TestShardsStartedAgain(t *testing.T) {
 		_, err := s.finish("")
 		s.check(err)
 		before := s.read(s.part(2))
-		shard, _ := writer.Split(s.part(2))
+		shard, _ := disk.Split(s.part(2))
 		s.t.Setenv("XDG_STATE_HOME", s.t.TempDir()) // of another machine
 		for _, name := range []string{"_manifest.json", "_run.json", "_SUCCESS"} {
-			s.check(storage.Remove(s.t.Context(), writer.Join(shard, name)))
+			s.check(storage.Remove(s.t.Context(), disk.Join(shard, name)))
 		}
 		s.check(s.run(2, shards, s.folder+"/"))
 		if s.finished() || !bytes.Equal(s.read(s.part(2)), before) {
@@ -239,10 +239,10 @@ func TestShardsStartedAgain(t *testing.T) {
 func TestShardOnTwoMachines(t *testing.T) {
 	s := newSharded(t, inObjects(t))
 	s.runAll()
-	shard, _ := writer.Split(s.part(2))
+	shard, _ := disk.Split(s.part(2))
 	account := record.AccountPath(shard + "/")
 	theirs, rows := s.read(account), s.read(s.part(2))
-	for _, path := range []string{account, s.part(2), writer.Join(shard, "_manifest.json")} {
+	for _, path := range []string{account, s.part(2), disk.Join(shard, "_manifest.json")} {
 		s.check(storage.Remove(s.t.Context(), path))
 	}
 	t.Setenv("XDG_STATE_HOME", t.TempDir()) // of another machine
@@ -318,7 +318,7 @@ func TestManifestsAreChecked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			everywhere(t, func(s *sharded) {
 				s.runAll()
-				s.check(damage(s, record.ManifestPath(writer.Join(s.folder, record.Shard{Number: 2, Count: shards}.Folder()))))
+				s.check(damage(s, record.ManifestPath(disk.Join(s.folder, record.Shard{Number: 2, Count: shards}.Folder()))))
 				report, err := s.finish("")
 				s.check(err)
 				if report.Balanced || s.finished() || len(report.Findings) != 1 || report.Findings[0].What != "manifest" {
@@ -354,10 +354,10 @@ func TestRefused(t *testing.T) {
 		s.runAll()
 		s.publish(s.beside("mine.csv"), "mine")
 		for output, want := range map[string]string{
-			s.beside("mine.csv"):              "exists",
-			s.input:                           "is read by this run",
-			writer.Join(s.folder, "rows.csv"): "would read its rows twice",
-			s.beside("rows.txt"):              "rows.txt",
+			s.beside("mine.csv"):            "exists",
+			s.input:                         "is read by this run",
+			disk.Join(s.folder, "rows.csv"): "would read its rows twice",
+			s.beside("rows.txt"):            "rows.txt",
 		} {
 			if _, err := s.finish(output); err == nil || !strings.Contains(err.Error(), want) {
 				s.t.Errorf("%s: %v, want %s", output, err, want)
@@ -372,7 +372,7 @@ func TestRefused(t *testing.T) {
 		if _, err := Run(s.t.Context(), Options{Folder: s.folder, Output: s.beside("mine.csv"), Overwrite: true}); err != nil || !s.finished() {
 			s.t.Errorf("with Overwrite: %v", err)
 		}
-		shard, _ := writer.Split(s.part(3))
+		shard, _ := disk.Split(s.part(3))
 		lock, err := disk.TryLock(storage.Local(shard))
 		s.check(err)
 		defer lock.Release()

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/pipeline/storage"
-	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // OverwriteError says that a run would overwrite a file that it reads.
@@ -61,8 +61,8 @@ type OpenFile struct {
 // ProtectObject returns an *OverwriteError if the target is the input, is a folder that has the input, is in the folder of the
 // input, or matches the pattern of the input. It compares URLs, and lists no objects.
 func ProtectObject(target string, isFolder bool, input string) error {
-	output := writer.Clean(target)
-	if output == writer.Clean(input) {
+	output := disk.Clean(target)
+	if output == disk.Clean(input) {
 		return &OverwriteError{Input: input, Target: target}
 	}
 	at := strings.IndexAny(input, "*?[")

@@ -13,6 +13,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // Part is a file of an output.
@@ -114,7 +115,7 @@ func ListFolder(ctx context.Context, path string) (Folder, error) {
 	var f Folder
 	var shards []Folder
 	for _, name := range names {
-		full := writer.Join(path, name)
+		full := disk.Join(path, name)
 		if n, format, ok := writer.PartOf(name); ok {
 			f.Parts = append(f.Parts, Part{Path: full, Format: format, Number: n})
 		} else if name == writer.SuccessName {
@@ -150,7 +151,7 @@ func missing(ctx context.Context, folder string, names []string) (paths []string
 	if !slices.Contains(names, filepath.Base(record.ManifestPath(folder))) {
 		return nil, nil
 	}
-	m, err := record.ReadManifest(ctx, writer.Clean(folder))
+	m, err := record.ReadManifest(ctx, disk.Clean(folder))
 	if _, damaged := errors.AsType[*record.DamagedError](err); damaged || errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -159,7 +160,7 @@ func missing(ctx context.Context, folder string, names []string) (paths []string
 	}
 	for _, part := range m.Parts {
 		if name := filepath.Base(part.Name); !slices.Contains(names, name) {
-			paths = append(paths, writer.Join(folder, name))
+			paths = append(paths, disk.Join(folder, name))
 		}
 	}
 	return paths, nil

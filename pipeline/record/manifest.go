@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // Manifest says which parts of a folder are published, and of which records. A run that is started again
@@ -138,7 +139,7 @@ func FolderSettings(ctx context.Context, folder string) (*Settings, error) {
 	if shards != nil {
 		return &shards.Settings, nil
 	}
-	m, err := ReadManifest(ctx, writer.Clean(folder))
+	m, err := ReadManifest(ctx, disk.Clean(folder))
 	if _, damaged := errors.AsType[*DamagedError](err); damaged || errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -14,9 +14,9 @@ func AccountPath(output string) string {
 	if output == "-" {
 		return ""
 	}
-	output = writer.Clean(output)
+	output = disk.Clean(output)
 	if _, ok := ShardOf(output); ok { // within the folder, under a name that query engines ignore
-		return writer.Join(output, "_run.json")
+		return disk.Join(output, "_run.json")
 	}
 	return output + ".run.json"
 }
@@ -46,10 +46,10 @@ const (
 )
 
 // ManifestPath is the path of the manifest of a folder.
-func ManifestPath(folder string) string { return writer.Join(folder, manifestName) }
+func ManifestPath(folder string) string { return disk.Join(folder, manifestName) }
 
 // ShardsPath is the path of the file that says how the records in a folder are split.
-func ShardsPath(folder string) string { return writer.Join(folder, shardsName) }
+func ShardsPath(folder string) string { return disk.Join(folder, shardsName) }
 
 // SuccessPath is the path of the empty file that says that a folder is complete.
-func SuccessPath(folder string) string { return writer.Join(folder, writer.SuccessName) }
+func SuccessPath(folder string) string { return disk.Join(folder, writer.SuccessName) }

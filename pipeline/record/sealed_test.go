@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // TestSealedFiles damages each file that is sealed.
@@ -88,7 +88,7 @@ func TestSealedFiles(t *testing.T) {
 				"no checksum":    {bytes.Replace(text, []byte(`"checksum"`), []byte(`"other"`), 1), "checksum does not match"},
 				"another format": {bytes.Replace(text, format, append(format[:len(format)-1:len(format)-1], '9'), 1), "format 9"},
 			} {
-				if err := writer.PublishFile(file.path(folder), tt.text); err != nil {
+				if err := disk.PublishFile(file.path(folder), tt.text); err != nil {
 					t.Fatal(err)
 				}
 				_, err := file.read(t.Context(), folder)

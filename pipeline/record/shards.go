@@ -11,6 +11,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // Shards say how the records of an input are split, in the file ShardsPath of the folder of all shards. The first
@@ -137,7 +138,7 @@ func (s *Shards) Changes(shard *Account) []SettingChange {
 func (s *Shards) Folders(folder string) []string {
 	folders := make([]string, s.Count)
 	for i := range folders {
-		folders[i] = writer.Join(folder, Shard{i + 1, s.Count}.Folder())
+		folders[i] = disk.Join(folder, Shard{i + 1, s.Count}.Folder())
 	}
 	return folders
 }

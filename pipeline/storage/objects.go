@@ -13,7 +13,7 @@ import (
 	"sync"
 
 	"github.com/bulkcat/bulkcat/reader"
-	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // Objects is object storage: the buckets that URLs name, each opened once, with the parameters of these URLs. Its errors name
@@ -176,7 +176,7 @@ func (o *Objects) Prepare(ctx context.Context, url string, _ bool) error {
 }
 
 // Create starts a draft that replaces the present version of an object, and no other.
-func (o *Objects) Create(ctx context.Context, url string) (writer.Draft, error) {
+func (o *Objects) Create(ctx context.Context, url string) (disk.Draft, error) {
 	bucket, key, err := o.open(ctx, url)
 	if err != nil {
 		return nil, err

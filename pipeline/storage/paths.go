@@ -11,18 +11,17 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/reader"
-	"github.com/bulkcat/bulkcat/writer"
 	"github.com/bulkcat/bulkcat/writer/disk"
 	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
 // Of returns where a path is written: the file system of the machine, or the object storage of the context. The file system
 // does not wait for a context: the account of an interrupted run is written after the end of its context.
-func Of(ctx context.Context, path string) writer.Storage {
+func Of(ctx context.Context, path string) disk.Storage {
 	if IsURL(path) {
 		return From(ctx)
 	}
-	return writer.Local
+	return disk.Local{}
 }
 
 // Open opens a regular file, or the present version of an object. The context also ends the reads.
@@ -115,9 +114,9 @@ func ReadFile(ctx context.Context, path string) ([]byte, error) {
 	return regular.ReadAll(f, path, mostBytes)
 }
 
-// Publish writes data to a path whole or not at all: see writer.PublishFile.
+// Publish writes data to a path whole or not at all: see disk.PublishFile.
 func Publish(ctx context.Context, path string, data []byte) error {
-	return writer.PublishIn(ctx, Of(ctx, path), path, data)
+	return disk.PublishIn(ctx, Of(ctx, path), path, data)
 }
 
 // CreateFile writes data to a path whole or not at all, unless a file or an object is there. Of several programs, one creates

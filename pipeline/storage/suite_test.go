@@ -20,7 +20,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest"
 	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest/s3faults"
-	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // folders are folders of real storages, in which the suite makes folders of its own, and leaves them.
@@ -63,7 +63,7 @@ var objectSuite = append(slices.Clip(suite), []struct {
 // runSuite runs the suite of an object storage in folders below root.
 func runSuite(t *testing.T, root string) {
 	for _, c := range objectSuite {
-		t.Run(c.name, func(t *testing.T) { c.run(t, writer.Join(root, rand.Text())) })
+		t.Run(c.name, func(t *testing.T) { c.run(t, disk.Join(root, rand.Text())) })
 	}
 }
 
@@ -119,7 +119,7 @@ func TestStorages(t *testing.T) {
 	}
 }
 
-func write(t *testing.T, d writer.Draft, data string) {
+func write(t *testing.T, d disk.Draft, data string) {
 	t.Helper()
 	for len(data) > 0 {
 		n := min(len(data), 1<<20)
@@ -130,7 +130,7 @@ func write(t *testing.T, d writer.Draft, data string) {
 	}
 }
 
-func create(t *testing.T, path string) writer.Draft {
+func create(t *testing.T, path string) disk.Draft {
 	t.Helper()
 	d, err := storage.Of(t.Context(), path).Create(t.Context(), path)
 	if err != nil {
@@ -167,7 +167,7 @@ func checkMissing(t *testing.T, path string) {
 
 // Each file replaces the one before.
 func testPublish(t *testing.T, folder string) {
-	path := writer.Join(folder, "out.csv")
+	path := disk.Join(folder, "out.csv")
 	for _, data := range []string{"", "small", large[:storage.PartSize], large, "small again"} {
 		if err := storage.Of(t.Context(), path).Prepare(t.Context(), path, false); err != nil {
 			t.Errorf("Prepare: %v", err)
@@ -182,7 +182,7 @@ func testPublish(t *testing.T, folder string) {
 
 // A draft that ends without Publish shows nothing.
 func testDiscard(t *testing.T, folder string) {
-	path := writer.Join(folder, "out.csv")
+	path := disk.Join(folder, "out.csv")
 	for _, data := range []string{"small", large} {
 		d := create(t, path)
 		write(t, d, data)
@@ -195,7 +195,7 @@ func testDiscard(t *testing.T, folder string) {
 
 // A draft that lost bytes is not published.
 func testLostBytes(t *testing.T, folder string) {
-	path := writer.Join(folder, "out.csv")
+	path := disk.Join(folder, "out.csv")
 	for _, data := range []string{"small", large} {
 		d := create(t, path)
 		write(t, d, data)
@@ -213,7 +213,7 @@ func testLostBytes(t *testing.T, folder string) {
 func testTwoWriters(t *testing.T, folder string) {
 	for _, before := range []string{"", "old"} {
 		for _, data := range []string{"new", large} {
-			path := writer.Join(folder, fmt.Sprintf("%s%d.csv", before, len(data)))
+			path := disk.Join(folder, fmt.Sprintf("%s%d.csv", before, len(data)))
 			if before != "" {
 				publish(t, path, before)
 			}
@@ -236,7 +236,7 @@ func testTwoWriters(t *testing.T, folder string) {
 
 // An open file is one version: reading on returns its bytes, or ErrChanged.
 func testReplaced(t *testing.T, folder string) {
-	path := writer.Join(folder, "in.csv")
+	path := disk.Join(folder, "in.csv")
 	publish(t, path, large)
 	f, err := storage.Open(t.Context(), path)
 	if err != nil {
@@ -256,7 +256,7 @@ func testReplaced(t *testing.T, folder string) {
 
 // A range is of the version that is asked for.
 func testVersions(t *testing.T, folder string) {
-	path := writer.Join(folder, "in.csv")
+	path := disk.Join(folder, "in.csv")
 	publish(t, path, "old")
 	b, key, err := storage.OpenBucket(t.Context(), path)
 	if err != nil {
@@ -285,7 +285,7 @@ func testVersions(t *testing.T, folder string) {
 }
 
 func testReadAt(t *testing.T, folder string) {
-	path := writer.Join(folder, "in.bin")
+	path := disk.Join(folder, "in.bin")
 	publish(t, path, large)
 	f, err := storage.Open(t.Context(), path)
 	if err != nil {
@@ -305,7 +305,7 @@ func testReadAt(t *testing.T, folder string) {
 
 // Goroutines read more blocks than a source keeps, as the columns of a Parquet file are read.
 func testReadAtInGoroutines(t *testing.T, folder string) {
-	path := writer.Join(folder, "in.bin")
+	path := disk.Join(folder, "in.bin")
 	publish(t, path, large)
 	f, err := storage.Open(t.Context(), path)
 	if err != nil {
@@ -329,7 +329,7 @@ func testReadAtInGoroutines(t *testing.T, folder string) {
 }
 
 func testMissing(t *testing.T, folder string) {
-	path := writer.Join(folder, "none.csv")
+	path := disk.Join(folder, "none.csv")
 	checkMissing(t, path)
 	if _, err := storage.Open(t.Context(), path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Open: %v", err)
@@ -344,7 +344,7 @@ func testMissing(t *testing.T, folder string) {
 
 // Of several programs that create a file, one does.
 func testCreateFile(t *testing.T, folder string) {
-	path := writer.Join(folder, "new.json")
+	path := disk.Join(folder, "new.json")
 	var created atomic.Int64
 	var winner string
 	var all sync.WaitGroup
@@ -373,23 +373,23 @@ func testCreateFile(t *testing.T, folder string) {
 
 // Paths and URLs name the same files and folders.
 func testFolders(t *testing.T, folder string) {
-	folder = writer.Join(folder, "out")
+	folder = disk.Join(folder, "out")
 	if found, err := storage.Exists(t.Context(), folder+"/"); found || err != nil {
 		t.Errorf("exists before it is made: %v", err)
 	}
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	for range 2 {
-		for _, path := range []string{folder, writer.Join(folder, "a")} {
+		for _, path := range []string{folder, disk.Join(folder, "a")} {
 			if err := storage.MakeFolder(path); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if info, err := os.Stat(storage.Local(writer.Join(folder, "a"))); err != nil || !info.IsDir() {
+	if info, err := os.Stat(storage.Local(disk.Join(folder, "a"))); err != nil || !info.IsDir() {
 		t.Errorf("the folder of the machine: %v", err)
 	}
 	for _, name := range []string{"a/b.csv", "a.csv", "a/c.csv", "_SUCCESS"} {
-		if err := storage.Publish(t.Context(), writer.Join(folder, name), []byte(name)); err != nil {
+		if err := storage.Publish(t.Context(), disk.Join(folder, name), []byte(name)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -400,7 +400,7 @@ func testFolders(t *testing.T, folder string) {
 		t.Errorf("ReadDir returns %v, %v", names, err)
 	}
 	for range 2 {
-		if err := storage.Remove(t.Context(), writer.Join(folder, "a.csv")); err != nil {
+		if err := storage.Remove(t.Context(), disk.Join(folder, "a.csv")); err != nil {
 			t.Errorf("Remove: %v", err)
 		}
 	}
@@ -411,7 +411,7 @@ func testFolders(t *testing.T, folder string) {
 
 // Every call has a context.
 func testEndedContext(t *testing.T, folder string) {
-	url := writer.Join(folder, "in.csv")
+	url := disk.Join(folder, "in.csv")
 	publish(t, url, large)
 	ctx, cancel := context.WithCancel(t.Context())
 	f, err := storage.Open(ctx, url)
@@ -445,7 +445,7 @@ func testEndedContext(t *testing.T, folder string) {
 
 func second[T any](_ T, err error) error { return err }
 
-func createIn(ctx context.Context, t *testing.T, url string) writer.Draft {
+func createIn(ctx context.Context, t *testing.T, url string) disk.Draft {
 	t.Helper()
 	d, err := storage.Of(ctx, url).Create(ctx, url)
 	if err != nil {

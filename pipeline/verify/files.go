@@ -12,6 +12,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // part is a file of the output.
@@ -94,7 +95,7 @@ func (v *verification) matchParts() {
 			v.parts[at].want = want
 			continue
 		}
-		v.report.add(Finding{File: writer.Join(v.path, name), What: "part", Expected: "the one of the account", Got: "none"})
+		v.report.add(Finding{File: disk.Join(v.path, name), What: "part", Expected: "the one of the account", Got: "none"})
 	}
 	for _, p := range v.parts {
 		if p.want == nil && v.folder {
@@ -123,7 +124,7 @@ func (*hashing) Prepare(context.Context, string, bool) error             { retur
 func (*hashing) RemoveDrafts(context.Context, string, func(string) bool) {}
 func (*hashing) ReadDir(context.Context, string) ([]string, error)       { return nil, nil }
 func (*hashing) Remove(context.Context, string) error                    { return nil }
-func (*hashing) Create(context.Context, string) (writer.Draft, error) {
+func (*hashing) Create(context.Context, string) (disk.Draft, error) {
 	return nowhere{io.Discard}, nil
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 const service = "https://api.example.com"
@@ -78,7 +79,7 @@ func newFixture(t *testing.T, output string, change func(*pipeline.Options)) *fi
 	if !storage.IsURL(output) {
 		output = dir + "/" + output
 	}
-	f := &fixture{t: t, input: filepath.Join(dir, "in.csv"), output: writer.Clean(output)}
+	f := &fixture{t: t, input: filepath.Join(dir, "in.csv"), output: disk.Clean(output)}
 	f.check(os.WriteFile(f.input, []byte(records), 0o666))
 	f.options = pipeline.Options{
 		Kind: client.Website, Classifications: []string{client.TaxonomyV3}, Conduct: flow.Conduct{Retry: client.RetryPolicy{MaxAttempts: 1}},

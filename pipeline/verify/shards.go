@@ -8,6 +8,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // verifyShards verifies the shards of a folder, each as an output of its own, and that together they have all records of
@@ -55,7 +56,7 @@ func (w *shardsReport) checkFolder(ctx context.Context) error {
 			success = true
 		case strings.HasPrefix(name, "_"), strings.HasPrefix(name, "."), ok && shard.Count == w.shards.Count:
 		default:
-			others = append(others, writer.Join(w.Output, name))
+			others = append(others, disk.Join(w.Output, name))
 		}
 	}
 	w.addFiles(others, fmt.Sprintf("only the folders of %d shards", w.shards.Count))

@@ -16,6 +16,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // Options name an output, and what is needed to write it again. URLs have no parameters: see storage.Objects.TakeParameters.
@@ -34,7 +35,7 @@ type Options struct {
 // Run verifies an output. All faults of the output, damaged files included, are findings of the report. The error says why
 // it could not be verified: the output or a named input or store is missing or cannot be read, or ctx is done.
 func Run(ctx context.Context, o Options) (report Report, err error) {
-	o.Output = writer.Clean(o.Output)
+	o.Output = disk.Clean(o.Output)
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("verify %s: %w", o.Output, err)

@@ -1,5 +1,7 @@
-// Package disk locks the outputs of bulkcat, and writes small files atomically.
+// Package disk puts the files of bulkcat in their places: it locks outputs, and publishes files whole.
 //
+//   - A [Storage] is a place for files: [Local], or an object store, whose paths are URLs. A [Draft] is an unpublished file there.
+//   - [PublishFile] writes and publishes a file at once. An [Output] is written in pieces.
 //   - A [Lock] gives a process the exclusive right to write an output. It ends with the process.
 //   - [CreateFile] and [ReplaceFile] write a file under a temporary name, and then link or rename it.
 //   - [TempName] makes a temporary name, and [ParseTemp] recognizes the temporary files of killed processes.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // Check returns an error unless path ends in .csv, .jsonl or .parquet.
@@ -20,7 +21,7 @@ func Check(path string) error {
 
 // publish writes the table from the log.
 func (l *Log) publish() error {
-	return writer.PublishFrom(l.path, func(out io.Writer) error {
+	return disk.PublishFrom(l.path, func(out io.Writer) error {
 		table, err := writer.NewTable[Row](out, writer.Format(filepath.Ext(l.path)[1:]))
 		if err != nil {
 			return err

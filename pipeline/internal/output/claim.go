@@ -11,7 +11,6 @@ import (
 
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
-	"github.com/bulkcat/bulkcat/writer"
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
@@ -91,7 +90,7 @@ func (o *Options) CheckFewer(before, outcomes, pending int64) error {
 
 // checkOwner returns a *TakenError if another run wrote the output.
 func (o *Options) checkOwner(ctx context.Context, account *record.Account) error {
-	if o.IsFolder() && hasManifest(ctx, writer.Clean(o.Path)) {
+	if o.IsFolder() && hasManifest(ctx, disk.Clean(o.Path)) {
 		return nil // OpenFolder checks the manifest
 	}
 	last, err := record.ReadAccount(ctx, record.AccountPath(o.Path))

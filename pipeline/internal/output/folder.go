@@ -17,6 +17,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // Folder is the folder of parts that a run writes. The methods of a nil Folder do nothing: the output is not a folder.
@@ -69,7 +70,7 @@ func (o *Options) OpenFolder(ctx context.Context, account *record.Account, keeps
 	if !o.IsFolder() {
 		return nil, nil
 	}
-	f := &Folder{ctx: ctx, path: writer.Clean(o.Path), manifest: record.NewManifest(account)}
+	f := &Folder{ctx: ctx, path: disk.Clean(o.Path), manifest: record.NewManifest(account)}
 	last, err := record.ReadManifest(ctx, f.path)
 	if errors.Is(err, fs.ErrNotExist) || o.Overwrite {
 		return f, nil
@@ -88,7 +89,7 @@ func (o *Options) OpenFolder(ctx context.Context, account *record.Account, keeps
 		last.Parts = nil
 	}
 	for i, part := range last.Parts {
-		part.Name = writer.Join(f.path, filepath.Base(part.Name)) // the folder may have been renamed
+		part.Name = disk.Join(f.path, filepath.Base(part.Name)) // the folder may have been renamed
 		if i >= len(f.full) || !part.Statuses.Settled(keeps) || !intact(ctx, part) {
 			break
 		}

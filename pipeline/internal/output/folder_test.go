@@ -15,6 +15,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 func TestDigestTellsEveryChange(t *testing.T) {
@@ -60,7 +61,7 @@ func publish(t *testing.T, folder string, account *record.Account, parts []int64
 	first := int64(1)
 	for i, rows := range parts {
 		name := filepath.Join(folder, string(rune('a'+i)))
-		if err := writer.PublishFile(name, []byte(name)); err != nil {
+		if err := disk.PublishFile(name, []byte(name)); err != nil {
 			t.Fatal(err)
 		}
 		for r := first; r < first+rows; r++ {

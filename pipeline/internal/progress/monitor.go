@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"log/slog"
@@ -11,7 +12,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/pipeline/record"
-	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // Monitor updates the journal and the status file of a run. The run needs neither: the first error of each file is logged as a
@@ -45,7 +46,7 @@ func NewMonitor(account *record.Account, counters *Counters, log *slog.Logger) *
 	m := &Monitor{account: account, counters: counters, log: log, warned: make(map[string]bool), done: make(chan struct{})}
 	status := record.StatusPath(account.Settings.Output)
 	m.warn(status, record.CheckStatus(status))
-	writer.RemoveDrafts(status)
+	disk.RemoveDrafts(context.Background(), disk.Local{}, status)
 	m.noStatus = len(m.warned) > 0
 	path := record.JournalPath(account.Settings.Output)
 	journal, err := record.OpenJournal(path, account.RunID())

@@ -1,4 +1,4 @@
-package writer
+package disk
 
 import (
 	"cmp"
@@ -11,8 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-
-	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // Storage is a place for outputs: the machine's file system, or an object store, whose paths are URLs.
@@ -20,7 +18,7 @@ type Storage interface {
 	// Prepare checks that a file can be published at path. If folder is set, it creates the folder at path unless it exists.
 	Prepare(ctx context.Context, path string, folder bool) error
 	// RemoveDrafts removes the drafts of killed processes in dir whose output names match. The caller holds the output's
-	// disk.Lock, so no other process of this machine has drafts. It ignores errors, because drafts do no harm.
+	// [Lock], so no other process of this machine has drafts. It ignores errors, because drafts do no harm.
 	RemoveDrafts(ctx context.Context, dir string, match func(name string) bool)
 	// Create starts a draft of the file at path. The context is valid until the draft is published.
 	Create(ctx context.Context, path string) (Draft, error)
@@ -40,12 +38,12 @@ type Draft interface {
 	Discard() error
 }
 
-// isURL reports whether path is the URL of an object.
-func isURL(path string) bool { return strings.Contains(path, "://") }
+// IsURL reports whether path is the URL of an object.
+func IsURL(path string) bool { return strings.Contains(path, "://") }
 
 // Join returns the path of a file in a folder, which may be a URL.
 func Join(dir, name string) string {
-	if isURL(dir) {
+	if IsURL(dir) {
 		return strings.TrimRight(dir, "/") + "/" + name
 	}
 	return filepath.Join(dir, name)
@@ -53,7 +51,7 @@ func Join(dir, name string) string {
 
 // Clean is filepath.Clean. It also accepts a URL.
 func Clean(path string) string {
-	if isURL(path) {
+	if IsURL(path) {
 		return strings.TrimRight(path, "/")
 	}
 	return filepath.Clean(path)
@@ -61,7 +59,7 @@ func Clean(path string) string {
 
 // Split returns the folder and the name of a path, which may be a URL.
 func Split(path string) (dir, name string) {
-	if isURL(path) {
+	if IsURL(path) {
 		path = strings.TrimRight(path, "/")
 		at := strings.LastIndexByte(path, '/')
 		return path[:at], path[at+1:]
@@ -70,28 +68,26 @@ func Split(path string) (dir, name string) {
 }
 
 // Local is the machine's file system.
-var Local Storage = local{}
-
-// local is the machine's file system. It calls step before each operation: tests inject faults with it.
-type local struct {
-	step func(op, name string) error // nil for none
+type Local struct {
+	Step func(op, name string) error // called before each operation, for tests that inject faults; nil for none
 }
 
-func (l local) do(op, name string, operation func() error) error {
-	if l.step != nil {
-		if err := l.step(op, name); err != nil {
+func (l Local) do(op, name string, operation func() error) error {
+	if l.Step != nil {
+		if err := l.Step(op, name); err != nil {
 			return err
 		}
 	}
 	return operation()
 }
 
-func (l local) stat(name string) (info fs.FileInfo, err error) {
+func (l Local) stat(name string) (info fs.FileInfo, err error) {
 	err = l.do("stat", name, func() error { info, err = os.Stat(name); return err })
 	return info, err
 }
 
-func (l local) Prepare(_ context.Context, path string, folder bool) error {
+// Prepare implements [Storage].
+func (l Local) Prepare(_ context.Context, path string, folder bool) error {
 	info, err := l.stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -118,7 +114,7 @@ func (l local) Prepare(_ context.Context, path string, folder bool) error {
 }
 
 // checkFolder returns an error if dir does not exist.
-func (l local) checkFolder(dir string) error {
+func (l Local) checkFolder(dir string) error {
 	info, err := l.stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -131,16 +127,18 @@ func (l local) checkFolder(dir string) error {
 	return nil
 }
 
-func (l local) RemoveDrafts(ctx context.Context, dir string, match func(name string) bool) {
+// RemoveDrafts implements [Storage].
+func (l Local) RemoveDrafts(ctx context.Context, dir string, match func(name string) bool) {
 	names, _ := l.ReadDir(ctx, dir)
 	for _, name := range names {
-		if output, ok := disk.ParseTemp(name); ok && match(output) {
+		if output, ok := ParseTemp(name); ok && match(output) {
 			_ = l.remove(filepath.Join(dir, name))
 		}
 	}
 }
 
-func (l local) ReadDir(_ context.Context, dir string) (names []string, err error) {
+// ReadDir implements [Storage].
+func (l Local) ReadDir(_ context.Context, dir string) (names []string, err error) {
 	err = l.do("readdir", dir, func() error {
 		entries, err := os.ReadDir(dir)
 		for _, e := range entries {
@@ -151,45 +149,46 @@ func (l local) ReadDir(_ context.Context, dir string) (names []string, err error
 	return names, err
 }
 
-func (l local) Remove(_ context.Context, path string) error {
+// Remove implements [Storage].
+func (l Local) Remove(_ context.Context, path string) error {
 	if err := l.remove(path); err != nil {
 		return err
 	}
 	return l.syncDir(filepath.Dir(path))
 }
 
-func (l local) remove(name string) error {
+func (l Local) remove(name string) error {
 	return l.do("remove", name, func() error { return os.Remove(name) })
 }
 
 // syncDir makes the names of the files in a folder durable.
-func (l local) syncDir(dir string) error {
-	return l.do("syncdir", dir, func() error { return disk.SyncDir(dir) })
+func (l Local) syncDir(dir string) error {
+	return l.do("syncdir", dir, func() error { return SyncDir(dir) })
 }
 
-// Create starts a draft with the name of disk.TempName, on the file system of path, because no rename is atomic between
+// Create starts a draft with the name of [TempName], on the file system of path, because no rename is atomic between
 // two. The draft has the permissions of an existing file at path.
-func (l local) Create(_ context.Context, path string) (Draft, error) {
-	d := &localDraft{local: l, path: path, temp: disk.TempName(path)}
+func (l Local) Create(_ context.Context, path string) (Draft, error) {
+	d := &localDraft{local: l, path: path, temp: TempName(path)}
 	err := l.do("create", d.temp, func() (err error) {
-		d.file, err = disk.NewFile(d.temp)
+		d.file, err = NewFile(d.temp)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	if err := d.keepMode(); err != nil {
-		return nil, errors.Join(disk.Cause(err), d.Discard())
+		return nil, errors.Join(Cause(err), d.Discard())
 	}
 	return d, nil
 }
 
 // localDraft is a draft on the machine's file system.
 type localDraft struct {
-	local local
-	path  string     // path after Publish
-	temp  string     // temporary path; "" after Publish and Discard
-	file  *disk.File // nil after it is closed
+	local Local
+	path  string // path after Publish
+	temp  string // temporary path; "" after Publish and Discard
+	file  *File  // nil after it is closed
 }
 
 // keepMode sets the permissions of the draft to those of an existing file at its path.
@@ -240,7 +239,7 @@ func (d *localDraft) Publish(size int64) error {
 	return d.local.syncDir(filepath.Dir(d.path))
 }
 
-// close closes the file, also if step injects an error, as the operating system does.
+// close closes the file, also if Step injects an error, as the operating system does.
 func (d *localDraft) close() error {
 	f := d.file
 	d.file = nil
@@ -250,10 +249,10 @@ func (d *localDraft) close() error {
 func (d *localDraft) Discard() error {
 	var errs []error
 	if d.file != nil {
-		errs = append(errs, disk.Cause(d.close()))
+		errs = append(errs, Cause(d.close()))
 	}
 	if d.temp != "" {
-		errs = append(errs, disk.Cause(d.local.remove(d.temp)))
+		errs = append(errs, Cause(d.local.remove(d.temp)))
 		d.temp = ""
 	}
 	return errors.Join(errs...)
