@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -84,18 +85,15 @@ func columnsOf(files []reader.FileInfo) (columns string, guessed bool) {
 	return strings.Join(names, ", "), guessed
 }
 
-// rate is the rate that is stated or that an earlier run has learned; 0 if unknown.
+// rate is the rate with which a run begins, given or learned by an earlier run; 0 if unknown.
 func (o *Options) rate(store *answers.Store) (perSecond float64, learned bool, err error) {
-	if stated := o.Limits.Rate; stated > 0 {
-		return stated, false, nil
-	}
+	given := o.Limits.Rate
 	if store != nil && o.Service.Hosted {
-		l, err := store.Learned()
-		if l.Rate > 0 || err != nil {
-			return l.Rate, true, err
+		if l, err := store.Learned(); err != nil || l.Counts(given) {
+			return min(l.Rate, cmp.Or(given, l.Rate)), true, err
 		}
 	}
-	return o.Service.Rate, false, nil
+	return cmp.Or(given, o.Service.Rate), false, nil
 }
 
 // Outlook is when a run would end, and what would end it.

@@ -21,7 +21,7 @@ func (c *claimed) newLimits(bounds limits.Options, stated float64) (*limits.Cont
 		return limits.New(bounds, time.Now()), nil
 	}
 	bounds.Trial = client.MostUnusable
-	if bounds.Rate == 0 && c.store != nil {
+	if c.store != nil {
 		learned, err := c.store.Learned()
 		if err != nil {
 			return nil, err

@@ -105,9 +105,6 @@ func New(ctx context.Context, o Options) (*Gateway, error) {
 	l := o.Limits
 	l.Trial, l.CanAsk, l.WaitForQuota, l.Learned = client.MostUnusable, err == nil || asked.Transient, true, learned
 	l.MaxRequests, l.MaxOutage, l.Shards = 0, 0, 0
-	if l.Rate > 0 { // the operator's rate is used from the start
-		l.Learned.Rate = 0
-	}
 	now := time.Now()
 	g.limits, g.check = limits.New(l, now), now.Add(checkLast)
 	g.dispatcher = ask.NewDispatcher(front{g}, g.limits)

@@ -159,6 +159,7 @@ func (h *health) probeFailed(now time.Time) {
 func (c *Controller) probe(now time.Time, q Queue) Decision {
 	h := &c.health
 	lastOfDoubt := q.Known && h.state == Doubt && h.probes == outProbes-1 && !h.refusing
+	atStart := q.Known && h.state == Doubt && h.probes == 0 && !h.refusing && h.lastOK.Equal(h.start) // the inputs that failed before come first
 	end := time.Duration(math.MaxInt64)
 	if h.state == Out || h.state == Limited && !h.closed {
 		if end = h.since.Add(c.options.MaxOutage).Sub(now); end <= 0 {
@@ -185,7 +186,7 @@ func (c *Controller) probe(now time.Time, q Queue) Decision {
 		return Decision{For: min(h.next.Sub(now), end)}
 	case c.pace.capWait(now) > 0:
 		return Decision{For: min(c.pace.capWait(now), end)}
-	case h.suspect, h.refusing && !h.closed && h.probes == 0 && q.Known && !q.First, lastOfDoubt && h.lastOK.Equal(h.start):
+	case h.suspect, h.refusing && !h.closed && h.probes == 0 && q.Known && !q.First, atStart:
 		return Decision{Action: SendKnown}
 	case q.First:
 		return Decision{Action: SendFirst}

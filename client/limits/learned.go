@@ -37,12 +37,25 @@ func (l Learned) IsValid() bool {
 		l.Window >= 0 && l.Window <= longest && l.Silence >= 0 && l.Silence <= longest
 }
 
+// Counts reports whether a run begins at the learned rate: the caller gives no rate (0), or a lower one was refused.
+func (l Learned) Counts(rate float64) bool {
+	return l.Rate > 0 && (rate == 0 || l.Refused > 0 && l.Refused < rate)
+}
+
 // Learned is what the run has learned so far. The rate is 0 if the run has met no limit.
 func (c *Controller) Learned() Learned {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	l := Learned{Rate: c.pace.served, Refused: c.pace.refused, Silence: c.trip.silence}
-	if l.Rate == 0 {
+	p, t, h, silence := c.pace, &c.trip, &c.health, c.trip.silence
+	if lasted := h.probed.sent.Sub(t.at); h.refusing && !h.closed && t.certain && t.rate > 0 && lasted >= shortestBlock { // the run may end in this block
+		silence = max(silence, lasted)
+		p.trip(t.at, t.rate, 0, t.first.sent.Sub(t.phase.began), silence, 0)
+	}
+	l := Learned{Rate: p.served, Refused: p.refused, Silence: silence}
+	switch {
+	case l.Rate == 0 && l.Refused > 0: // no rate was kept for long
+		l.Rate = min(p.rate, l.Refused*yielded)
+	case l.Rate == 0:
 		l.Rate = c.options.Learned.Rate
 	}
 	if c.window.number > 0 {

@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -40,6 +41,38 @@ func TestNextRun(t *testing.T) {
 				t.Errorf("want no refusals at the start, and about as many answers")
 			}
 		})
+	}
+}
+
+// Starts that are stopped in a block, or begin in one, keep what the block has shown, also where the caller gives a rate.
+func TestStartsInBlocks(t *testing.T) {
+	for _, rate := range []float64{0, 400} {
+		for name, lengths := range map[string][]time.Duration{
+			"begun in a block":               {10 * time.Second, 10 * time.Second, 60 * time.Second, 60 * time.Second, 5 * minute},
+			"stopped after a rate was found": {2 * minute, 5 * minute},
+		} {
+			t.Run(fmt.Sprintf("%s, --rate %g", name, rate), func(t *testing.T) {
+				w, blocks := newWorld(), 0
+				v := &vendor{world: w, least: 300 * ms, most: 500 * ms, status: Refused}
+				v.limiter = &clienttest.Penalty{Limiter: &clienttest.Bucket{Rate: 130, Burst: 130}, Block: 40 * time.Second}
+				for learned, i := (Learned{}), 0; i < len(lengths); i++ {
+					c := newClient(w, v, 1_000_000, Options{Rate: rate, Learned: learned})
+					c.jitter, c.sleeps = ms/2, true
+					w.run(lengths[i])
+					learned = c.limits.Learned()
+					w.events = nil
+					v.working = 0
+				}
+				for i, a := range v.arrivals {
+					if a.refused && !v.arrivals[max(0, i-1)].refused {
+						blocks++
+					}
+				}
+				if t.Logf("%d blocks", blocks); blocks > 3 {
+					t.Errorf("%d blocks", blocks)
+				}
+			})
+		}
 	}
 }
 
