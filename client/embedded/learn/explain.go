@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bulkcat/bulkcat/client/embedded/internal/classify"
+	"github.com/bulkcat/bulkcat/client/embedded/internal/words"
 )
 
 // Contribution is the weight of some words, or of the engine, in favour of an entry.
@@ -78,7 +79,7 @@ func (e *explainer) addSample(s Sample) {
 	}
 	for _, f := range s.Fields {
 		previous, pair := "", uint32(0)
-		classify.Words(f.Text, func(word []byte) {
+		words.Each(f.Text, func(word []byte) {
 			h := hash(hashBase, word)
 			seen := e.seenWith(id(kindWord, h))
 			var own counted

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bulkcat/bulkcat/client/embedded/internal/classify"
+	"github.com/bulkcat/bulkcat/client/embedded/internal/words"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
@@ -92,7 +93,7 @@ func count(s Sample) counted {
 	var c counted
 	length := 0
 	for _, f := range s.Fields {
-		classify.Words(f.Text, func([]byte) { length++ })
+		words.Each(f.Text, func([]byte) { length++ })
 	}
 	if s.Host != "" {
 		c.addGrams(kindHost, []byte(s.Host), 1)
@@ -119,7 +120,7 @@ func (c *counted) mix(h uint32) { c.text = (c.text ^ uint64(h)) * 1099511628211 
 func (c *counted) addField(f classify.Field, grams bool) {
 	weight := float32(f.Weight)
 	previous, isFirst := uint32(0), true
-	classify.Words(f.Text, func(word []byte) {
+	words.Each(f.Text, func(word []byte) {
 		if c.words++; c.words > maxWords {
 			return
 		}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bulkcat/bulkcat/client/embedded/internal/classify"
+	"github.com/bulkcat/bulkcat/client/embedded/internal/words"
 )
 
 // Finding is an unknown label, a label that contradicts another, or a repeated input.
@@ -42,7 +42,7 @@ func (l *Learner) nearest(value string) string {
 	return l.byTerms[terms(value)]
 }
 
-func terms(text string) string { return strings.Join(classify.Terms(text), " ") }
+func terms(text string) string { return strings.Join(words.Terms(text), " ") }
 
 // addRepeated adds a finding if an earlier input has the same words.
 func (l *Learner) addRepeated(row Row, text uint64, class int32) {

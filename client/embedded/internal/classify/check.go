@@ -3,6 +3,7 @@ package classify
 import (
 	"strings"
 
+	"github.com/bulkcat/bulkcat/client/embedded/internal/words"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
@@ -36,7 +37,7 @@ func newReading(c *taxonomy.Custom) *reading {
 	w := &reading{Custom: c, first: map[string]int{}, called: map[string]int{}}
 	for i := range c.Categories {
 		category := &c.Categories[i]
-		phrases, name := strings.Join(phraseKeys(category), "\n"), strings.Join(Terms(category.Name), " ")
+		phrases, name := strings.Join(phraseKeys(category), "\n"), strings.Join(words.Terms(category.Name), " ")
 		w.phrases, w.names = append(w.phrases, phrases), append(w.names, name)
 		if _, ok := w.first[phrases]; !ok {
 			w.first[phrases] = i
@@ -62,7 +63,7 @@ func (w *reading) twin(i int) []taxonomy.Finding {
 // foreignAliases finds aliases that are another category's name, and aliases without words.
 func (w *reading) foreignAliases(i int) (found []taxonomy.Finding) {
 	for _, alias := range w.Categories[i].Aliases {
-		terms := strings.Join(Terms(alias), " ")
+		terms := strings.Join(words.Terms(alias), " ")
 		if terms == "" {
 			found = append(found, w.Finding(w.Line(i), "the alias %q has no words and never matches: remove it", alias))
 			continue

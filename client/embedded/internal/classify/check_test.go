@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bulkcat/bulkcat/client/embedded/internal/words"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
@@ -69,7 +70,7 @@ func TestTerms(t *testing.T) {
 		"T-Shirts & Jewelers": {"tshirt", "jeweler"},
 		"":                    nil,
 	} {
-		if got := Terms(text); !reflect.DeepEqual(got, want) {
+		if got := words.Terms(text); !reflect.DeepEqual(got, want) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

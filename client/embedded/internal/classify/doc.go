@@ -1,5 +1,5 @@
 // Package classify finds the categories of a taxonomy for a product's title, a website or a company's description. It compares
-// words with the names and aliases of the categories. It has no trained model.
+// words with the names and aliases of the categories. It has no trained model. Package words reads the texts.
 //
 // Terms:
 //

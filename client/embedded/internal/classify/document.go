@@ -1,5 +1,7 @@
 package classify
 
+import "github.com/bulkcat/bulkcat/client/embedded/internal/words"
+
 // Field is a part of a document.
 type Field struct {
 	Text   string
@@ -46,16 +48,16 @@ func (e *Engine) readFields(s *scratch, fields []Field) bool {
 		}
 		weight := float32(min(f.Weight, maxFieldWeight))
 		previous := int32(noTerm)
-		s.reader.reset(f.Text)
-		for s.words < maxDocumentWords && s.reader.next() {
+		s.reader.Reset(f.Text)
+		for s.words < maxDocumentWords && s.reader.Next() {
 			s.words++
-			if stopWords[string(s.reader.word)] {
+			if words.Stop[string(s.reader.Word)] {
 				continue
 			}
-			if s.reader.gap != 0 {
+			if s.reader.Gap != 0 {
 				previous = noTerm
 			}
-			previous = e.count(s, s.reader.word, weight, previous)
+			previous = e.count(s, s.reader.Word, weight, previous)
 		}
 	}
 	return s.words > before

@@ -4,6 +4,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/bulkcat/bulkcat/client/embedded/internal/words"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
@@ -21,19 +22,19 @@ type Engine struct {
 	words      []float64 // by category: the variable ofWords
 	wordsUnder []float64 // by top-level category: the variable ofWordsTop
 	title      *calibration
-	document   *calibration // for documents
-	name       *calibration // for names without a page
-	scratch    sync.Pool    // of *scratch
-	links      *linkage     // to another taxonomy; nil for none
-	localized  *localized   // engines for other languages; nil if all titles are read as English
-	spaceless  *lexicon     // the words of a language without spaces; nil for other languages
+	document   *calibration   // for documents
+	name       *calibration   // for names without a page
+	scratch    sync.Pool      // of *scratch
+	links      *linkage       // to another taxonomy; nil for none
+	localized  *localized     // engines for other languages; nil if all titles are read as English
+	spaceless  *words.Lexicon // the words of a language without spaces; nil for other languages
 }
 
 // New builds an engine, which takes a fraction of a second. Build one engine per taxonomy.
-func New(t *taxonomy.Taxonomy) *Engine { return newEngine(t, english) }
+func New(t *taxonomy.Taxonomy) *Engine { return newEngine(t, words.English) }
 
 // newEngine builds an engine for titles in one language.
-func newEngine(t *taxonomy.Taxonomy, lang *language) *Engine {
+func newEngine(t *taxonomy.Taxonomy, lang *words.Language) *Engine {
 	e := &Engine{taxonomy: t, index: buildIndex(t, lang), top: topLevels(t), title: &titleFit, document: &pageFit, name: &nameFit}
 	if len(t.Categories) > 0 && t.Categories[0].Code != "" {
 		e.document, e.name = &companyFit, &companyNameFit // codes are for industries

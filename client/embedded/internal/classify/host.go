@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"golang.org/x/net/idna"
+
+	"github.com/bulkcat/bulkcat/client/embedded/internal/words"
 )
 
 // maxLabel bounds the letters of a host name's label that are split (RFC 1035
@@ -75,7 +77,7 @@ func (e *Engine) domainWord(domain string) string {
 }
 
 // hostRoles are first labels that name the role of a server. Digits may follow.
-var hostRoles = wordSet(`www m mobile shop store web wap amp en cdn static`)
+var hostRoles = words.Set(`www m mobile shop store web wap amp en cdn static`)
 
 // domainWords are the meanings of top-level domains, and of labels under country domains, that
 // are not words themselves.
@@ -87,15 +89,15 @@ var domainWords = map[string]string{
 }
 
 // plainDomains are top-level domains whose words say nothing about the site.
-var plainDomains = wordSet(`info name online site website space live life world today click link club store shop tech mobi arpa
+var plainDomains = words.Set(`info name online site website space live life world today click link club store shop tech mobi arpa
 	group zone center page pages cloud global company network digital asia work plus cool best host team blog test example
 	local solutions services agency guru media studio systems`)
 
 // registries are second-level labels of country domains ("co.uk", "com.au").
-var registries = wordSet(`co com org net gov edu ac or ne go nom mil`)
+var registries = words.Set(`co com org net gov edu ac or ne go nom mil`)
 
 // platforms are labels of hosts with sites on all subjects.
-var platforms = wordSet(`blogspot wordpress tumblr weebly wixsite squarespace typepad livejournal github myshopify webnode jimdo forumactif
+var platforms = words.Set(`blogspot wordpress tumblr weebly wixsite squarespace typepad livejournal github myshopify webnode jimdo forumactif
 	altervista herokuapp netlify`)
 
 //go:embed words.txt
@@ -103,11 +105,11 @@ var wordsText string
 
 // commonWords are words of host names that are not in the taxonomy, stemmed.
 var commonWords = sync.OnceValue(func() map[string]bool {
-	words := make(map[string]bool)
+	common := make(map[string]bool)
 	for w := range strings.FieldsSeq(wordsText) {
-		words[string(stem([]byte(w)))] = true
+		common[string(words.Stem([]byte(w)))] = true
 	}
-	return words
+	return common
 })
 
 // runs splits a label into runs of letters and runs of digits.
@@ -183,7 +185,7 @@ const shortestTerm = 3
 // wordCost is the cost of a known word, 0 for other words.
 func (e *Engine) wordCost(word string) float64 {
 	var buf [maxLabel]byte
-	w := stem(append(buf[:0], word...))
+	w := words.Stem(append(buf[:0], word...))
 	if len(w) >= shortestTerm {
 		if _, ok := e.index.vocabulary[string(w)]; ok {
 			return knownCost(len(word))

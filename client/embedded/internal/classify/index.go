@@ -5,12 +5,13 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bulkcat/bulkcat/client/embedded/internal/words"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
 // index finds phrases by the terms they hold. It is read-only once built.
 type index struct {
-	language    *language
+	language    *words.Language
 	vocabulary  map[string]int32  // word, stemmed, to term
 	pairs       map[uint64]int32  // two terms in a row, to pair
 	compounds   map[string]pairOf // two terms written as one word that is no term itself
@@ -61,7 +62,7 @@ func pairKey(a, b int32) uint64 { return uint64(uint32(a))<<32 | uint64(uint32(b
 
 // lookup returns the term of a word; noTerm if no phrase holds it. It stems w in place.
 func (x *index) lookup(w []byte) int32 {
-	if t, ok := x.vocabulary[string(x.language.stem(w))]; ok {
+	if t, ok := x.vocabulary[string(x.language.Stem(w))]; ok {
 		return t
 	}
 	return noTerm
@@ -71,10 +72,10 @@ func (x *index) lookup(w []byte) int32 {
 // are noTerm. It stems w in place.
 func (x *index) resolve(w []byte) (first, second int32) {
 	word := ""
-	if x.language.compounds {
+	if x.language.Compounds {
 		word = string(w)
 	}
-	w = x.language.stem(w)
+	w = x.language.Stem(w)
 	if t, ok := x.vocabulary[string(w)]; ok {
 		return noTerm, t
 	}
@@ -88,17 +89,17 @@ func (x *index) resolve(w []byte) (first, second int32) {
 // noTerm.
 func (x *index) parts(word string) (first, last int32) {
 	term := func(part string) int32 {
-		if t, ok := x.vocabulary[string(x.language.stem([]byte(part)))]; ok {
+		if t, ok := x.vocabulary[string(x.language.Stem([]byte(part)))]; ok {
 			return t
 		}
 		return noTerm
 	}
-	for from := range x.language.lastParts(word) {
+	for from := range x.language.LastParts(word) {
 		if last = term(word[from:]); last == noTerm {
 			continue
 		}
-		for joint := 0; joint <= maxJoint && from-joint >= leastFirst; joint++ { // "Arbeit-s-jacke", "Sonne-n-brille"
-			if first = term(word[:from-joint]); first != noTerm {
+		for part := range words.FirstParts(word, from) {
+			if first = term(part); first != noTerm {
 				return first, last
 			}
 		}
@@ -110,7 +111,7 @@ func (x *index) parts(word string) (first, last int32) {
 // indexer builds an index.
 type indexer struct {
 	*index
-	reader       reader
+	reader       words.Reader
 	variants     map[string]string // stemmed variants
 	commonplaces map[string]bool   // stemmed
 	words        []string          // by term
@@ -126,7 +127,7 @@ type indexer struct {
 const leastCategories = 700
 
 // buildIndex indexes the phrases of all categories.
-func buildIndex(t *taxonomy.Taxonomy, lang *language) *index {
+func buildIndex(t *taxonomy.Taxonomy, lang *words.Language) *index {
 	b := indexer{
 		index: &index{
 			language:   lang,
@@ -134,15 +135,15 @@ func buildIndex(t *taxonomy.Taxonomy, lang *language) *index {
 			pairs:      make(map[uint64]int32),
 			compounds:  make(map[string]pairOf),
 		},
-		variants:     make(map[string]string, len(variants)),
+		variants:     make(map[string]string, len(words.Variants)),
 		commonplaces: make(map[string]bool, len(commonplaces)),
 		seen:         make(map[string]bool),
 	}
 	for w := range commonplaces {
-		b.commonplaces[string(lang.stem([]byte(w)))] = true
+		b.commonplaces[string(lang.Stem([]byte(w)))] = true
 	}
-	for from, to := range variants {
-		b.variants[string(lang.stem([]byte(from)))] = string(lang.stem([]byte(to)))
+	for from, to := range words.Variants {
+		b.variants[string(lang.Stem([]byte(from)))] = string(lang.Stem([]byte(to)))
 	}
 	categoriesWith := b.addCategories(t)
 	b.addVariants()
@@ -193,18 +194,18 @@ func isRepeated(t *taxonomy.Taxonomy, c int) bool {
 // "for". It adds unknown words to the vocabulary.
 func (b *indexer) terms(text string) (terms []int32, head int) {
 	head = -1
-	if b.language.nounFirst {
+	if b.language.NounFirst {
 		head = 0
 	}
-	b.reader.reset(text)
-	for b.reader.next() {
-		if w := string(b.reader.word); head < 0 && (w == "with" || w == "for") {
+	b.reader.Reset(text)
+	for b.reader.Next() {
+		if w := string(b.reader.Word); head < 0 && (w == "with" || w == "for") {
 			head = len(terms) - 1
 		}
-		if stopWords[string(b.reader.word)] || b.language != english && b.language.function[string(b.reader.word)] {
+		if words.Stop[string(b.reader.Word)] || b.language != words.English && b.language.Function[string(b.reader.Word)] {
 			continue
 		}
-		w := b.language.stem(b.reader.word)
+		w := b.language.Stem(b.reader.Word)
 		if to, ok := b.variants[string(w)]; ok {
 			w = append(w[:0], to...)
 		}

@@ -2,8 +2,10 @@ package classify
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/bulkcat/bulkcat/client/embedded/internal/words"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
@@ -65,4 +67,16 @@ func categoryPhrases(c *taxonomy.Category) []wording {
 		phrases = append(phrases, wording{text: a})
 	}
 	return append(phrases, namePhrases(c.Name)...)
+}
+
+// phraseKeys returns a category's phrases as their terms, sorted, each once.
+func phraseKeys(c *taxonomy.Category) []string {
+	var keys []string
+	for _, phrase := range categoryPhrases(c) {
+		if key := strings.Join(words.Terms(phrase.text), " "); key != "" {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
 }

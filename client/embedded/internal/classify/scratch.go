@@ -1,9 +1,11 @@
 package classify
 
+import "github.com/bulkcat/bulkcat/client/embedded/internal/words"
+
 // scratch is the working memory of one classification. It lists the elements that are set, and clear resets them: between uses,
 // all elements are zero or noTerm.
 type scratch struct {
-	reader reader
+	reader words.Reader
 	tokens []token // of a title
 	joined []byte  // two words of a title as one
 
@@ -140,7 +142,7 @@ func (s *scratch) clear() {
 		s.tops[c] = 0
 	}
 	s.words, s.mass, s.linkConfidence, s.naming, s.unknown = 0, 0, 0, 0, 0
-	s.reader.reset("") // do not keep the caller's text
+	s.reader.Reset("") // do not keep the caller's text
 	s.tokens, s.ranked = s.tokens[:0], s.ranked[:0]
 	s.terms, s.pairList, s.phrases = s.terms[:0], s.pairList[:0], s.phrases[:0]
 	s.categories, s.topList = s.categories[:0], s.topList[:0]

@@ -2,9 +2,11 @@ package classify
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/bulkcat/bulkcat/client/embedded/internal/words"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
@@ -21,7 +23,7 @@ const nameAdvantage = 1.05
 // Search returns the categories whose name or alias has at least half of the query's words, the best first. It compares words
 // as an engine does.
 func Search(t *taxonomy.Taxonomy, query string) []Found {
-	terms := distinct(Terms(query))
+	terms := distinct(words.Terms(query))
 	if len(terms) == 0 {
 		return nil
 	}
@@ -47,7 +49,7 @@ func Search(t *taxonomy.Taxonomy, query string) []Found {
 // fit is Dice's coefficient of the query's and the phrase's terms. It is 0 if the phrase has less than half of the query's
 // terms.
 func fit(terms []string, phrase string) float64 {
-	own := distinct(Terms(phrase))
+	own := distinct(words.Terms(phrase))
 	common := 0
 	for _, term := range terms {
 		if slices.Contains(own, term) {
@@ -63,4 +65,18 @@ func fit(terms []string, phrase string) float64 {
 func distinct(terms []string) []string {
 	slices.SortFunc(terms, strings.Compare)
 	return slices.Compact(terms)
+}
+
+// Describe returns a text with the category's path, its title if it has one, and the matching phrase unless that is the
+// category's name.
+func (f Found) Describe(t *taxonomy.Taxonomy) string {
+	category := &t.Categories[f.Category]
+	text := category.Path
+	if category.Title != "" {
+		text += "  " + category.Title
+	}
+	if f.Phrase != category.Name {
+		text += fmt.Sprintf("  (%s)", f.Phrase)
+	}
+	return text
 }

@@ -3,6 +3,8 @@ package classify
 import (
 	"slices"
 	"strings"
+
+	"github.com/bulkcat/bulkcat/client/embedded/internal/words"
 )
 
 // TitlePart is a part of a title with the name of its source.
@@ -35,7 +37,7 @@ type source struct {
 // quoter finds the sources of terms. It reads a text as the scoring does.
 type quoter struct {
 	index   *index
-	reader  reader
+	reader  words.Reader
 	sources map[int32]source
 }
 
@@ -45,7 +47,7 @@ func (e *Engine) titleSources(parts []TitlePart) map[int32]source {
 	left := maxTitleWords
 	for i, p := range parts {
 		if e.spaceless != nil {
-			p.Text = e.spaceless.separate(p.Text, false)
+			p.Text = e.spaceless.Separate(p.Text, false)
 		}
 		if i == 0 {
 			brand := min(brandPrefix(Join(parts)), len(p.Text))
@@ -60,13 +62,13 @@ func (e *Engine) titleSources(parts []TitlePart) map[int32]source {
 // readTitle records the terms of at most most words, and returns the number of words.
 func (q *quoter) readTitle(field, text string, most int) int {
 	n, previous := 0, ""
-	for q.reader.reset(text); n < most && q.reader.next(); n++ {
+	for q.reader.Reset(text); n < most && q.reader.Next(); n++ {
 		r := &q.reader
-		k := roleOf(r) | q.index.language.role(r.word)
-		if r.gap != 0 || k&(link|genitive) != 0 {
+		k := roleOf(r) | roleIn(q.index.language, r.Word)
+		if r.Gap != 0 || k&(link|genitive) != 0 {
 			previous = ""
 		}
-		if word := string(r.word); k&(link|genitive|stopWord|noiseWord) == 0 {
+		if word := string(r.Word); k&(link|genitive|stopWord|noiseWord) == 0 {
 			if previous != "" {
 				q.addSource(q.index.lookup([]byte(previous+word)), previous+" "+word, field)
 			}
@@ -96,8 +98,8 @@ func (e *Engine) websiteSources(host string, path []string, page []Field, names 
 // readText records the terms of at most most words, and returns the number of words.
 func (q *quoter) readText(field, text string, most int) int {
 	n := 0
-	for q.reader.reset(text); n < most && q.reader.next(); n++ {
-		if word := string(q.reader.word); !stopWords[word] {
+	for q.reader.Reset(text); n < most && q.reader.Next(); n++ {
+		if word := string(q.reader.Word); !words.Stop[word] {
 			q.noteWord(word, field)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/bulkcat/bulkcat/client/embedded/internal/words"
 )
 
 const (
@@ -37,7 +39,7 @@ const (
 )
 
 // Title returns at most three categories of a product's title, the best first; none if no category fits. It reads the first 64
-// words. After AddNames the title may be in one of languages.
+// words. After AddNames the title may be in one of words.Languages.
 func (e *Engine) Title(title string) []Match {
 	e = e.forTitle(title)
 	s := e.borrow()
@@ -46,10 +48,23 @@ func (e *Engine) Title(title string) []Match {
 	return e.answer(s, maxTitleMatches, e.title)
 }
 
+// MaxCandidates is the most candidates of a text.
+const MaxCandidates = 8
+
+// TitleCandidates returns up to MaxCandidates categories with the best scores for a product's title, the best first. Unlike
+// Title, it includes categories of low confidence.
+func (e *Engine) TitleCandidates(title string) []Match {
+	e = e.forTitle(title)
+	s := e.borrow()
+	defer e.giveBack(s)
+	e.scoreTitle(s, title)
+	return e.candidates(s, MaxCandidates, &titleFit, 0)
+}
+
 // scoreTitle ranks the categories for a title.
 func (e *Engine) scoreTitle(s *scratch, title string) {
 	if e.spaceless != nil {
-		title = e.spaceless.separate(title, false)
+		title = e.spaceless.Separate(title, false)
 	}
 	brand := brandPrefix(title)
 	e.readBrand(s, title[:brand])
@@ -75,10 +90,10 @@ func brandPrefix(title string) int {
 
 // readBrand lists a brand's tokens, none of which is a head.
 func (e *Engine) readBrand(s *scratch, brand string) {
-	s.reader.reset(brand)
-	for s.reader.next() {
-		if !stopWords[string(s.reader.word)] {
-			s.tokens = append(s.tokens, token{term: e.index.lookup(s.reader.word), weight: brandWeight, segment: noSegment, modifier: true})
+	s.reader.Reset(brand)
+	for s.reader.Next() {
+		if !words.Stop[string(s.reader.Word)] {
+			s.tokens = append(s.tokens, token{term: e.index.lookup(s.reader.Word), weight: brandWeight, segment: noSegment, modifier: true})
 		}
 	}
 }
@@ -89,11 +104,11 @@ type segment struct {
 	number  int32
 	weight  float32
 	place   float32
-	outside float32       // the weight to return to after a bracket
-	named   bool          // this segment or an earlier one has a word that can name the product
-	measure measure       // of the last word
-	word    [maxWord]byte // the last word, unstemmed
-	length  int           // of the last word
+	outside float32             // the weight to return to after a bracket
+	named   bool                // this segment or an earlier one has a word that can name the product
+	measure measure             // of the last word
+	word    [words.MaxWord]byte // the last word, unstemmed
+	length  int                 // of the last word
 }
 
 // measure says whether a word is a number or a weight.
@@ -146,53 +161,52 @@ func (g *segment) link(k role) {
 // readTitle lists the tokens of a title, and reports whether a token that is not a modifier can name a product.
 func (e *Engine) readTitle(s *scratch, title string) bool {
 	g := segment{weight: 1, place: mainPlace, outside: 1}
-	s.reader.reset(title)
-	for n := 0; n < maxTitleWords && s.reader.next(); n++ {
+	s.reader.Reset(title)
+	for n := 0; n < maxTitleWords && s.reader.Next(); n++ {
 		r := &s.reader
-		if r.gap != 0 && n > 0 {
-			g.punctuate(r.gap)
+		if r.Gap != 0 && n > 0 {
+			g.punctuate(r.Gap)
 		}
-		k := roleOf(r) | e.index.language.role(r.word)
+		k := roleOf(r) | roleIn(e.index.language, r.Word)
 		switch {
-		case r.startsSegment(k, g.measure):
+		case startsSegment(r, k, g.measure):
 			g.link(k)
 		case k&(link|genitive) != 0:
 			g.length = 0
 		case k&(stopWord|noiseWord) == 0:
 			e.readWord(s, &g, k)
 		}
-		g.measure = r.measure(k, g.measure)
+		g.measure = measureOf(r, k, g.measure)
 	}
 	return g.named
 }
 
 // roleOf returns the role of the reader's word. Folding makes "für", which precedes a purpose, "fur", so the length of its
 // spelling decides.
-func roleOf(r *reader) role {
-	if string(r.word) == "fur" && r.at-r.start > len("fur") {
+func roleOf(r *words.Reader) role {
+	if string(r.Word) == "fur" && r.Spelled() > len("fur") {
 		return link | purpose
 	}
-	return roles[string(r.word)]
+	return roles[string(r.Word)]
 }
 
 // startsSegment reports whether the reader's word starts a segment: it is a link, not a part of a compound ("clip-in"), and not
 // after a number ("24 in", "2 in 1").
-func (r *reader) startsSegment(k role, before measure) bool {
-	inCompound := r.gap == 0 && r.start > 0 && r.text[r.start-1] == '-'
-	return k&(link|genitive) != 0 && !inCompound && !(k&unit != 0 && before == measuresNumber)
+func startsSegment(r *words.Reader, k role, before measure) bool {
+	return k&(link|genitive) != 0 && !r.IsInCompound() && !(k&unit != 0 && before == measuresNumber)
 }
 
-// measure returns the measure of the reader's word.
-func (r *reader) measure(k role, before measure) measure {
-	if r.hasDigit {
-		k = roles[strings.TrimLeft(string(r.word), "0123456789")]
+// measureOf returns the measure of the reader's word.
+func measureOf(r *words.Reader, k role, before measure) measure {
+	if r.HasDigit {
+		k = roles[strings.TrimLeft(string(r.Word), "0123456789")]
 	} else if before != measuresNumber {
 		return measuresNothing
 	}
 	switch {
 	case k&(unit|link) == unit:
 		return measuresWeight
-	case r.hasDigit:
+	case r.HasDigit:
 		return measuresNumber
 	}
 	return measuresNothing
@@ -202,18 +216,18 @@ func (r *reader) measure(k role, before measure) measure {
 func (e *Engine) readWord(s *scratch, g *segment, k role) {
 	r := &s.reader
 	if g.length > 0 { // "key chain" may be known as "keychain"
-		s.joined = append(append(s.joined[:0], g.word[:g.length]...), r.word...)
+		s.joined = append(append(s.joined[:0], g.word[:g.length]...), r.Word...)
 		if t := e.index.lookup(s.joined); t != noTerm {
 			s.tokens = append(s.tokens, token{t, g.weight, g.place, noSegment, true})
 		}
 	}
-	g.length = copy(g.word[:], r.word)
+	g.length = copy(g.word[:], r.Word)
 	tok := token{weight: g.weight, place: g.place, segment: g.number}
-	tok.modifier = r.hasDigit || r.isOwner || k&modifier != 0 || k&container != 0 && g.named && g.measure == measuresWeight
+	tok.modifier = r.HasDigit || r.IsOwner || k&modifier != 0 || k&container != 0 && g.named && g.measure == measuresWeight
 	if tok.modifier {
 		tok.weight *= modifierWeight
 	}
-	first, t := e.index.resolve(r.word)
+	first, t := e.index.resolve(r.Word)
 	if first != noTerm {
 		s.tokens = append(s.tokens, token{first, tok.weight, tok.place, tok.segment, true})
 	}
@@ -234,7 +248,7 @@ func (e *Engine) weighTitle(s *scratch, named bool) {
 	done := int32(noSegment - 1)
 	for k := range s.tokens {
 		i := len(s.tokens) - 1 - k
-		if e.index.language.nounFirst {
+		if e.index.language.NounFirst {
 			i = k
 		}
 		tok := s.tokens[i]

@@ -1,5 +1,7 @@
 package classify
 
+import "github.com/bulkcat/bulkcat/client/embedded/internal/words"
+
 const (
 	hostWeight   = 2 // a name is short, and chosen for the site's subject
 	domainWeight = 1 // a top-level domain has many sites
@@ -19,6 +21,17 @@ func (e *Engine) Website(host string, path []string, page []Field, limit int) []
 		return e.answer(s, limit, e.document)
 	}
 	return e.answer(s, limit, e.name)
+}
+
+// WebsiteCandidates is TitleCandidates for a website.
+func (e *Engine) WebsiteCandidates(host string, path []string, page []Field) []Match {
+	s := e.borrow()
+	defer e.giveBack(s)
+	fit := e.name
+	if e.scoreWebsite(s, host, path, page) {
+		fit = e.document
+	}
+	return e.candidates(s, MaxCandidates, fit, 0)
 }
 
 // scoreWebsite ranks the categories for a website, and reports whether there
@@ -77,14 +90,14 @@ func (e *Engine) raiseParents(s *scratch) {
 
 // readName counts a word of a name, and adds it to s.name. It returns the word's term.
 func (e *Engine) readName(s *scratch, word string, weight float32, previous int32) int32 {
-	s.reader.reset(word)
-	for s.reader.next() {
+	s.reader.Reset(word)
+	for s.reader.Next() {
 		s.words++
-		if stopWords[string(s.reader.word)] {
+		if words.Stop[string(s.reader.Word)] {
 			continue
 		}
-		letters := len(s.reader.word)
-		previous = e.count(s, s.reader.word, weight, previous)
+		letters := len(s.reader.Word)
+		previous = e.count(s, s.reader.Word, weight, previous)
 		s.name = append(s.name, nameWord{previous, letters})
 	}
 	return previous

@@ -1,17 +1,41 @@
-package classify
+package words
 
 import (
 	"strings"
 	"unicode"
 )
 
+// Lexicon has the words of the names in one language.
+type Lexicon struct {
+	*Language
+	words map[string]bool // stemmed words; in a language without spaces, the alternatives in names
+}
+
+// NewLexicon returns the lexicon of the names in a language.
+func NewLexicon(names map[string]string, lang *Language) *Lexicon {
+	k := &Lexicon{lang, make(map[string]bool)}
+	var r Reader
+	for _, name := range names {
+		if lang.Spaceless {
+			for _, a := range Alternatives(name) {
+				k.words[a] = true
+			}
+			continue
+		}
+		for r.Reset(name); r.Next(); {
+			k.words[string(lang.Stem(r.Word))] = true
+		}
+	}
+	return k
+}
+
 // longestName is the most runes of a name that longest finds.
 const longestName = 12
 
-// separate writes spaces around the words of a text. A space of the text becomes a comma, because it separates a product's name
+// Separate writes spaces around the words of a text. A space of the text becomes a comma, because it separates a product's name
 // from its features. A word is the longest known name, or the runes up to the next known name or the next script. If split, a
 // text that is one known name is split into shorter ones.
-func (k *lexicon) separate(text string, split bool) string {
+func (k *Lexicon) Separate(text string, split bool) string {
 	var b strings.Builder
 	runes := []rune(text)
 	for at := 0; at < len(runes); {
@@ -39,7 +63,7 @@ func (k *lexicon) separate(text string, split bool) string {
 
 // longest returns the number of runes of the longest known name at the start of a text; 0 if there is none. If shorter, the
 // name must be shorter than the text.
-func (k *lexicon) longest(text []rune, shorter bool) int {
+func (k *Lexicon) longest(text []rune, shorter bool) int {
 	most := len(text)
 	if shorter {
 		most--
@@ -65,7 +89,25 @@ func scriptOf(c rune) *unicode.RangeTable {
 	return nil
 }
 
-// alternatives returns the parts of a name: "ワンピース" and "ドレス" for "ワンピース・ドレス".
-func alternatives(name string) []string {
+// Alternatives returns the parts of a name: "ワンピース" and "ドレス" for "ワンピース・ドレス".
+func Alternatives(name string) []string {
 	return strings.FieldsFunc(name, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) && c != 'ー' })
+}
+
+// SplitCompounds returns a phrase with its compounds split in two: "Nachttisch lampe" for "Nachttischlampe". found reports
+// whether there are any.
+func (k *Lexicon) SplitCompounds(phrase string) (split string, found bool) {
+	var words []string
+	var r Reader
+	for r.Reset(phrase); r.Next(); {
+		word := string(r.Word)
+		for from := range k.LastParts(word) {
+			if k.words[string(k.Stem([]byte(word[from:])))] {
+				words, word, found = append(words, word[:from]), word[from:], true
+				break
+			}
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, " "), found
 }

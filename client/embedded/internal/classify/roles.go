@@ -1,36 +1,31 @@
 package classify
 
-import "strings"
-
-// stopWords are left out of phrases and texts.
-var stopWords = wordSet(`a an and are as at be but by de etc for from has have if in is it its la le no not of off on or our per
-	so that the their them they this to until up us we who will with you your i he she his her was were been do does did can into than then
-	also all any other more most such about what which when where how why there here general miscellaneous misc n s t my me out over new`)
+import "github.com/bulkcat/bulkcat/client/embedded/internal/words"
 
 // links precede the part of a title that gives the product's purpose, material or accessories.
-var links = wordSet(`for with in by from on at w compatible fits featuring includes including without feat
+var links = words.Set(`for with in by from on at w compatible fits featuring includes including without feat
 	con para mit pour avec und em en aus sin ohne sans um`)
 
 // purposes are the links that precede the product's purpose: a "cover for a grill" is a grill
 // cover.
-var purposes = wordSet(`for compatible fits para pour fur um`)
+var purposes = words.Set(`for compatible fits para pour fur um`)
 
 // units follow a number. After a number, "in" and "w" are not links, also in "2 in 1".
-var units = wordSet(`in w g gm gms gram grams kg kgs oz lb lbs`)
+var units = words.Set(`in w g gm gms gram grams kg kgs oz lb lbs`)
 
 // containers follow the product and its weight: "Paprika 75g Jar".
-var containers = wordSet(`jar tin can bottle box bag pouch packet tub tube sachet carton bucket canister`)
+var containers = words.Set(`jar tin can bottle box bag pouch packet tub tube sachet carton bucket canister`)
 
 // genitives are the words for "of" in languages that name the product first: a "funda de movil" is a case. The words after a
 // genitive qualify the product.
-var genitives = wordSet(`de del du des di da do dos`)
+var genitives = words.Set(`de del du des di da do dos`)
 
 // noise are words that sellers add to titles for search engines.
-var noise = wordSet(`buy online price prices india sale offer offers deal deals discount shipping delivery bestseller assorted`)
+var noise = words.Set(`buy online price prices india sale offer offers deal deals discount shipping delivery bestseller assorted`)
 
 // modifiers name a product only if no other word does: colours, sizes, measures, materials,
 // patterns, cuts, and words for a number of things.
-var modifiers = wordSet(`black white red blue green yellow pink purple brown gray grey orange gold golden silver beige navy maroon multicolor multi
+var modifiers = words.Set(`black white red blue green yellow pink purple brown gray grey orange gold golden silver beige navy maroon multicolor multi
 	color small medium large xl xxl xs mini big long short slim regular size pack packs piece pieces pcs pc set sets combo pair
 	pairs men man women woman boy boys girl girls kid kids unisex adult cm mm inch inches ft oz ml ltr kg gm gb tb mah watt watts volt v x
 	free best quality premium original genuine brand classic vintage modern style design print printed solid plain
@@ -45,7 +40,7 @@ var modifiers = wordSet(`black white red blue green yellow pink purple brown gra
 
 // commonplaces are words that occur in documents on every subject, such as words of the epidemic of 2020 in texts of those
 // years. They count for singular and plural.
-var commonplaces = wordSet(`home contact page search login sign site website web click online free menu view post privacy policy term terms
+var commonplaces = words.Set(`home contact page search login sign site website web click online free menu view post privacy policy term terms
 	cookie cookies read help faq blog link links share follow subscribe news newsletter email account register member name number date
 	time day week month year today latest best top list full welcome find get make use add close open start
 	next back first good great world people life live company companies corporation corp inc incorporated limited ltd plc llc group
@@ -71,11 +66,11 @@ const (
 	container
 )
 
-// roles maps all words above to their roles: one lookup instead of eight.
+// roles maps the stop words and all words above to their roles: one lookup instead of eight.
 var roles = func() map[string]role {
 	all := make(map[string]role)
 	for k, set := range map[role]map[string]bool{
-		stopWord: stopWords, link: links, genitive: genitives, noiseWord: noise, modifier: modifiers,
+		stopWord: words.Stop, link: links, genitive: genitives, noiseWord: noise, modifier: modifiers,
 		purpose: purposes, unit: units, container: containers,
 	} {
 		for w := range set {
@@ -85,10 +80,15 @@ var roles = func() map[string]role {
 	return all
 }()
 
-func wordSet(list string) map[string]bool {
-	set := make(map[string]bool)
-	for w := range strings.FieldsSeq(list) {
-		set[w] = true
+// roleIn is the role of a word in titles of a language, in addition to roles.
+func roleIn(l *words.Language, word []byte) role {
+	switch {
+	case l == words.English:
+		return 0
+	case l.Modifiers[string(word)]:
+		return modifier
+	case l.Function[string(word)] && roles[string(word)]&(link|genitive) == 0:
+		return stopWord
 	}
-	return set
+	return 0
 }

@@ -1,4 +1,4 @@
-package classify
+package words
 
 import (
 	"bytes"
@@ -15,8 +15,8 @@ func TestStem(t *testing.T) {
 		"dress": "dress", "bus": "bus", "tennis": "tennis", "gas": "gas", "as": "as", "s": "s", "": "", "pie": "pie",
 	}
 	for word, want := range tests {
-		if got := string(stem([]byte(word))); got != want {
-			t.Errorf("stem(%q) = %q, want %q", word, got, want)
+		if got := string(Stem([]byte(word))); got != want {
+			t.Errorf("Stem(%q) = %q, want %q", word, got, want)
 		}
 	}
 }
@@ -26,9 +26,9 @@ func FuzzStem(f *testing.F) {
 		f.Add([]byte(w))
 	}
 	f.Fuzz(func(t *testing.T, word []byte) {
-		once := bytes.Clone(stem(bytes.Clone(word)))
+		once := bytes.Clone(Stem(bytes.Clone(word)))
 		if len(once) > len(word) {
-			t.Errorf("stem(%q) = %q", word, once)
+			t.Errorf("Stem(%q) = %q", word, once)
 		}
 	})
 }

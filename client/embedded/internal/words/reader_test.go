@@ -1,4 +1,4 @@
-package classify
+package words
 
 import (
 	"slices"
@@ -11,10 +11,10 @@ import (
 )
 
 func readAll(text string) []string {
-	var r reader
+	var r Reader
 	var words []string
-	for r.reset(text); r.next(); {
-		words = append(words, string(r.word))
+	for r.Reset(text); r.Next(); {
+		words = append(words, string(r.Word))
 	}
 	return words
 }
@@ -30,7 +30,7 @@ func TestReader(t *testing.T) {
 		{"other scripts", "Кофе 咖啡 قهوة", "кофе 咖啡 قهوة"},
 		{"combining mark", "cafe\u0301 noir", "cafe\u0301 noir"},
 		{"invalid UTF-8", "ab\xffcd", "ab cd"},
-		{"long word is cut", strings.Repeat("x", 100) + " end", strings.Repeat("x", maxWord) + " end"},
+		{"long word is cut", strings.Repeat("x", 100) + " end", strings.Repeat("x", MaxWord) + " end"},
 		{"only punctuation", " -- '' ...", ""},
 		{"apostrophe alone", "' s", "s"},
 	}
@@ -44,14 +44,14 @@ func TestReader(t *testing.T) {
 }
 
 func TestReaderGap(t *testing.T) {
-	var r reader
+	var r Reader
 	var got []string
-	for r.reset("one two, three - four-five (six) 'seven'"); r.next(); {
+	for r.Reset("one two, three - four-five (six) 'seven'"); r.Next(); {
 		gap := " "
-		if r.gap != 0 {
-			gap = string(r.gap)
+		if r.Gap != 0 {
+			gap = string(r.Gap)
 		}
-		got = append(got, gap+string(r.word))
+		got = append(got, gap+string(r.Word))
 	}
 	want := []string{" one", " two", ",three", "-four", " five", "(six", ")seven"}
 	if !slices.Equal(got, want) {
@@ -77,7 +77,7 @@ func FuzzReader(f *testing.F) {
 	f.Add("‘’'`-([{")
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, w := range readAll(text) {
-			if w == "" || len(w) > maxWord+utf8.UTFMax || !utf8.ValidString(w) {
+			if w == "" || len(w) > MaxWord+utf8.UTFMax || !utf8.ValidString(w) {
 				t.Errorf("word %q of %q", w, text)
 			}
 			for _, c := range w {
