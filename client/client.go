@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/x509"
 	"encoding/json"
@@ -58,29 +59,21 @@ type Options struct {
 
 // WithDefaults returns the options with those of New in place of members that are not set.
 func (o Options) WithDefaults() Options {
-	o.WebsiteParam = or(o.WebsiteParam, "url")
-	o.ProductParam = or(o.ProductParam, "query")
-	o.ParamIn = or(o.ParamIn, InQuery)
+	o.WebsiteParam = cmp.Or(o.WebsiteParam, "url")
+	o.ProductParam = cmp.Or(o.ProductParam, "query")
+	o.ParamIn = cmp.Or(o.ParamIn, InQuery)
 	if o.Retry.MaxAttempts == 0 {
 		o.Retry = DefaultRetryPolicy()
 	}
 	if o.Timeout == 0 {
-		o.Timeout, o.MostTimeout = 30*time.Second, or(o.MostTimeout, mostPatience)
+		o.Timeout, o.MostTimeout = 30*time.Second, cmp.Or(o.MostTimeout, mostPatience)
 	}
-	o.Connections = or(o.Connections, 32)
-	o.UserAgent = or(o.UserAgent, "bulkcat")
+	o.Connections = cmp.Or(o.Connections, 32)
+	o.UserAgent = cmp.Or(o.UserAgent, "bulkcat")
 	if o.Transport == nil {
 		o.Transport = newTransport(o)
 	}
 	return o
-}
-
-func or[T comparable](v, fallback T) T {
-	var zero T
-	if v == zero {
-		return fallback
-	}
-	return v
 }
 
 // HTTP sends requests to a service over HTTP. It is safe for concurrent use.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -191,24 +190,8 @@ func (e *Error) advice() string {
 // BlamesInput reports whether the service says that it does not know the input: with the status 404 or 410, and a message about
 // an input. Messages about a path or a route are from a router that has no such operation.
 func (e *Error) BlamesInput() bool {
-	if e.Status != http.StatusNotFound && e.Status != http.StatusGone || e.Page || routerWords.MatchString(e.Detail) {
-		return false
-	}
-	_, name, isURL := strings.Cut(e.input, "://")
-	if !isURL {
-		name = e.input
-	}
-	name = strings.ToLower(strings.TrimSuffix(name, "/"))
-	return inputWords.MatchString(e.Detail) || len(name) > leastNamed && strings.Contains(strings.ToLower(e.Detail), name)
+	return (e.Status == http.StatusNotFound || e.Status == http.StatusGone) && !e.Page && e.refusal().BlamesInput()
 }
-
-// leastNamed is a length in bytes: a message contains a longer input only if it is about the input.
-const leastNamed = 5
-
-var (
-	inputWords  = regexp.MustCompile(`(?i)\b(domains?|(web)?sites?|hosts?|hostnames?|urls?|products?|titles?|items?|inputs?|quer(y|ies)|categor(y|ies)|classified|categori[sz]ed)\b`)
-	routerWords = regexp.MustCompile(`(?i)\b(paths?|routes?|endpoints?|pages?|resources?|methods?|operations?|servers?|services?|cannot (get|post)|requested url)\b|/categorization|no such app`)
-)
 
 // OptionName returns the option that may help: "client.APIKey", "client.BaseURL", "client.Member" or "client.Timeout"; "" for none.
 func (e *Error) OptionName() string {

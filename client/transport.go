@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/bulkcat/bulkcat/client/internal/reply"
 )
 
 // transport uses HTTP/2 if the service supports it. net/http dials a connection for each request that finds none. A service
@@ -107,7 +109,7 @@ func (c *HTTP) send(req *http.Request) (*http.Response, error) {
 	const mostHops = 5
 	for range mostHops {
 		resp, err := c.options.Transport.RoundTrip(req)
-		if err != nil || !isRedirect(resp.StatusCode) || c.options.ParamIn != InQuery {
+		if err != nil || !reply.IsRedirect(resp.StatusCode) || c.options.ParamIn != InQuery {
 			return resp, err
 		}
 		next, err := resp.Location()
@@ -122,14 +124,6 @@ func (c *HTTP) send(req *http.Request) (*http.Response, error) {
 		req.URL = next
 	}
 	return nil, errRedirectLoop
-}
-
-func isRedirect(status int) bool {
-	switch status {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		return true
-	}
-	return false
 }
 
 // drain reads up to maxDrain of the rest of a body, to free the connection for the next request.

@@ -1,6 +1,7 @@
 package writer
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -43,25 +44,21 @@ func (t ValueType) orText() ValueType {
 	return ValueType{}
 }
 
+var typeNames = map[Type]string{
+	TypeString: "text", TypeInt64: "int64", TypeDouble: "double", TypeBool: "bool", TypeDate: "date",
+	TypeTimestamp: "timestamp", TypeDateTime: "datetime", TypeDecimal: "decimal",
+}
+
 // String returns a name such as int64, decimal(12,2) or timestamp(6).
 func (t ValueType) String() string {
+	name := cmp.Or(typeNames[t.Type], "text")
 	switch t.Type {
-	case TypeInt64:
-		return "int64"
-	case TypeDouble:
-		return "double"
-	case TypeBool:
-		return "bool"
-	case TypeDate:
-		return "date"
-	case TypeTimestamp:
-		return fmt.Sprintf("timestamp(%d)", t.Scale)
-	case TypeDateTime:
-		return fmt.Sprintf("datetime(%d)", t.Scale)
+	case TypeTimestamp, TypeDateTime:
+		name += fmt.Sprintf("(%d)", t.Scale)
 	case TypeDecimal:
-		return fmt.Sprintf("decimal(%d,%d)", t.Precision, t.Scale)
+		name += fmt.Sprintf("(%d,%d)", t.Precision, t.Scale)
 	}
-	return "text"
+	return name
 }
 
 // MarshalText returns the name of the type.
@@ -70,10 +67,12 @@ func (t ValueType) MarshalText() ([]byte, error) { return []byte(t.String()), ni
 // UnmarshalText parses the name of a type.
 func (t *ValueType) UnmarshalText(text []byte) error {
 	name, numbers, _ := strings.Cut(string(text), "(")
-	v := ValueType{Type: map[string]Type{
-		"text": TypeString, "int64": TypeInt64, "double": TypeDouble, "bool": TypeBool, "date": TypeDate,
-		"timestamp": TypeTimestamp, "datetime": TypeDateTime, "decimal": TypeDecimal,
-	}[name]}
+	var v ValueType
+	for of, known := range typeNames {
+		if known == name {
+			v.Type = of
+		}
+	}
 	switch v.Type {
 	case TypeTimestamp, TypeDateTime:
 		_, _ = fmt.Sscanf(numbers, "%d)", &v.Scale)

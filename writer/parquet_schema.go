@@ -47,16 +47,10 @@ func newColumnNode(c Column) parquet.Node {
 		n = c.ValueType().newNode()
 	case c.Type == TypeList:
 		n = parquet.List(newRecordNode(c.Elements))
-	case c.Type == TypeInt64:
-		n = parquet.Encoded(parquet.Leaf(parquet.Int64Type), &parquet.DeltaBinaryPacked)
-	case c.Type == TypeTimestamp:
-		n = parquet.Encoded(parquet.Timestamp(parquet.Microsecond), &parquet.DeltaBinaryPacked)
-	case c.Type == TypeDouble:
-		n = parquet.Encoded(parquet.Leaf(parquet.DoubleType), &parquet.Plain)
 	case c.repetitive:
 		n = parquet.Encoded(parquet.String(), &parquet.RLEDictionary)
 	default:
-		n = parquet.Encoded(newTextNode(), &parquet.Plain)
+		n = ValueType{Type: c.Type, Scale: 6}.newNode() // times are in microseconds
 	}
 	if c.Nullable {
 		n = parquet.Optional(n)

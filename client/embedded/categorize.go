@@ -8,7 +8,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 )
 
-// Categorize returns the answer that the service would give over HTTP. It does not build the headers and the JSON, which take
+// Attempt returns the answer that the service would give over HTTP. It does not build the headers and the JSON, which take
 // as long as the answer itself. Its errors are those of a client that gets the service's response.
 //
 // An answer that did not need a page is Free and has no Body.

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -64,15 +65,9 @@ type Options struct {
 }
 
 func (o Options) applyDefaults() Options {
-	if o.WebsiteParam == "" {
-		o.WebsiteParam = "url"
-	}
-	if o.ProductParam == "" {
-		o.ProductParam = "query"
-	}
-	if o.Plan == "" {
-		o.Plan = "embedded"
-	}
+	o.WebsiteParam = cmp.Or(o.WebsiteParam, "url")
+	o.ProductParam = cmp.Or(o.ProductParam, "query")
+	o.Plan = cmp.Or(o.Plan, "embedded")
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}

@@ -45,7 +45,7 @@ func evidence(t *taxonomy.Taxonomy, list []candidate, known float64, limit int) 
 		c := &list[i]
 		kin, margin, class, rival, other := 0.0, mostMargin, 0.0, mostMargin, 0.0
 		for j, o := range list {
-			isKin := isUnder(t, c.category, o.category) || isUnder(t, o.category, c.category)
+			isKin := t.AreKin(c.category, o.category)
 			if isKin {
 				kin += chances[j]
 			} else if margin == mostMargin {
@@ -117,5 +117,5 @@ func fitConfidences(entries []judged) confidences {
 
 // isRight reports whether a category is an allowed one or a descendant of one.
 func isRight(t *taxonomy.Taxonomy, category int32, allowed []int32) bool {
-	return slices.ContainsFunc(allowed, func(a int32) bool { return isUnder(t, category, a) })
+	return slices.ContainsFunc(allowed, func(a int32) bool { return t.IsUnder(category, a) })
 }

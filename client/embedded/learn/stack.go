@@ -84,16 +84,6 @@ func newTree(t *taxonomy.Taxonomy, classes []Class) *tree {
 	return tr
 }
 
-// isUnder reports whether two categories are the same, or the first is a descendant of the second.
-func isUnder(t *taxonomy.Taxonomy, a, b int32) bool {
-	for c := int(a); c >= int(b); c = t.Categories[c].Parent { // parents come before their children
-		if c == int(b) {
-			return true
-		}
-	}
-	return false
-}
-
 // candidates returns the candidates of an input: first those from classes, then those from the engine's matches.
 func (t *tree) candidates(classes []Class, shares []float64, matches []classify.Match) []candidate {
 	var likely []int32
@@ -178,9 +168,9 @@ func (t *tree) describe(c *candidate, best float64, matches []classify.Match) {
 			if rank == 0 {
 				v[useFirst] = 1
 			}
-		case isUnder(t.Taxonomy, k, c.category):
+		case t.IsUnder(k, c.category):
 			v[useBelow] = max(v[useBelow], m.Confidence)
-		case isUnder(t.Taxonomy, c.category, k):
+		case t.IsUnder(c.category, k):
 			v[useAbove] = max(v[useAbove], m.Confidence)
 		}
 	}

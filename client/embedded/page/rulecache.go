@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/embedded/page/internal/robots"
+	"github.com/bulkcat/bulkcat/client/internal/reply"
 )
 
 const (
@@ -210,14 +211,8 @@ func origin(u *url.URL) string {
 
 // redirect returns the URL that a response redirects to, or nil.
 func redirect(res *http.Response, at *url.URL) (*url.URL, error) {
-	switch res.StatusCode {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
-		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-	default:
-		return nil, nil
-	}
 	location := res.Header.Get("Location")
-	if location == "" {
+	if location == "" || !reply.IsRedirect(res.StatusCode) {
 		return nil, nil
 	}
 	next, err := at.Parse(location)

@@ -19,3 +19,16 @@ type Taxonomy struct {
 	Name       string
 	Categories []Category // parents before their children
 }
+
+// IsUnder reports whether two categories are the same, or the first is a descendant of the second.
+func (t *Taxonomy) IsUnder(a, b int32) bool {
+	for c := int(a); c >= int(b); c = t.Categories[c].Parent {
+		if c == int(b) {
+			return true
+		}
+	}
+	return false
+}
+
+// AreKin reports whether two categories are the same, or one is an ancestor of the other.
+func (t *Taxonomy) AreKin(a, b int32) bool { return t.IsUnder(a, b) || t.IsUnder(b, a) }

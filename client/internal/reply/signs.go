@@ -92,10 +92,7 @@ const longestRateWait = time.Hour
 // count.
 func IsSpent(status int, body []byte, wait time.Duration, input string) bool {
 	text := strings.Join(textsOf(body), "\n")
-	if _, name, isURL := strings.Cut(input, "://"); isURL {
-		input = strings.TrimSuffix(name, "/")
-	}
-	if input != "" {
+	if input = nameOf(input); input != "" {
 		text = regexp.MustCompile("(?i)"+regexp.QuoteMeta(input)).ReplaceAllString(text, "…")
 	}
 	if spentWords.MatchString(text) {
@@ -173,3 +170,26 @@ func (r Refusal) Says(words *regexp.Regexp) bool {
 	input := strings.ToLower(r.Input)
 	return slices.ContainsFunc(words.FindAllString(r.Detail, -1), func(found string) bool { return !strings.Contains(input, strings.ToLower(found)) })
 }
+
+// BlamesInput reports whether the service's message is about an input, and not about a path or a route.
+func (r Refusal) BlamesInput() bool {
+	name := strings.ToLower(nameOf(r.Input))
+	return !routerWords.MatchString(r.Detail) &&
+		(inputWords.MatchString(r.Detail) || len(name) > leastNamed && strings.Contains(strings.ToLower(r.Detail), name))
+}
+
+// nameOf returns an input as messages repeat it: a URL without its scheme, and without a slash at the end.
+func nameOf(input string) string {
+	if _, rest, isURL := strings.Cut(input, "://"); isURL {
+		input = rest
+	}
+	return strings.TrimSuffix(input, "/")
+}
+
+// leastNamed is a length in bytes: a message contains a longer input only if it is about the input.
+const leastNamed = 5
+
+var (
+	inputWords  = regexp.MustCompile(`(?i)\b(domains?|(web)?sites?|hosts?|hostnames?|urls?|products?|titles?|items?|inputs?|quer(y|ies)|categor(y|ies)|classified|categori[sz]ed)\b`)
+	routerWords = regexp.MustCompile(`(?i)\b(paths?|routes?|endpoints?|pages?|resources?|methods?|operations?|servers?|services?|cannot (get|post)|requested url)\b|/categorization|no such app`)
+)

@@ -87,3 +87,12 @@ func message(body []byte, levels int) string {
 
 // IsAnswer reports whether a status is that of an answer: 2xx except 202 (still calculating).
 func IsAnswer(status int) bool { return status/100 == 2 && status != http.StatusAccepted }
+
+// IsRedirect reports whether a status is that of a redirect.
+func IsRedirect(status int) bool {
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
+}

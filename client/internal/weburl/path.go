@@ -96,13 +96,14 @@ func (s *set) escape(text string) string {
 		if s[c] {
 			b.WriteByte(c)
 		} else {
-			writeEscape(&b, c)
+			WriteEscape(&b, c)
 		}
 	}
 	return b.String()
 }
 
-func writeEscape(b *strings.Builder, c byte) {
+// WriteEscape writes c with a percent sign.
+func WriteEscape(b *strings.Builder, c byte) {
 	const hex = "0123456789ABCDEF"
 	b.WriteByte('%')
 	b.WriteByte(hex[c>>4])
@@ -119,13 +120,14 @@ func escapePercent(text string) string {
 			return b.String()
 		}
 		b.WriteByte('%')
-		if len(after) < 2 || !isHex(after[0]) || !isHex(after[1]) {
+		if len(after) < 2 || !IsHex(after[0]) || !IsHex(after[1]) {
 			b.WriteString("25")
 		}
 		text = after
 	}
 }
 
-func isHex(c byte) bool {
+// IsHex reports whether c is a hexadecimal digit.
+func IsHex(c byte) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f'
 }

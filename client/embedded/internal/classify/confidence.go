@@ -65,7 +65,7 @@ func (e *Engine) evidence(s *scratch, leaders []ranked, i int) evidence {
 	entry := leaders[i]
 	margin := maxMargin
 	for _, rival := range leaders {
-		if !e.related(entry.category, rival.category) {
+		if !e.taxonomy.AreKin(entry.category, rival.category) {
 			margin = math.Log(float64(entry.score / rival.score))
 			break
 		}
@@ -135,7 +135,7 @@ func (e *Engine) holdsTerm(term, category int32) (holds, ends bool) {
 	}
 	for _, p := range e.index.byTerm.at(term) {
 		phrase := &e.index.phrases[p]
-		if e.top[phrase.category] != e.top[category] || !e.related(phrase.category, category) {
+		if e.top[phrase.category] != e.top[category] || !e.taxonomy.AreKin(phrase.category, category) {
 			continue
 		}
 		if holds = true; phrase.head == term {
@@ -145,22 +145,8 @@ func (e *Engine) holdsTerm(term, category int32) (holds, ends bool) {
 	return holds, false
 }
 
-// related reports whether two categories are the same, or one is an ancestor of the other.
-func (e *Engine) related(a, b int32) bool {
-	return e.isUnder(a, b) || e.isUnder(b, a)
-}
-
 // isLeaf reports whether a category has no children, which would follow it.
 func (e *Engine) isLeaf(c int32) bool {
 	next := int(c) + 1
 	return next == len(e.taxonomy.Categories) || e.taxonomy.Categories[next].Parent != int(c)
-}
-
-func (e *Engine) isUnder(a, b int32) bool {
-	for c := int(a); c >= int(b); c = e.taxonomy.Categories[c].Parent { // parents come before their children
-		if c == int(b) {
-			return true
-		}
-	}
-	return false
 }

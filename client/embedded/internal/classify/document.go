@@ -29,17 +29,8 @@ const (
 // award is for a film.
 var asides = map[string]bool{"Sensitive Topics": true, "Shopping": true, "Events": true}
 
-// scoreDocument ranks the categories for a text's fields. It reads up to maxDocumentWords words, and at most a megabyte of each
-// field.
-func (e *Engine) scoreDocument(s *scratch, fields []Field) {
-	e.readFields(s, fields)
-	e.saturate(s)
-	e.sumPhrases(s)
-	e.rankSums(s, inherited)
-}
-
-// readFields counts the fields' terms and pairs, and reports whether there were
-// words among them.
+// readFields counts the fields' terms and pairs, and reports whether there were words among them. It reads up to maxDocumentWords
+// words, and at most a megabyte of each field.
 func (e *Engine) readFields(s *scratch, fields []Field) bool {
 	before := s.words
 	for _, f := range fields {

@@ -85,8 +85,11 @@ func TestTitle(t *testing.T) {
 func (e *Engine) classifyDocument(fields []Field, limit int) []Match {
 	s := e.borrow()
 	defer e.giveBack(s)
-	e.scoreDocument(s, fields)
-	return e.answer(s, limit, e.document)
+	e.readFields(s, fields)
+	e.saturate(s)
+	e.sumPhrases(s)
+	e.rankSums(s, inherited)
+	return e.candidates(s, limit, e.document, leastConfidence)
 }
 
 func TestDocument(t *testing.T) {

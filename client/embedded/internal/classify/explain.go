@@ -25,7 +25,7 @@ func (e *Engine) ExplainTitle(parts []TitlePart) ([]Match, []Contribution) {
 	s := newScratch(e.index, len(e.taxonomy.Categories))
 	e.scoreTitle(s, Join(parts))
 	x := explainer{Engine: e, s: s, ranked: slices.Clone(s.ranked), sources: e.titleSources(parts)}
-	matches := e.answer(s, maxTitleMatches, e.title)
+	matches := e.candidates(s, maxTitleMatches, e.title, leastConfidence)
 	if e.links != nil {
 		return matches, x.linkedContributions(matches, parts)
 	}
@@ -91,7 +91,7 @@ func (e *Engine) ExplainWebsite(host string, path []string, page []Field, names 
 		fit, share = e.document, inherited
 	}
 	x := explainer{Engine: e, s: s, ranked: slices.Clone(s.ranked), sources: e.websiteSources(host, path, page, names)}
-	matches := e.answer(s, limit, fit)
+	matches := e.candidates(s, limit, fit, leastConfidence)
 	return matches, x.contributions(matches, func(category int32) []summand {
 		return x.websiteSummands(category, share)
 	})

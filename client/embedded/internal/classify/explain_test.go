@@ -75,7 +75,7 @@ func checkContributions(t *testing.T, e *Engine, text string, matches []Match, c
 			if v.Words == "" || len(v.Fields) == 0 || slices.Contains(v.Fields, "unread") {
 				t.Errorf("%.40q: a contribution without a source: %+v", text, v)
 			}
-			if !e.related(int32(v.Category), int32(v.Speaker)) {
+			if !e.taxonomy.AreKin(int32(v.Category), int32(v.Speaker)) {
 				t.Errorf("%.40q: a stranger speaks: %+v", text, v)
 			}
 			share, last, contributions = share+v.Share, v.Weight, contributions[1:]

@@ -8,11 +8,6 @@ const (
 	maxLeaders      = 16   // categories that are compared with each other: more than any sensible limit
 )
 
-// answer returns the best of the ranked categories.
-func (e *Engine) answer(s *scratch, limit int, fit *calibration) []Match {
-	return e.candidates(s, limit, fit, leastConfidence)
-}
-
 // candidates returns the best of the ranked categories whose confidence is at least least.
 func (e *Engine) candidates(s *scratch, limit int, fit *calibration, least float64) []Match {
 	leaders := e.leaders(s)

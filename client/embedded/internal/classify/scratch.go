@@ -86,42 +86,32 @@ func newScratch(x *index, categories int) *scratch {
 	}
 }
 
-// count adds an occurrence of a term.
-func (s *scratch) count(term int32, weight float32) {
-	if s.weight[term] == 0 {
-		s.terms = append(s.terms, term)
+// add adds to an element, and lists the element when it is first set.
+func add(elements []float32, set *[]int32, i int32, value float32) {
+	if elements[i] == 0 {
+		*set = append(*set, i)
 	}
-	s.weight[term] += weight
+	elements[i] += value
 }
 
+// count adds an occurrence of a term.
+func (s *scratch) count(term int32, weight float32) { add(s.weight, &s.terms, term, weight) }
+
 // countPair adds an occurrence of a pair.
-func (s *scratch) countPair(pair int32, weight float32) {
-	if s.pairs[pair] == 0 {
-		s.pairList = append(s.pairList, pair)
-	}
-	s.pairs[pair] += weight
-}
+func (s *scratch) countPair(pair int32, weight float32) { add(s.pairs, &s.pairList, pair, weight) }
 
 // addScore adds to a category's score.
 func (s *scratch) addScore(category int32, score float32) {
-	if category == noCategory {
-		return
+	if category != noCategory {
+		add(s.scores, &s.categories, category, score)
 	}
-	if s.scores[category] == 0 {
-		s.categories = append(s.categories, category)
-	}
-	s.scores[category] += score
 }
 
 // addTop adds to a top-level category's sum.
 func (s *scratch) addTop(top int32, score float32) {
-	if top == noCategory {
-		return
+	if top != noCategory {
+		add(s.tops, &s.topList, top, score)
 	}
-	if s.tops[top] == 0 {
-		s.topList = append(s.topList, top)
-	}
-	s.tops[top] += score
 }
 
 // clear resets all elements that were set.

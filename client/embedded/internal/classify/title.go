@@ -42,10 +42,7 @@ const (
 // words. After AddNames the title may be in one of words.Languages.
 func (e *Engine) Title(title string) []Match {
 	e = e.forTitle(title)
-	s := e.borrow()
-	defer e.giveBack(s)
-	e.scoreTitle(s, title)
-	return e.answer(s, maxTitleMatches, e.title)
+	return e.matchTitle(title, maxTitleMatches, e.title, leastConfidence)
 }
 
 // MaxCandidates is the most candidates of a text.
@@ -54,11 +51,15 @@ const MaxCandidates = 8
 // TitleCandidates returns up to MaxCandidates categories with the best scores for a product's title, the best first. Unlike
 // Title, it includes categories of low confidence.
 func (e *Engine) TitleCandidates(title string) []Match {
-	e = e.forTitle(title)
+	return e.forTitle(title).matchTitle(title, MaxCandidates, &titleFit, 0)
+}
+
+// matchTitle returns the best categories of a title in the engine's language whose confidence is at least least.
+func (e *Engine) matchTitle(title string, limit int, fit *calibration, least float64) []Match {
 	s := e.borrow()
 	defer e.giveBack(s)
 	e.scoreTitle(s, title)
-	return e.candidates(s, MaxCandidates, &titleFit, 0)
+	return e.candidates(s, limit, fit, least)
 }
 
 // scoreTitle ranks the categories for a title.

@@ -1,6 +1,10 @@
 package robots
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/bulkcat/bulkcat/client/internal/weburl"
+)
 
 // rule allows or disallows the paths whose beginning matches its pattern. In a pattern * matches
 // any characters, and $ at the end matches the path's end.
@@ -32,8 +36,6 @@ func (r rule) matches(path string) bool {
 	return !anchored || path == ""
 }
 
-const hex = "0123456789ABCDEF"
-
 // normalize makes paths and patterns comparable octet by octet (§2.2.2): it percent-encodes
 // characters beyond ASCII, decodes characters that need no encoding, and uses upper-case digits.
 func normalize(path string) string {
@@ -45,22 +47,18 @@ func normalize(path string) string {
 	for i := 0; i < len(path); i++ {
 		c := path[i]
 		encoded := c >= 0x80
-		if c == '%' && i+2 < len(path) && isHex(path[i+1]) && isHex(path[i+2]) {
+		if c == '%' && i+2 < len(path) && weburl.IsHex(path[i+1]) && weburl.IsHex(path[i+2]) {
 			c = unhex(path[i+1])<<4 | unhex(path[i+2])
 			encoded = !isUnreserved(c)
 			i += 2
 		}
 		if encoded {
-			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+			weburl.WriteEscape(&b, c)
 		} else {
 			b.WriteByte(c)
 		}
 	}
 	return b.String()
-}
-
-func isHex(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f'
 }
 
 func unhex(c byte) byte {
