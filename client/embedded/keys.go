@@ -246,16 +246,4 @@ func parseCount(text string) (int, bool) {
 }
 
 // isLabel reports whether text can be written to logs and metrics without quoting.
-func isLabel(text string) bool {
-	if text == "" || len(text) > 64 {
-		return false
-	}
-	for _, c := range []byte(text) {
-		switch {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte("._@-", c) >= 0:
-		default:
-			return false
-		}
-	}
-	return true
-}
+func isLabel(text string) bool { return isPlain(text, "._@-", 64) }

@@ -33,16 +33,11 @@ func (ids *requestIDs) of(r *http.Request) string {
 	return ids.process + strconv.FormatUint(ids.last.Add(1), 10)
 }
 
-func isRequestID(id string) bool {
-	if id == "" || len(id) > maxRequestID {
-		return false
-	}
-	for _, c := range []byte(id) {
-		switch {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte("._:/+=@-", c) >= 0:
-		default:
-			return false
-		}
-	}
-	return true
+func isRequestID(id string) bool { return isPlain(id, "._:/+=@-", maxRequestID) }
+
+// isPlain reports whether a text has 1 to most bytes, all of them ASCII letters, digits or marks.
+func isPlain(text, marks string, most int) bool {
+	return text != "" && len(text) <= most && !strings.ContainsFunc(text, func(c rune) bool {
+		return !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune(marks, c))
+	})
 }

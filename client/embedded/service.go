@@ -68,9 +68,7 @@ func (o Options) applyDefaults() Options {
 	o.WebsiteParam = cmp.Or(o.WebsiteParam, "url")
 	o.ProductParam = cmp.Or(o.ProductParam, "query")
 	o.Plan = cmp.Or(o.Plan, "embedded")
-	if o.Logger == nil {
-		o.Logger = slog.Default()
-	}
+	o.Logger = cmp.Or(o.Logger, slog.Default())
 	return o
 }
 

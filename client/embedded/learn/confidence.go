@@ -89,10 +89,13 @@ type judged struct {
 func fitConfidences(entries []judged) confidences {
 	var c confidences
 	c[trustChance] = 1
-	n := float64(max(len(entries), 1))
-	var squares confidences
-	for range trustSteps {
-		var gradient confidences
+	penalty := func(k int) float64 {
+		if k == trustBase {
+			return 0
+		}
+		return ridge * c[k]
+	}
+	minimize(c[:], float64(max(len(entries), 1)), trustSteps, penalty, func(gradient []float64) {
 		for _, e := range entries {
 			d := logistic(dot(c[:], e.evidence[:]))
 			if e.isRight {
@@ -102,16 +105,7 @@ func fitConfidences(entries []judged) confidences {
 				gradient[k] += d * x
 			}
 		}
-		for k := range c {
-			g := gradient[k]
-			if k != trustBase {
-				g += ridge * c[k]
-			}
-			g /= n
-			squares[k] += g * g
-			c[k] -= fitRate * g / (math.Sqrt(squares[k]) + tinyGradient)
-		}
-	}
+	})
 	return c
 }
 

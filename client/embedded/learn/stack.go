@@ -214,7 +214,8 @@ func fitUtility(choices []choice) utility {
 	if len(choices) == 0 {
 		return u
 	}
-	return minimize(u, float64(len(choices)), func(u, gradient *utility) {
+	shrink := func(k int) float64 { return shrinkage * (u[k] - shipped[k]) }
+	minimize(u[:], float64(len(choices)), fitSteps, shrink, func(gradient []float64) {
 		for _, c := range choices {
 			p := make([]float64, len(c.list))
 			right := 0.0
@@ -238,19 +239,20 @@ func fitUtility(choices []choice) utility {
 			}
 		}
 	})
+	return u
 }
 
-// minimize minimizes the loss of n examples and the penalty by AdaGrad. loss adds the gradient at u.
-func minimize(start utility, n float64, loss func(u, gradient *utility)) utility {
-	u, squares := start, utility{}
-	for range fitSteps {
-		var gradient utility
-		loss(&u, &gradient)
-		for k := range u {
-			g := (gradient[k] + shrinkage*(u[k]-start[k])) / n
+// minimize minimizes the loss of n examples and a penalty by AdaGrad, which changes x. penalty is the gradient of the penalty, and
+// loss adds the gradient of the loss.
+func minimize(x []float64, n float64, steps int, penalty func(k int) float64, loss func(gradient []float64)) {
+	squares, gradient := make([]float64, len(x)), make([]float64, len(x))
+	for range steps {
+		clear(gradient)
+		loss(gradient)
+		for k := range x {
+			g := (gradient[k] + penalty(k)) / n
 			squares[k] += g * g
-			u[k] -= fitRate * g / (math.Sqrt(squares[k]) + tinyGradient)
+			x[k] -= fitRate * g / (math.Sqrt(squares[k]) + tinyGradient)
 		}
 	}
-	return u
 }

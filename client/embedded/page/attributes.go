@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"slices"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -155,19 +156,11 @@ func isConsentName(name, role []byte) bool {
 
 // isState reports whether a class only states that the page has a banner, or has none.
 func isState(name []byte) bool {
-	for _, prefix := range []string{"has-", "no-", "with-", "is-", "show-", "needs-", "js-"} {
-		if bytes.HasPrefix(name, []byte(prefix)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"has-", "no-", "with-", "is-", "show-", "needs-", "js-"}, func(prefix string) bool {
+		return bytes.HasPrefix(name, []byte(prefix))
+	})
 }
 
 func containsAny(text []byte, words [][]byte) bool {
-	for _, word := range words {
-		if bytes.Contains(text, word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(word []byte) bool { return bytes.Contains(text, word) })
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -9,9 +10,10 @@ import (
 	"net/url"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/bulkcat/bulkcat/client/internal/fair"
 	"github.com/bulkcat/bulkcat/client/internal/weburl"
-	"golang.org/x/time/rate"
 )
 
 // Options are the options of a Fetcher. The zero value has usable defaults.
@@ -47,9 +49,7 @@ func UserAgent(version string) string {
 }
 
 func (o Options) applyDefaults() Options {
-	if o.Mode == "" {
-		o.Mode = Auto
-	}
+	o.Mode = cmp.Or(o.Mode, Auto)
 	if o.Rate <= 0 {
 		o.Rate = rate.Inf
 	}
@@ -62,12 +62,8 @@ func (o Options) applyDefaults() Options {
 	if o.MaxRedirects <= 0 {
 		o.MaxRedirects = 5
 	}
-	if o.UserAgent == "" {
-		o.UserAgent = UserAgent("dev")
-	}
-	if o.Logger == nil {
-		o.Logger = slog.Default()
-	}
+	o.UserAgent = cmp.Or(o.UserAgent, UserAgent("dev"))
+	o.Logger = cmp.Or(o.Logger, slog.Default())
 	return o
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client/internal/weburl"
@@ -47,10 +48,5 @@ func (f *Fetcher) checkURL(u *url.URL) error {
 // isLocal reports whether a lower-case name is of the local network. All names of the public
 // Internet's sites have a dot.
 func isLocal(name string) bool {
-	for _, suffix := range localNames {
-		if strings.HasSuffix(name, suffix) {
-			return true
-		}
-	}
-	return !strings.Contains(name, ".")
+	return !strings.Contains(name, ".") || slices.ContainsFunc(localNames, func(suffix string) bool { return strings.HasSuffix(name, suffix) })
 }
