@@ -37,9 +37,9 @@ func (l Learned) IsValid() bool {
 		l.Window >= 0 && l.Window <= longest && l.Silence >= 0 && l.Silence <= longest
 }
 
-// Counts reports whether a run begins at the learned rate: the caller gives no rate (0), or a lower one was refused.
+// Counts reports whether a run begins at the learned rate: the caller gives no rate (0), or a lower one has caused a block.
 func (l Learned) Counts(rate float64) bool {
-	return l.Rate > 0 && (rate == 0 || l.Refused > 0 && l.Refused < rate)
+	return l.Rate > 0 && (rate == 0 || l.Silence > 0 && l.Refused > 0 && l.Refused < rate)
 }
 
 // Learned is what the run has learned so far. The rate is 0 if the run has met no limit.
@@ -53,7 +53,7 @@ func (c *Controller) Learned() Learned {
 	}
 	l := Learned{Rate: p.served, Refused: p.refused, Silence: silence}
 	switch {
-	case l.Rate == 0 && l.Refused > 0: // no rate was kept for long
+	case l.Rate == 0 && l.Refused > 0 && p.lost > 0: // a block, and no rate was kept for long since
 		l.Rate = min(p.rate, l.Refused*yielded)
 	case l.Rate == 0:
 		l.Rate = c.options.Learned.Rate

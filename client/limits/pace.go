@@ -246,7 +246,10 @@ func (p *pace) restore(now time.Time, rate, refused float64) {
 // resume starts at a low rate after a doubt. Before the first answer of the run, only what an earlier run has learned counts.
 func (p *pace) resume(now time.Time, answered bool) {
 	if !answered {
-		p.remember()
+		p.served, p.refused = 0, 0
+		if p.learned.Silence > 0 {
+			p.remember()
+		}
 	}
 	if !math.IsInf(p.rate, 1) {
 		switch {
