@@ -6,6 +6,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client/embedded/learn"
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -21,7 +22,7 @@ func (o *Options) settings() record.Settings {
 		settings.Join = cmp.Or(o.Input.Join, reader.DefaultJoin)
 	}
 	for _, path := range o.Input.Paths {
-		settings.InputPaths = append(settings.InputPaths, record.SeenFrom(o.Output.Path, path)) // does not depend on the working folder
+		settings.InputPaths = append(settings.InputPaths, runfiles.SeenFrom(o.Output.Path, path)) // does not depend on the working folder
 	}
 	if o.Input.Records != nil {
 		settings.Inputs, settings.InputPaths = []string{reader.InMemory}, []string{reader.InMemory}
@@ -36,6 +37,17 @@ func (o *Options) settings() record.Settings {
 		settings.PartRows = o.Output.PartRows
 	}
 	return settings
+}
+
+// readingOf says how options read inputs.
+func readingOf(o reader.Options) record.Reading {
+	return record.Reading{Format: o.Format, Sheet: o.Sheet, Dialect: o.Dialect.String(), Encoding: o.Encoding}
+}
+
+// readAs gives options that read inputs as a run has read them.
+func readAs(r record.Reading) reader.Options {
+	dialect, _ := reader.ParseDialect(r.Dialect) // which is the text of a dialect
+	return reader.Options{Format: r.Format, Sheet: r.Sheet, Dialect: dialect, Encoding: r.Encoding}
 }
 
 // describeModel says what the account has of a model.
@@ -61,7 +73,7 @@ func (o *Options) inputsOf(input *reader.Reader) []record.Input {
 			inputs[i].Guessed = file.Inputs[0]
 		}
 		if o.Input.Records == nil {
-			inputs[i].Path = record.SeenFrom(o.Output.Path, file.Name)
+			inputs[i].Path = runfiles.SeenFrom(o.Output.Path, file.Name)
 		}
 	}
 	return inputs

@@ -9,6 +9,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/expect"
 	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 )
 
 // claimed is a run whose output is its own: no other run may replace it.
@@ -35,7 +36,7 @@ func (o *opened) claim(ctx context.Context) (_ *claimed, err error) {
 	}
 	last, isSame := o.follow(ctx, c.account)
 	if isSame { // the rows follow the present input; answers are stored by input, so none of them is wrong
-		c.account.Changed = last.ChangedInputs(o.options.Output.Path)
+		c.account.Changed = runfiles.ChangedInputs(last, o.options.Output.Path)
 		for _, name := range c.account.Changed {
 			o.options.Log.Warn("the input has changed before its end since the last run: the output follows the present input", "file", name)
 		}
@@ -53,7 +54,7 @@ func (o *opened) claim(ctx context.Context) (_ *claimed, err error) {
 		}
 	}
 	if o.options.Shard != (record.Shard{}) {
-		if err := record.JoinShards(ctx, o.options.folderOfShards(), o.options.Shard, c.account); err != nil {
+		if err := runfiles.JoinShards(ctx, o.options.folderOfShards(), o.options.Shard, c.account); err != nil {
 			return nil, err
 		}
 	}
@@ -86,8 +87,8 @@ func (c *claimed) close() error {
 // newAccount is the account of a run that starts now.
 func (o *opened) newAccount() *record.Account {
 	account := record.NewAccount(o.options.Program, o.options.Service.Name, o.options.settings())
-	account.StatusFile = record.StatusPath(o.options.Output.Path)
-	account.Price, account.Reading = o.options.Price, record.ReadingOf(o.options.Input)
+	account.StatusFile = runfiles.StatusPath(o.options.Output.Path)
+	account.Price, account.Reading = o.options.Price, readingOf(o.options.Input)
 	for _, m := range o.options.AllModels() {
 		account.Models = append(account.Models, describeModel(m))
 	}
@@ -98,13 +99,13 @@ func (o *opened) newAccount() *record.Account {
 // nil if there is none, and whether it is that of the same run.
 func (o *opened) follow(ctx context.Context, account *record.Account) (last *record.Account, isSame bool) {
 	output := o.options.Output.Path
-	last, err := record.ReadAccount(ctx, record.AccountPath(output))
+	last, err := runfiles.ReadAccount(ctx, runfiles.AccountPath(output))
 	if err != nil {
 		o.options.Log.Warn("the account does not count the earlier runs", "reason", err)
 	}
 	isSame = account.Follow(last)
-	if journal := record.JournalPath(output); journal != "" {
-		starts, err := record.ReadStarts(journal, account.RunID())
+	if journal := runfiles.JournalPath(output); journal != "" {
+		starts, err := runfiles.ReadStarts(journal, account.RunID())
 		if err != nil {
 			o.options.Log.Warn("the account does not count the starts that were killed", "reason", err)
 		}

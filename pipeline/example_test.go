@@ -13,6 +13,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -45,7 +46,7 @@ func Example() {
 		panic(err)
 	}
 	fmt.Printf("%s: %d records, %d without an answer\n", account.Ending, account.Counts.Settled(), account.Counts.Unanswered())
-	fmt.Println(filepath.Base(account.Outputs[0].Name), "and", filepath.Base(record.AccountPath(output)))
+	fmt.Println(filepath.Base(account.Outputs[0].Path), "and", filepath.Base(runfiles.AccountPath(output)))
 	// Output:
 	// complete: 2 records, 0 without an answer
 	// categories.csv and categories.csv.run.json

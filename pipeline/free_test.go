@@ -25,6 +25,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/internal/output"
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/pipeline/verify"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -363,7 +364,7 @@ func TestVerifyFree(t *testing.T) {
 	if _, err := runSession(t, o); err != nil {
 		t.Fatal(err)
 	}
-	path := record.AccountPath(o.Output.Path)
+	path := runfiles.AccountPath(o.Output.Path)
 	for name, tt := range map[string]struct {
 		change func(*record.Account)
 		what   string // of the first finding; "" for none
@@ -379,7 +380,7 @@ func TestVerifyFree(t *testing.T) {
 		"a run without a model": {func(a *record.Account) { a.Free, a.Settings.Free = nil, "" }, "columns"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			account, err := record.ReadAccount(t.Context(), path)
+			account, err := runfiles.ReadAccount(t.Context(), path)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -387,7 +388,7 @@ func TestVerifyFree(t *testing.T) {
 			free := *account.Free
 			changed.Free = &free
 			tt.change(&changed)
-			if err := changed.Write(t.Context(), path); err != nil {
+			if err := runfiles.Write(t.Context(), path, &changed); err != nil {
 				t.Fatal(err)
 			}
 			run := pipeline.Options{Free: o.Free}
@@ -401,7 +402,7 @@ func TestVerifyFree(t *testing.T) {
 			if report.Balanced != (tt.what == "") || tt.what != "" && report.Findings[0].What != tt.what {
 				t.Errorf("got %v, want %s", report.Findings, tt.what)
 			}
-			if err := account.Write(t.Context(), path); err != nil {
+			if err := runfiles.Write(t.Context(), path, account); err != nil {
 				t.Fatal(err)
 			}
 		})

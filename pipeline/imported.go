@@ -15,7 +15,6 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/normalize"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -42,7 +41,7 @@ type Table struct {
 // KindOf is the kind whose lists usually name the input column so, such as website for url; "" if no kind does.
 func KindOf(column string) client.Kind {
 	for _, kind := range []client.Kind{client.Website, client.Product} {
-		for _, name := range record.InputColumns(kind) {
+		for _, name := range inputColumns(kind) {
 			if strings.EqualFold(name, strings.NewReplacer(" ", "_", "-", "_").Replace(column)) {
 				return kind
 			}

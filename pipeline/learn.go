@@ -57,7 +57,7 @@ func Learn(ctx context.Context, o Learning) (Learned, error) {
 	}
 	var learned Learned
 	learner := learn.NewLearner(o.Kind, o.Taxonomy)
-	readFeatures := &featureReader{features: o.Features, normalizer: requested.Normalizer(), read: make(map[client.Request]learn.Features)}
+	readFeatures := &featureReader{features: o.Features, normalizer: flow.Normalizer(requested), read: make(map[client.Request]learn.Features)}
 	options := flow.Options{
 		Kind: o.Kind, Classifications: []flow.Classification{{Name: o.Taxonomy.Name}}, Conduct: flow.Conduct{Retry: client.DefaultRetryPolicy()},
 		Requested: requested,

@@ -172,7 +172,7 @@ func (o *opened) stages(settings record.Settings) flow.Options {
 	s.WaitForQuota = o.options.Limits.WaitForQuota
 	s.KeepGoing = o.options.KeepGoing || !o.options.Service.Hosted
 	s.Offline = o.isOffline()
-	s.Schema = settings.Schema()
+	s.Schema = output.Schema(settings)
 	s.Typed = o.options.Output.Content() == writer.Parquet
 	return s
 }

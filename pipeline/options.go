@@ -42,7 +42,7 @@ type Options struct {
 	MaxCost money.Amount   // of all starts of the run, by Price; each attempt counts; 0 for no bound
 	Limits  limits.Options // MaxRequests are those of all starts of the run; Made, Learned and CanAsk are set by the session
 
-	// Candidates default to record.InputColumns; ExtraColumns are set by the session. Input.Records are read once, as standard
+	// Candidates default to the usual names of Kind; ExtraColumns are set by the session. Input.Records are read once, as standard
 	// input is, so they cannot have a Store.RefreshBudget. A session that is started again needs the same records.
 	Input reader.Options
 
@@ -253,12 +253,12 @@ func (o Options) withDefaults() Options {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if len(o.Input.Candidates) == 0 {
-		o.Input.Candidates = record.InputColumns(o.Kind)
+		o.Input.Candidates = inputColumns(o.Kind)
 	}
 	if o.Kind == client.Website {
 		o.Input.Comment = "#" // a title may begin so
 	}
-	o.Input.Missing = o.Normalizer().IsMissing
+	o.Input.Missing = flow.Normalizer(o.Requested).IsMissing
 	o.Input.ExtraColumns, o.Input.NamedOnly, o.Input.Log = record.Settings{Carry: o.Output.Carry}.NamedColumns(), o.Output.Carry != "all", o.Log
 	if !o.Service.Hosted {
 		o.Service.Name += fingerprints(o.Classifications, o.Taxonomies, o.Models)
@@ -276,6 +276,17 @@ func (o Options) withDefaults() Options {
 		o.Limits.InFlight = flow.DefaultInFlight
 	}
 	return o
+}
+
+// inputColumns are the names that the input column may have if the user does not name it.
+func inputColumns(kind client.Kind) []string {
+	switch kind {
+	case client.Website:
+		return []string{"url", "website", "domain", "host", "homepage", "website_url", "domain_name", "site_url", "hostname", "origin", "top_pages", "address"}
+	case client.Product:
+		return []string{"title", "product_title", "product", "name", "query", "product_name", "item_name", "g:title", "lineitem_name"}
+	}
+	return nil
 }
 
 // requests are the options that decide which requests a run makes.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline/places"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 )
@@ -34,9 +34,9 @@ func (o *Options) files() (list []places.Place) {
 	}
 	if output := o.Output.Path; output != "" && output != "-" {
 		add("the output", output)
-		add("the account", record.AccountPath(output))
-		add("the journal", record.JournalPath(output))
-		add("the status", record.StatusPath(output))
+		add("the account", runfiles.AccountPath(output))
+		add("the journal", runfiles.JournalPath(output))
+		add("the status", runfiles.StatusPath(output))
 		add("the copy of standard input", o.spoolPath())
 	}
 	for _, path := range o.storeFiles() {
@@ -86,7 +86,7 @@ func (o *Options) targets() places.Targets {
 	case o.Output.Path == "-":
 		t.Opened = places.RegularFile("standard output", o.Output.Stdout)
 	case o.Output.Path != "":
-		t.Files = append(t.Files, storage.Local(o.Output.Path), record.AccountPath(o.Output.Path), record.JournalPath(o.Output.Path), record.StatusPath(o.Output.Path))
+		t.Files = append(t.Files, storage.Local(o.Output.Path), runfiles.AccountPath(o.Output.Path), runfiles.JournalPath(o.Output.Path), runfiles.StatusPath(o.Output.Path))
 	}
 	if o.Output.Path != "" && o.Output.IsFolder() && !storage.IsURL(o.Output.Path) {
 		t.Folders = append(t.Folders, o.Output.Path)

@@ -7,7 +7,9 @@ import (
 	"math"
 	"time"
 
+	"github.com/bulkcat/bulkcat/pipeline/internal/output"
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
 	"github.com/bulkcat/bulkcat/writer/disk"
@@ -21,7 +23,7 @@ func (c *claimed) publish(out context.Context, done results, err error) (*record
 	if done.carried != nil {
 		account.Carried = done.carried
 	}
-	account.Finish(EndingOf(err), err, c.counters.Snapshot(), done.published)
+	account.Finish(EndingOf(err), err, c.counters.Snapshot(), output.Entries(done.published))
 	status := c.end(&account, done, err)
 	if !isReplaced(err) { // else the account there is that of the output
 		if unpublished := givenUp(out, c.write(out, &account)); unpublished != nil {
@@ -42,10 +44,10 @@ func (c *claimed) write(out context.Context, account *record.Account) error {
 	}
 	path := c.options.Output.Path
 	var err error
-	if account.Timeline, err = record.Timeline(record.JournalPath(path), account); err != nil {
+	if account.Timeline, err = runfiles.Timeline(runfiles.JournalPath(path), account); err != nil {
 		c.options.Log.Warn("the account has no time line of this start", "reason", err)
 	}
-	err = account.Write(out, record.AccountPath(path))
+	err = runfiles.Write(out, runfiles.AccountPath(path), account)
 	if err == nil {
 		c.lock.DropClaim()
 	}

@@ -86,7 +86,7 @@ func (o Options) of(r Rewriting) Options {
 	o.Limit = cmp.Or(s.Limit, limit)
 	o.Shard, _ = record.ParseShard(s.Shard) // "" is none
 	paths, stdin := o.Input.Paths, o.Input.Stdin
-	o.Input = r.Account.Reading.Options()
+	o.Input = readAs(r.Account.Reading)
 	o.Input.Paths, o.Input.Stdin, o.Input.Columns, o.Input.Join = paths, stdin, s.Columns, s.Join
 	o.Output = OutputOptions{Path: r.Output, Format: writer.Format(s.OutputFormat), Carry: s.Carry, Form: s.Form}
 	o.Free.Precision, o.Free.Audit = s.Precision, s.Audit

@@ -13,6 +13,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/expect"
 	"github.com/bulkcat/bulkcat/pipeline/internal/cascade"
 	"github.com/bulkcat/bulkcat/pipeline/internal/flow"
+	"github.com/bulkcat/bulkcat/pipeline/internal/output"
 	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
@@ -130,7 +131,7 @@ func (r *running) pass(ctx context.Context, kept int) (done results, err error) 
 				return done, err
 			}
 		}
-		if parts.Sink, err = o.Output.Open(r.out, stages.Schema, account.Settings.Metadata(), stages.Folder, done.check.function(ctx)); err != nil {
+		if parts.Sink, err = o.Output.Open(r.out, stages.Schema, output.Metadata(account.Settings), stages.Folder, done.check.function(ctx)); err != nil {
 			return done, err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/money"
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 )
 
@@ -119,7 +120,7 @@ func (s *Session) ask(ctx, out context.Context, claimed *claimed) (results, erro
 }
 
 // AccountPath is the path of the run's account; "" if the run leaves none.
-func (s *Session) AccountPath() string { return record.AccountPath(s.opened.options.Output.Path) }
+func (s *Session) AccountPath() string { return runfiles.AccountPath(s.opened.options.Output.Path) }
 
 // SpoolPath is the file that keeps standard input; "" if there is none.
 func (s *Session) SpoolPath() string {

@@ -16,6 +16,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -207,7 +208,7 @@ func TestRunGoesOnWithoutJournalAndStatus(t *testing.T) {
 	o := products(t, new(counting))
 	o.Log = slog.New(slog.NewTextHandler(&log, nil))
 	output := o.Output.Path
-	for _, path := range []string{record.StatusPath(output), record.JournalPath(output)} {
+	for _, path := range []string{runfiles.StatusPath(output), runfiles.JournalPath(output)} {
 		if err := os.MkdirAll(path, 0o777); err != nil {
 			t.Fatal(err)
 		}
@@ -219,7 +220,7 @@ func TestRunGoesOnWithoutJournalAndStatus(t *testing.T) {
 	if n := strings.Count(log.String(), "the run goes on without it"); n != 2 {
 		t.Errorf("%d warnings, want one for each file:\n%s", n, &log)
 	}
-	if entries, err := filepath.Glob(filepath.Join(filepath.Dir(record.StatusPath(output)), "*")); err != nil || len(entries) != 2 { // the two
+	if entries, err := filepath.Glob(filepath.Join(filepath.Dir(runfiles.StatusPath(output)), "*")); err != nil || len(entries) != 2 { // the two
 		t.Errorf("left behind: %v, %v", entries, err)
 	}
 }

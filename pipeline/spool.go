@@ -10,7 +10,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/pipeline/internal/stdin"
 	"github.com/bulkcat/bulkcat/pipeline/places"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
@@ -26,7 +26,7 @@ func (o *Options) spoolPath() string {
 	if o.noSpool || o.Output.Path == "-" || !o.readsStdin() || isRegular(o.Input.Stdin) {
 		return ""
 	}
-	return record.StdinPath(o.Output.Path)
+	return runfiles.StdinPath(o.Output.Path)
 }
 
 // isRegular reports whether standard input is a file that the shell has opened.
@@ -58,7 +58,7 @@ func checkSpool(ctx context.Context, path string, out OutputOptions, lock *disk.
 	if err != nil {
 		return err
 	}
-	last, err := record.ReadAccount(ctx, record.AccountPath(out.Path))
+	last, err := runfiles.ReadAccount(ctx, runfiles.AccountPath(out.Path))
 	if err == nil && last != nil && slices.Contains(last.Settings.Inputs, "-") {
 		return nil
 	}
@@ -86,7 +86,7 @@ func removeReadSpool(o *Options) error {
 	if o.Offline || o.Limit > 0 || o.Sample > 0 || o.Output.Path == "-" || !o.readsStdin() || !isRegular(o.Input.Stdin) {
 		return nil
 	}
-	path := record.StdinPath(o.Output.Path)
+	path := runfiles.StdinPath(o.Output.Path)
 	read, err := o.Input.Stdin.(*os.File).Stat()
 	if err != nil {
 		return nil

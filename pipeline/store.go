@@ -7,6 +7,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 )
 
 // openStore gives nil where there is nothing to store.
@@ -61,7 +62,7 @@ func (o *Options) stored() (stored answers.Options, err error) {
 	stored = answers.Options{Path: o.Store.Path, Source: o.Service.Name, MaxAge: o.Store.MaxAge, RetryRejected: o.Store.RetryRejected}
 	switch {
 	case o.isShard():
-		stored.Path, stored.Exclusive = o.Shard.Store(o.Store.Path, o.Output.Path), true
+		stored.Path, stored.Exclusive = runfiles.ShardStore(o.Shard, o.Store.Path, o.Output.Path), true
 	case o.usesUserFile():
 		if stored.Path, err = answers.UserFile(); err != nil && !o.Service.Hosted { // the answers can be made again
 			return answers.Options{}, nil

@@ -18,6 +18,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -210,7 +211,7 @@ func TestTimeLeftOfAResumedRun(t *testing.T) {
 
 func readStatus(t *testing.T, output string) (s record.Status) {
 	t.Helper()
-	text, err := os.ReadFile(record.StatusPath(output))
+	text, err := os.ReadFile(runfiles.StatusPath(output))
 	if err == nil {
 		err = json.Unmarshal(text, &s)
 	}
@@ -223,7 +224,7 @@ func readStatus(t *testing.T, output string) (s record.Status) {
 // checkStates wants the time line of two starts to have the outage.
 func checkStates(t *testing.T, output string, outage time.Time, lasted time.Duration) {
 	t.Helper()
-	account, err := record.ReadAccount(t.Context(), record.AccountPath(output))
+	account, err := runfiles.ReadAccount(t.Context(), runfiles.AccountPath(output))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/client/money"
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
@@ -39,7 +40,7 @@ func TestAccountAfterKills(t *testing.T) {
 		return start(t, bulkcatCommand(t, dir, url, "product", "in.txt", "-o", "out.csv", "--rate", fmt.Sprint(rate, "/s"), "--workers", fmt.Sprint(workers), "--price", "0.0015"))
 	}
 	random, arrived := rand.New(rand.NewPCG(1, 2)), []int{0}
-	status := record.StatusPath(filepath.Join(dir, "out.csv"))
+	status := runfiles.StatusPath(filepath.Join(dir, "out.csv"))
 	for kill := range *journalKills {
 		p := run(rate)
 		for before := arrived[len(arrived)-1]; len(service.Audit().Arrivals) == before || !exists(status); {
@@ -54,7 +55,7 @@ func TestAccountAfterKills(t *testing.T) {
 		arrived = append(arrived, len(service.Audit().Arrivals))
 	}
 	wantStatus(t, run(20*rate), exitComplete)
-	account, err := record.ReadAccount(t.Context(), filepath.Join(dir, "out.csv.run.json"))
+	account, err := runfiles.ReadAccount(t.Context(), filepath.Join(dir, "out.csv.run.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/expect"
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 )
 
 func main() {
@@ -53,7 +54,7 @@ const memoryOfShard = 4 << 20
 
 // boundMemoryOf raises the memory limit if the output is a folder of shards, which are read at the same time.
 func boundMemoryOf(ctx context.Context, output string) {
-	shards, err := record.ReadShards(ctx, output) // the command gives the error
+	shards, err := runfiles.ReadShards(ctx, output) // the command gives the error
 	if err == nil && shards != nil {
 		limitMemory(memoryLimit + int64(shards.Count)*memoryOfShard)
 	}

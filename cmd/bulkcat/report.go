@@ -15,6 +15,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/report"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
@@ -100,7 +101,7 @@ func notOver(path, output string, parts []readback.Part) error {
 	if path == "-" {
 		return nil
 	}
-	for _, other := range []string{output, record.AccountPath(output), record.JournalPath(output), record.StatusPath(output)} {
+	for _, other := range []string{output, runfiles.AccountPath(output), runfiles.JournalPath(output), runfiles.StatusPath(output)} {
 		parts = append(parts, readback.Part{Path: other})
 	}
 	info, err := os.Stat(path)

@@ -19,7 +19,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/clienttest"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
@@ -79,7 +79,7 @@ func TestRunsShareAStore(t *testing.T) {
 		t.Errorf("%d requests were made", asked)
 	}
 	for _, name := range []string{"first.csv", "second.csv"} {
-		account, err := record.ReadAccount(t.Context(), filepath.Join(f.dir, name+".run.json"))
+		account, err := runfiles.ReadAccount(t.Context(), filepath.Join(f.dir, name+".run.json"))
 		if err != nil || account.Store != filepath.Join(f.dir, store) {
 			t.Errorf("the account of %s: %+v, %v", name, account, err)
 		}

@@ -6,10 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
+	"github.com/bulkcat/bulkcat/pipeline/internal/output"
 	"github.com/bulkcat/bulkcat/pipeline/places"
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/pipeline/verify"
 	"github.com/bulkcat/bulkcat/writer"
@@ -28,7 +31,7 @@ type Options struct {
 type NoShardsError struct{ Folder string }
 
 func (e *NoShardsError) Error() string {
-	return fmt.Sprintf("%s has no shards: %s is missing", e.Folder, record.ShardsPath(e.Folder))
+	return fmt.Sprintf("%s has no shards: %s is missing", e.Folder, runfiles.ShardsPath(e.Folder))
 }
 
 // Run verifies the shards of a folder: see verify.Options.Unfinished. If the report is balanced, Run publishes Output with its
@@ -38,7 +41,7 @@ func (e *NoShardsError) Error() string {
 // reading and writing files.
 func Run(ctx context.Context, o Options) (report verify.Report, err error) {
 	o.Folder = disk.Clean(o.Folder)
-	shards, err := record.ReadShards(ctx, o.Folder)
+	shards, err := runfiles.ReadShards(ctx, o.Folder)
 	if err != nil {
 		return report, err
 	}
@@ -62,7 +65,7 @@ type finishing struct {
 
 // lock locks the shards and the output against other processes of this machine.
 func (f *finishing) lock(ctx context.Context) error {
-	paths := f.shards.Folders(f.Folder)
+	paths := runfiles.Folders(f.shards, f.Folder)
 	if f.Output != "" {
 		if err := f.checkOutput(ctx); err != nil {
 			return err
@@ -135,7 +138,7 @@ func (f *finishing) run(ctx context.Context) (report verify.Report, err error) {
 	if report, err = verify.Run(ctx, verify.Options{Output: f.Folder, Unfinished: true}); err != nil {
 		return report, err
 	}
-	success := record.SuccessPath(f.Folder)
+	success := runfiles.SuccessPath(f.Folder)
 	if !report.Balanced {
 		return report, storage.Remove(ctx, success)
 	}
@@ -145,7 +148,7 @@ func (f *finishing) run(ctx context.Context) (report verify.Report, err error) {
 	if !storage.IsURL(f.Folder) {
 		// A shard that was killed while it started may have left a draft. Other shards cannot remove it: to them it may be in
 		// use.
-		_, shards := disk.Split(record.ShardsPath(f.Folder))
+		_, shards := disk.Split(runfiles.ShardsPath(f.Folder))
 		disk.Local{}.RemoveDrafts(ctx, f.Folder, func(name string) bool { return name == shards })
 	}
 	return report, storage.Publish(ctx, success, nil)
@@ -160,16 +163,20 @@ func (f *finishing) publish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	accounts, err := f.shards.Accounts(ctx, f.Folder)
+	accounts, err := runfiles.Accounts(ctx, f.shards, f.Folder)
 	if err != nil {
 		return err
 	}
-	schema := f.shards.Settings.Schema() // the schema of a run over the whole input
+	schema := output.Schema(f.shards.Settings) // the schema of a run over the whole input
 	for _, c := range accounts[0].Carried {
-		schema.Carry, schema.CarryTypes = append(schema.Carry, c.Name), append(schema.CarryTypes, c.Type)
+		var typ writer.ValueType
+		if err := typ.UnmarshalText([]byte(c.Type)); err != nil {
+			return err
+		}
+		schema.Carry, schema.CarryTypes = append(schema.Carry, c.Name), append(schema.CarryTypes, typ)
 	}
 	sink, err := writer.Open(ctx, writer.Options{
-		Storage: storage.Of(ctx, f.Output), Path: f.Output, Format: format, Schema: schema, Metadata: f.shards.Settings.Metadata(),
+		Storage: storage.Of(ctx, f.Output), Path: f.Output, Format: format, Schema: schema, Metadata: output.Metadata(f.shards.Settings),
 	})
 	if err != nil {
 		return err
@@ -181,5 +188,21 @@ func (f *finishing) publish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return f.shards.WriteAccount(ctx, f.Folder, accounts, f.Output, format, published)
+	account := f.shards.Merged(accounts, f.settings(format), output.Entries(published))
+	return runfiles.Write(ctx, runfiles.AccountPath(f.Output), account)
+}
+
+// settings are those of a run over the whole input that writes the output in a format.
+func (f *finishing) settings(format writer.Format) record.Settings {
+	settings := f.shards.Settings
+	settings.Output, settings.OutputFormat, settings.PartRows = f.Output, string(format), 0
+	settings.EscapeFormulas = settings.EscapeFormulas && format.Delimited() // as a run that writes the file has it
+	settings.InputPaths = make([]string, len(f.shards.Settings.InputPaths))
+	for i, path := range f.shards.Settings.InputPaths {
+		if runfiles.IsFile(path) && !filepath.IsAbs(path) {
+			path = filepath.Join(f.Folder, path)
+		}
+		settings.InputPaths[i] = runfiles.SeenFrom(f.Output, path)
+	}
+	return settings
 }

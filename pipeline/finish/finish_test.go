@@ -19,6 +19,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest"
 	"github.com/bulkcat/bulkcat/pipeline/verify"
@@ -139,7 +140,7 @@ func (s *sharded) finish(output string) (verify.Report, error) {
 // finished reports whether the folder has the file that says so.
 func (s *sharded) finished() bool {
 	s.t.Helper()
-	found, err := storage.Exists(s.t.Context(), record.SuccessPath(s.folder))
+	found, err := storage.Exists(s.t.Context(), runfiles.SuccessPath(s.folder))
 	s.check(err)
 	return found
 }
@@ -157,7 +158,7 @@ func TestMerge(t *testing.T) {
 			if !bytes.Equal(s.read(merged), s.read(s.beside("whole.csv"))) {
 				s.t.Errorf("%s: the rows are not those of a run over the whole input", merged)
 			}
-			account, err := record.ReadAccount(s.t.Context(), record.AccountPath(merged))
+			account, err := runfiles.ReadAccount(s.t.Context(), runfiles.AccountPath(merged))
 			if err != nil || account == nil || account.Ending != record.Complete || account.Counts.Written != 40 {
 				s.t.Errorf("%s: the account is %+v, %v", merged, account, err)
 			}
@@ -240,7 +241,7 @@ func TestShardOnTwoMachines(t *testing.T) {
 	s := newSharded(t, inObjects(t))
 	s.runAll()
 	shard, _ := disk.Split(s.part(2))
-	account := record.AccountPath(shard + "/")
+	account := runfiles.AccountPath(shard + "/")
 	theirs, rows := s.read(account), s.read(s.part(2))
 	for _, path := range []string{account, s.part(2), disk.Join(shard, "_manifest.json")} {
 		s.check(storage.Remove(s.t.Context(), path))
@@ -318,7 +319,7 @@ func TestManifestsAreChecked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			everywhere(t, func(s *sharded) {
 				s.runAll()
-				s.check(damage(s, record.ManifestPath(disk.Join(s.folder, record.Shard{Number: 2, Count: shards}.Folder()))))
+				s.check(damage(s, runfiles.ManifestPath(disk.Join(s.folder, record.Shard{Number: 2, Count: shards}.Folder()))))
 				report, err := s.finish("")
 				s.check(err)
 				if report.Balanced || s.finished() || len(report.Findings) != 1 || report.Findings[0].What != "manifest" {

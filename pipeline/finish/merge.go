@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/bulkcat/bulkcat/pipeline/readback"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -31,7 +32,7 @@ func (f *finishing) merge(ctx context.Context, sink writer.Sink) error {
 		}
 		return err
 	}
-	for _, folder := range f.shards.Folders(f.Folder) {
+	for _, folder := range runfiles.Folders(f.shards, f.Folder) {
 		parts, err := readback.List(ctx, folder, "")
 		if err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
 	"github.com/bulkcat/bulkcat/writer/disk"
@@ -50,7 +51,7 @@ func (e *MissingPartError) Error() string {
 // with another extension. The account, or the folder itself, also says whether text is escaped. The account is nil if it
 // is missing. If only the files are missing, the account is returned with an error that is fs.ErrNotExist.
 func Find(ctx context.Context, output string) ([]Part, *record.Account, error) {
-	account, err := record.ReadAccount(ctx, record.AccountPath(output))
+	account, err := runfiles.ReadAccount(ctx, runfiles.AccountPath(output))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -72,7 +73,7 @@ func Find(ctx context.Context, output string) ([]Part, *record.Account, error) {
 func markEscaped(ctx context.Context, output string, parts []Part, account *record.Account) (err error) {
 	var settings *record.Settings
 	if len(parts) > 0 && parts[0].Number > 0 {
-		if settings, err = record.FolderSettings(ctx, output); err != nil {
+		if settings, err = runfiles.FolderSettings(ctx, output); err != nil {
 			return err
 		}
 	}
@@ -148,10 +149,10 @@ func ListFolder(ctx context.Context, path string) (Folder, error) {
 
 // missing gives the parts in the manifest of a folder that are not among its names. A damaged manifest has none.
 func missing(ctx context.Context, folder string, names []string) (paths []string, err error) {
-	if !slices.Contains(names, filepath.Base(record.ManifestPath(folder))) {
+	if !slices.Contains(names, filepath.Base(runfiles.ManifestPath(folder))) {
 		return nil, nil
 	}
-	m, err := record.ReadManifest(ctx, disk.Clean(folder))
+	m, err := runfiles.ReadManifest(ctx, disk.Clean(folder))
 	if _, damaged := errors.AsType[*record.DamagedError](err); damaged || errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -159,7 +160,7 @@ func missing(ctx context.Context, folder string, names []string) (paths []string
 		return nil, err
 	}
 	for _, part := range m.Parts {
-		if name := filepath.Base(part.Name); !slices.Contains(names, name) {
+		if name := filepath.Base(part.Path); !slices.Contains(names, name) {
 			paths = append(paths, disk.Join(folder, name))
 		}
 	}

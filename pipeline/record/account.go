@@ -1,21 +1,11 @@
 package record
 
 import (
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/money"
-	"github.com/bulkcat/bulkcat/pipeline/storage"
-	"github.com/bulkcat/bulkcat/writer"
-	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
 // Account is the report of a run: its inputs, counts and outputs. The file of an account is beside the output,
@@ -96,11 +86,20 @@ type Input struct {
 	Comments int64  `json:"comments,omitempty"`       // lines that are no inputs
 }
 
-// Output is a file that was published.
+// Reading says how a run has read its inputs, as far as the user has said so: the options of package reader. The zero value
+// is the default.
+type Reading struct {
+	Format   string `json:"format,omitempty"`
+	Sheet    string `json:"sheet,omitempty"`
+	Dialect  string `json:"dialect,omitempty"`
+	Encoding string `json:"encoding,omitempty"`
+}
+
+// Output is a file that was published: a writer.File.
 type Output struct {
-	Name        string `json:"name"`
+	Path        string `json:"name"`
 	Bytes       int64  `json:"bytes"`
-	SHA256      string `json:"sha256"`
+	SHA256      string `json:"sha256"` // in hex
 	Rows        int64  `json:"rows"`
 	FirstRecord int64  `json:"first_record"`
 	LastRecord  int64  `json:"last_record"`
@@ -108,8 +107,8 @@ type Output struct {
 
 // Carried is a carried column in the output. In CSV the values are the text of the type.
 type Carried struct {
-	Name string           `json:"name"`
-	Type writer.ValueType `json:"type"`
+	Name string `json:"name"`
+	Type string `json:"type"` // the name of a writer.ValueType
 }
 
 const accountFormat = 1
@@ -123,7 +122,7 @@ func NewAccount(bulkcat, service string, settings Settings) *Account {
 }
 
 // Finish completes the account with the results of a run; err is nil if the run is complete.
-func (a *Account) Finish(ending Ending, err error, counts Snapshot, published writer.Published) {
+func (a *Account) Finish(ending Ending, err error, counts Snapshot, outputs []Output) {
 	a.Ended, a.Counts, a.Saved, a.Cost = time.Now().UTC(), counts, a.SavedBy(counts), a.CostOf(counts)
 	if seconds := a.Ended.Sub(a.Started).Seconds(); seconds > 0 {
 		a.Rates = Rates{perSecond(counts.SettledNow(), seconds), perSecond(counts.Requests, seconds)}
@@ -132,21 +131,11 @@ func (a *Account) Finish(ending Ending, err error, counts Snapshot, published wr
 	if err != nil {
 		a.Error = err.Error()
 	}
-	for _, f := range published.Files {
-		a.Outputs = append(a.Outputs, OutputOf(f))
-	}
+	a.Outputs = append(a.Outputs, outputs...)
 }
 
 // perSecond is rounded to tenths: finer digits change from run to run.
 func perSecond(n int64, seconds float64) float64 { return math.Round(float64(n)/seconds*10) / 10 }
-
-// OutputOf is the entry of a published file.
-func OutputOf(f writer.File) Output {
-	return Output{
-		Name: f.Path, Bytes: f.Bytes, SHA256: f.SHA256,
-		Rows: f.Rows, FirstRecord: f.FirstRecord, LastRecord: f.LastRecord,
-	}
-}
 
 // Follow adds the earlier starts of the same run, whose requests add up. It reports whether last was the
 // same run.
@@ -194,51 +183,5 @@ func (a *Account) ofOutput() Snapshot {
 	return Snapshot{}
 }
 
-// Write writes the account to path, in place of an earlier account. The error is a *disk.Error.
-func (a *Account) Write(ctx context.Context, path string) error { return write(ctx, path, a) }
-
-// ReadAccount reads an account. It gives nil and no error if there is no file, and an error if the file
-// cannot be read or is damaged.
-func ReadAccount(ctx context.Context, path string) (*Account, error) {
-	a := new(Account)
-	switch err := read(ctx, path, a); {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("read the account of the last run: %w", err)
-	}
-	return a, nil
-}
-
 func (a *Account) format() (known int, found *int) { return accountFormat, &a.Format }
 func (a *Account) checksum() *string               { return &a.Checksum }
-
-// ChangedInputs names the inputs of an account beside an output whose beginning is not what that run has read. A file that only
-// grew at its end has not changed. A file that cannot be read counts as unchanged: to open it gives
-// the error. So does an object, which is not read twice.
-func (a *Account) ChangedInputs(output string) []string {
-	var changed []string
-	for _, in := range a.Inputs {
-		if in.SHA256 == "" || in.Name == "-" || storage.IsURL(in.Name) {
-			continue
-		}
-		if sum, ok := digestOfStart(FromOutput(output, in.Path), in.Bytes); ok && sum != in.SHA256 {
-			changed = append(changed, in.Name)
-		}
-	}
-	return changed
-}
-
-// digestOfStart digests the first n bytes of a regular file, or all of a shorter one.
-func digestOfStart(path string, n int64) (sum string, ok bool) {
-	f, err := regular.Open(path)
-	if err != nil {
-		return "", false
-	}
-	defer f.Close() // only read from
-	hash := sha256.New()
-	if _, err := io.Copy(hash, io.LimitReader(f, n)); err != nil {
-		return "", false
-	}
-	return hex.EncodeToString(hash.Sum(nil)), true
-}

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/bulkcat/bulkcat/client/money"
-	"github.com/bulkcat/bulkcat/writer"
 )
 
 func TestCosts(t *testing.T) {
@@ -15,7 +14,7 @@ func TestCosts(t *testing.T) {
 	}
 	start := func(ending Ending, requests int64, price money.Price) EarlierRun {
 		a := &Account{Price: price}
-		a.Finish(ending, nil, counts(requests, 0, 0), writer.Published{})
+		a.Finish(ending, nil, counts(requests, 0, 0), nil)
 		return EarlierRun{Ending: ending, Counts: a.Counts, Cost: a.Cost}
 	}
 	killed := EarlierRun{Ending: Killed, Counts: counts(50, 10, 0)}

@@ -3,8 +3,7 @@ package record
 import (
 	"reflect"
 
-	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/form"
 )
 
 // The values of the tag CountOf.
@@ -65,21 +64,21 @@ type ByStatus[N any] struct {
 }
 
 // WithStatus returns the count of a status of writer.Statuses; nil for others.
-func (b *ByStatus[N]) WithStatus(status writer.Status) *N {
+func (b *ByStatus[N]) WithStatus(status form.Status) *N {
 	switch status {
-	case writer.StatusOK:
+	case "ok":
 		return &b.OK
-	case writer.StatusEmpty:
+	case "empty":
 		return &b.Empty
-	case writer.StatusRejected:
+	case "rejected":
 		return &b.Rejected
-	case writer.StatusFailed:
+	case "failed":
 		return &b.Failed
-	case writer.StatusInvalid:
+	case "invalid":
 		return &b.Invalid
-	case writer.StatusBlank:
+	case "blank":
 		return &b.Blank
-	case writer.StatusPending:
+	case "pending":
 		return &b.Pending
 	}
 	return nil
@@ -103,18 +102,18 @@ type Basis[N any] struct {
 	Model   N `json:"model,omitempty"`
 }
 
-// Of returns the count of a basis; nil for an unknown one.
-func (b *Basis[N]) Of(basis client.Basis) *N {
+// Of returns the count of a client.Basis; nil for an unknown one.
+func (b *Basis[N]) Of(basis string) *N {
 	switch basis {
-	case client.BasisService:
+	case "service":
 		return &b.Service
-	case client.BasisPage:
+	case "page":
 		return &b.Page
-	case client.BasisName:
+	case "name":
 		return &b.Name
-	case client.BasisTitle:
+	case "title":
 		return &b.Title
-	case client.BasisModel:
+	case "model":
 		return &b.Model
 	}
 	return nil
@@ -136,13 +135,13 @@ type Attempts map[string]int64
 
 // Reason is a class of errors for which records have no answer.
 type Reason struct {
-	Status  writer.Status `json:"status"`
-	Class   string        `json:"class"` // ClassRow, ClassInput, ClassOther, or the Label of a *client.Error
-	Text    string        `json:"reason"`
-	Example string        `json:"example,omitempty"` // the service's words about the first record
-	Records int64         `json:"records"`
-	File    string        `json:"file"` // of the first record
-	Line    int64         `json:"line"`
+	Status  form.Status `json:"status"`
+	Class   string      `json:"class"` // ClassRow, ClassInput, ClassOther, or the Label of a *client.Error
+	Text    string      `json:"reason"`
+	Example string      `json:"example,omitempty"` // the service's words about the first record
+	Records int64       `json:"records"`
+	File    string      `json:"file"` // of the first record
+	Line    int64       `json:"line"`
 
 	Option string `json:"-"` // the OptionName of the reader's error that may help; "" for none
 }

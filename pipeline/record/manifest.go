@@ -1,16 +1,10 @@
 package record
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io/fs"
-	"path/filepath"
 	"reflect"
 	"slices"
 
-	"github.com/bulkcat/bulkcat/writer"
-	"github.com/bulkcat/bulkcat/writer/disk"
+	"github.com/bulkcat/bulkcat/writer/form"
 )
 
 // Manifest says which parts of a folder are published, and of which records. A run that is started again
@@ -40,11 +34,8 @@ type PublishedPart struct {
 type Statuses struct{ ByStatus[int64] }
 
 // Sum adds all statuses.
-func (s Statuses) Sum() (n int64) {
-	for _, status := range writer.Statuses {
-		n += *s.WithStatus(status)
-	}
-	return n
+func (s Statuses) Sum() int64 {
+	return s.OK + s.Empty + s.Rejected + s.Failed + s.Invalid + s.Blank + s.Pending
 }
 
 // Outcomes is the number of records with an outcome of the service.
@@ -57,7 +48,7 @@ func (s Statuses) Settled(keeps func(Statuses) bool) bool {
 }
 
 // Add counts a record.
-func (s *Statuses) Add(status writer.Status) {
+func (s *Statuses) Add(status form.Status) {
 	if n := s.WithStatus(status); n != nil {
 		*n++
 	}
@@ -78,46 +69,6 @@ func NewManifest(account *Account) *Manifest {
 func (m *Manifest) format() (known int, found *int) { return manifestFormat, &m.Format }
 func (m *Manifest) checksum() *string               { return &m.Checksum }
 
-// ReadManifest reads the manifest of a folder. The errors are those of storage.ReadFile, and *DamagedError.
-func ReadManifest(ctx context.Context, folder string) (*Manifest, error) {
-	m := new(Manifest)
-	if err := read(ctx, ManifestPath(folder), m); err != nil {
-		return nil, fmt.Errorf("read the manifest: %w", err)
-	}
-	return m, nil
-}
-
-// Write writes the manifest to the folder, in place of the earlier manifest.
-func (m *Manifest) Write(ctx context.Context, folder string) error {
-	return write(ctx, ManifestPath(folder), m)
-}
-
-// CheckManifest says in a few words how the manifest of a folder differs from the one that the run has written; "" if it
-// does not. The account is that of the complete run. The error is that of reading the manifest.
-func (a *Account) CheckManifest(ctx context.Context, folder string) (problem string, err error) {
-	m, err := ReadManifest(ctx, folder)
-	if damaged, ok := errors.AsType[*DamagedError](err); ok {
-		return damaged.Describe("manifest"), nil
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return "is missing", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	if changes := a.Changes(m.Service, m.Settings); len(changes) > 0 {
-		return "is that of another run: " + changes[0].String(), nil
-	}
-	same := slices.EqualFunc(m.Parts, a.Outputs, func(p PublishedPart, o Output) bool {
-		p.Name, o.Name = filepath.Base(p.Name), filepath.Base(o.Name)
-		return p.Output == o
-	})
-	if !same {
-		return "has other parts than the account", nil
-	}
-	return "", nil
-}
-
 // LastRecords are the last records of the parts that are full: all but the last part of a run.
 func (m *Manifest) LastRecords() []int64 {
 	ends := slices.Clone(m.Ends)
@@ -127,24 +78,4 @@ func (m *Manifest) LastRecords() []int64 {
 		}
 	}
 	return ends
-}
-
-// FolderSettings are the settings with which the parts in a folder were written, also if the run has not ended; nil if
-// the folder does not say.
-func FolderSettings(ctx context.Context, folder string) (*Settings, error) {
-	shards, err := ReadShards(ctx, folder)
-	if err != nil {
-		return nil, err
-	}
-	if shards != nil {
-		return &shards.Settings, nil
-	}
-	m, err := ReadManifest(ctx, disk.Clean(folder))
-	if _, damaged := errors.AsType[*DamagedError](err); damaged || errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &m.Settings, nil
 }

@@ -2,20 +2,17 @@ package record
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-
-	"github.com/bulkcat/bulkcat/pipeline/storage"
 )
 
-// sealed is a file with the number of its format and a checksum of itself, so that a damaged figure does not get into
+// Sealed is a file with the number of its format and a checksum of itself, so that a damaged figure does not get into
 // the next file. All files but the journal and the status, which change while a run goes on, are sealed. The checksum is
 // that of the members that this version knows.
-type sealed interface {
+type Sealed interface {
 	format() (known int, found *int) // that this version writes, and the member
 	checksum() *string               // the member: SHA-256 of the other members, in hex
 }
@@ -49,19 +46,15 @@ func (e *formatError) Error() string {
 	return fmt.Sprintf("the file is of format %d, and this version of bulkcat reads format %d", e.found, e.known)
 }
 
-// read reads a file into f. The errors are those of storage.ReadFile and *DamagedError.
-func read(ctx context.Context, path string, f sealed) error {
-	text, err := storage.ReadFile(ctx, path)
-	if err != nil {
-		return err
-	}
+// Unseal reads the text of the file at path into f. The error is a *DamagedError.
+func Unseal(path string, text []byte, f Sealed) error {
 	if err := unseal(text, f); err != nil {
 		return &DamagedError{path, err}
 	}
 	return nil
 }
 
-func unseal(text []byte, f sealed) error {
+func unseal(text []byte, f Sealed) error {
 	if err := json.Unmarshal(text, f); err != nil {
 		return err
 	}
@@ -74,8 +67,8 @@ func unseal(text []byte, f sealed) error {
 	return nil
 }
 
-// seal returns the text of a file, with its checksum.
-func seal(path string, f sealed) ([]byte, error) {
+// Seal returns the text of a file for path, with its checksum.
+func Seal(path string, f Sealed) ([]byte, error) {
 	*f.checksum() = sum(f)
 	text, err := encode(f)
 	if err != nil {
@@ -84,26 +77,8 @@ func seal(path string, f sealed) ([]byte, error) {
 	return text, nil
 }
 
-// write writes a file in place of an earlier file. A reader sees the earlier or the new file.
-func write(ctx context.Context, path string, f sealed) error {
-	text, err := seal(path, f)
-	if err != nil {
-		return err
-	}
-	return storage.Publish(ctx, path, text)
-}
-
-// create writes a file unless there is one.
-func create(ctx context.Context, path string, f sealed) error {
-	text, err := seal(path, f)
-	if err == nil {
-		_, err = storage.CreateFile(ctx, path, text)
-	}
-	return err
-}
-
 // sum is the checksum of a file whose checksum is empty.
-func sum(f sealed) string {
+func sum(f Sealed) string {
 	found := *f.checksum()
 	defer func() { *f.checksum() = found }()
 	*f.checksum() = ""

@@ -3,17 +3,11 @@ package record
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/client/normalize"
-	"github.com/bulkcat/bulkcat/pipeline/storage"
-	"github.com/bulkcat/bulkcat/reader"
-	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/form"
 )
 
 // Settings decide the rows of a run. Two runs with equal settings, service and input are the same run.
@@ -28,7 +22,7 @@ type Settings struct {
 	Output         string   `json:"output"`
 	OutputFormat   string   `json:"output_format"`
 	Carry          string   `json:"carry"`
-	writer.Form             // its Shape is empty for writer.ShapeLong
+	form.Form               // its Shape is empty for writer.ShapeLong
 	PartRows       int64    `json:"part_rows,omitempty"`
 	Requested
 	Free      string  `json:"free,omitempty"`      // the source of the answers of a model; "" for none
@@ -58,20 +52,6 @@ func (r *Requested) Check(refuse func(wrong bool, member, message string, args .
 	refuse(r.Sample > mostSampled, "Sample", "%d must be at most %d: a sample is held in memory", r.Sample, mostSampled)
 }
 
-// Normalizer makes the requests of the run.
-func (r *Requested) Normalizer() normalize.Normalizer {
-	return normalize.Normalizer{Scheme: r.Scheme, AskPlaceholders: r.AskPlaceholders}
-}
-
-// Merges gives the steps that make one request of several: see Dedupes.
-func (r *Requested) Merges(kind client.Kind) []func(client.Request) client.Request {
-	dedupe := r.Dedupe
-	if kind == client.Website {
-		dedupe = cmp.Or(dedupe, DedupeSite)
-	}
-	return r.Normalizer().Coarser()[:max(0, slices.Index(Dedupes(), dedupe))]
-}
-
 // DedupeSite is the default of Requested.Dedupe: all spellings of a website are one request.
 const DedupeSite = "site"
 
@@ -89,17 +69,6 @@ func (s Settings) OfRequests() Settings {
 		Kind: s.Kind, Classification: s.Classification, Inputs: s.Inputs, InputPaths: s.InputPaths, Columns: s.Columns, Join: s.Join,
 		Requested: s.Requested, Free: s.Free, Precision: s.Precision, Audit: s.Audit,
 	}
-}
-
-// InputColumns are the names that the input column may have if the user does not name it.
-func InputColumns(kind client.Kind) []string {
-	switch kind {
-	case client.Website:
-		return []string{"url", "website", "domain", "host", "homepage", "website_url", "domain_name", "site_url", "hostname", "origin", "top_pages", "address"}
-	case client.Product:
-		return []string{"title", "product_title", "product", "name", "query", "product_name", "item_name", "g:title", "lineitem_name"}
-	}
-	return nil
 }
 
 // NamedColumns are the carried columns that are named one by one; nil for all or none.
@@ -173,59 +142,4 @@ func shown(value any) string {
 		value = strings.Join(list, ", ")
 	}
 	return cmp.Or(fmt.Sprint(value), "not given")
-}
-
-// Schema is the schema of the output, without the carried columns.
-func (s Settings) Schema() writer.Schema {
-	schema := writer.Schema{Form: s.Form, Sources: s.Free != "", Codes: client.Codes()}
-	for _, name := range s.Classifications() {
-		schema.Titles = schema.Titles || schema.Codes[name] != nil
-	}
-	return schema
-}
-
-// Metadata is the metadata of the output. It holds only what is the same in every run over the same input.
-func (s Settings) Metadata() map[string]string {
-	metadata := map[string]string{
-		"bulkcat.format":         "2",
-		"bulkcat.kind":           s.Kind,
-		"bulkcat.classification": s.Classification,
-		"bulkcat.shape":          string(cmp.Or(s.Shape, writer.ShapeLong)),
-	}
-	if s.Top > 0 {
-		metadata["bulkcat.top"] = strconv.Itoa(s.Top)
-	}
-	if s.MinConfidence > 0 {
-		metadata["bulkcat.min_confidence"] = strconv.FormatFloat(s.MinConfidence, 'g', -1, 64)
-	}
-	return metadata
-}
-
-// SeenFrom is a path relative to the folder of an output. So a file has the same path whether its name
-// is relative or absolute, and keeps the path when the folder moves with all its files.
-func SeenFrom(output, path string) string {
-	if !isFile(path) {
-		return path
-	}
-	path = storage.Resolved(path)
-	if storage.IsURL(output) {
-		return filepath.ToSlash(path)
-	}
-	if seen, err := filepath.Rel(filepath.Dir(storage.Resolved(output)), path); err == nil {
-		return filepath.ToSlash(seen)
-	}
-	return filepath.ToSlash(path) // on another drive
-}
-
-// FromOutput is the path of an input, from the one that SeenFrom has given.
-func FromOutput(output, path string) string {
-	if local := filepath.FromSlash(path); !storage.IsURL(path) && !filepath.IsAbs(local) {
-		return filepath.Join(filepath.Dir(storage.Local(output)), local)
-	}
-	return path
-}
-
-// isFile reports whether an input is a file of the machine.
-func isFile(path string) bool {
-	return path != "-" && path != reader.InMemory && !storage.IsURL(path)
 }

@@ -1,18 +1,17 @@
 package record
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/form"
 )
 
 // TestChangedSettingsAreNamed compares a run with the one that wrote an output.
 func TestChangedSettingsAreNamed(t *testing.T) {
 	settings := Settings{
 		Kind: "website", Classification: "naics", Inputs: []string{"a.csv"}, InputPaths: []string{"../a.csv"},
-		Output: "out.csv", OutputFormat: "csv", Form: writer.Form{Levels: 4}, Carry: "all",
+		Output: "out.csv", OutputFormat: "csv", Form: form.Form{Levels: 4}, Carry: "all",
 	}
 	for name, tt := range map[string]struct {
 		change func(a *Account)
@@ -44,24 +43,6 @@ func TestChangedSettingsAreNamed(t *testing.T) {
 		}
 		if same := now.RunID() == last.RunID(); same != (tt.want == "") {
 			t.Errorf("%s: the same run by its name: %t", name, same)
-		}
-	}
-}
-
-// TestSeenFrom gives files names that depend on neither the working folder nor that of the output.
-func TestSeenFrom(t *testing.T) {
-	root := t.TempDir()
-	t.Chdir(root)
-	for _, tt := range []struct{ output, path, want string }{
-		{"out.csv", "in.csv", "in.csv"},
-		{"./out.csv", filepath.Join(root, "in.csv"), "in.csv"},
-		{filepath.Join(root, "data", "out"), "in.csv", "../in.csv"},
-		{"data/out/", "data/../in-*.csv", "../in-*.csv"},
-		{"data/out/", "-", "-"},
-		{"-", "in.csv", "in.csv"},
-	} {
-		if got := SeenFrom(tt.output, tt.path); got != tt.want {
-			t.Errorf("from %s, %s is %s, want %s", tt.output, tt.path, got, tt.want)
 		}
 	}
 }

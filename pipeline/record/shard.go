@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-
-	"github.com/bulkcat/bulkcat/pipeline/storage"
 )
 
 // Shard is one of the parts into which the records of an input are split. Each shard is a run of its own. The
@@ -84,12 +82,3 @@ func (s Shard) Part(total int64) int64 {
 
 // ShardStore is the name of a shard's store in its folder, which query engines ignore.
 const ShardStore = "_answers.db"
-
-// Store is the shard's store. Each shard has a store of its own, since machines cannot share one: in the folder of the
-// shard (that of storage.Local for a URL), or a file of the shard's name in dir.
-func (s Shard) Store(dir, output string) string {
-	if dir == "" {
-		return filepath.Join(storage.Local(output), ShardStore)
-	}
-	return filepath.Join(dir, s.Folder()+".db")
-}

@@ -1,15 +1,10 @@
 package record
 
 import (
-	"encoding/json"
-	"errors"
-	"io/fs"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/money"
-	"github.com/bulkcat/bulkcat/writer"
-	"github.com/bulkcat/bulkcat/writer/disk"
-	"github.com/bulkcat/bulkcat/writer/regular"
+	"github.com/bulkcat/bulkcat/writer/form"
 )
 
 // Status is how far a run is, for other programs, in the file of StatusPath. The file is replaced atomically each
@@ -58,27 +53,8 @@ type Status struct {
 // StatusFormat is the format of the file.
 const StatusFormat = 1
 
-// Write replaces the file at path. A program that reads the file meanwhile has the earlier or the new content.
-func (s Status) Write(path string) error {
-	text, err := encode(s)
-	if err != nil {
-		return err
-	}
-	return disk.ReplaceFile(path, text)
-}
-
-// CheckStatus returns an error if the file at path is there and no status.
-func CheckStatus(path string) error {
-	text, err := regular.Read(path, 1<<20)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	var s Status
-	if err == nil && (json.Unmarshal(text, &s) != nil || s.Format == 0 || s.Updated.IsZero()) {
-		err = errors.New("it is no status of bulkcat: move it elsewhere")
-	}
-	return err
-}
+// Text is the content of the file.
+func (s Status) Text() ([]byte, error) { return encode(s) }
 
 // Details are the figures of a run for people who watch the run. They contain no secrets.
 type Details struct {
@@ -109,12 +85,12 @@ type CategoryCount struct {
 
 // Failure is a record that got no answer.
 type Failure struct {
-	At     time.Time     `json:"at"`
-	File   string        `json:"file"`
-	Line   int64         `json:"line"`
-	Input  string        `json:"input"` // the first 200 bytes
-	Status writer.Status `json:"status"`
-	Reason string        `json:"reason"`
+	At     time.Time   `json:"at"`
+	File   string      `json:"file"`
+	Line   int64       `json:"line"`
+	Input  string      `json:"input"` // the first 200 bytes
+	Status form.Status `json:"status"`
+	Reason string      `json:"reason"`
 }
 
 // Latency is a histogram of durations.

@@ -9,6 +9,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/money"
 	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 )
 
 // Report describes an output and the run that has written it.
@@ -81,7 +82,7 @@ func Build(ctx context.Context, output string) (Report, error) {
 
 // OfRun reads the account and the journal of an output, but not its rows.
 func OfRun(ctx context.Context, output string) (Report, error) {
-	account, err := record.ReadAccount(ctx, record.AccountPath(output))
+	account, err := runfiles.ReadAccount(ctx, runfiles.AccountPath(output))
 	if err != nil {
 		return Report{}, err
 	}
@@ -89,7 +90,7 @@ func OfRun(ctx context.Context, output string) (Report, error) {
 	if account != nil {
 		r.Run = runOf(account)
 	}
-	r.Timeline, err = record.Timeline(record.JournalPath(output), account)
+	r.Timeline, err = runfiles.Timeline(runfiles.JournalPath(output), account)
 	return r, err
 }
 

@@ -23,7 +23,7 @@ func basis(c record.Snapshot) string {
 	b := c.Basis
 	sum := b.Service + b.Page + b.Name + b.Title + b.Model
 	for _, name := range []client.Basis{client.BasisService, client.BasisPage, client.BasisName, client.BasisTitle, client.BasisModel} {
-		if n := *b.Of(name); n > 0 {
+		if n := *b.Of(string(name)); n > 0 {
 			shares = append(shares, fmt.Sprintf("%s %s (%s)", name, figures.Count(n), figures.Percent(figures.Share(n, sum))))
 		}
 	}

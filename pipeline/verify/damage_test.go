@@ -60,7 +60,7 @@ func TestDamages(t *testing.T) {
 			}
 			d := damages{fixture: f, random: rand.New(rand.NewPCG(5, 1)), before: make(map[string][]byte)}
 			for _, out := range f.account.Outputs {
-				d.before[out.Name], _ = os.ReadFile(out.Name)
+				d.before[out.Path], _ = os.ReadFile(out.Path)
 			}
 			d.written, d.schema = f.rows()
 			for i := range damagesEach {
@@ -113,20 +113,20 @@ func (d *damages) one(kind int, adapt bool) {
 }
 
 func fileOf(o record.Output) writer.File {
-	return writer.File{Path: o.Name, Bytes: o.Bytes, SHA256: o.SHA256, Rows: o.Rows, FirstRecord: o.FirstRecord, LastRecord: o.LastRecord}
+	return writer.File{Path: o.Path, Bytes: o.Bytes, SHA256: o.SHA256, Rows: o.Rows, FirstRecord: o.FirstRecord, LastRecord: o.LastRecord}
 }
 
 func (d *damages) changeByte(adapt bool) string {
 	out := d.account.Outputs[d.random.IntN(len(d.account.Outputs))]
-	text := bytes.Clone(d.before[out.Name])
+	text := bytes.Clone(d.before[out.Path])
 	at := d.random.IntN(len(text))
 	text[at] ^= byte(1 + d.random.IntN(255))
-	d.check(os.WriteFile(out.Name, text, 0o666))
+	d.check(os.WriteFile(out.Path, text, 0o666))
 	if adapt {
 		var files []writer.File
 		for _, o := range d.account.Outputs {
 			file := fileOf(o)
-			if o.Name == out.Name {
+			if o.Path == out.Path {
 				sum := sha256.Sum256(text)
 				file.SHA256 = hex.EncodeToString(sum[:])
 			}
@@ -134,7 +134,7 @@ func (d *damages) changeByte(adapt bool) string {
 		}
 		d.adapt(files...)
 	}
-	return fmt.Sprintf("byte %d of %s", at, out.Name)
+	return fmt.Sprintf("byte %d of %s", at, out.Path)
 }
 
 // changeRows changes rows, and returns the first record that differs.

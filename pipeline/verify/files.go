@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/bulkcat/bulkcat/pipeline/internal/output"
 	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
 	"github.com/bulkcat/bulkcat/writer/disk"
@@ -71,14 +73,14 @@ func (v *verification) listFolder(ctx context.Context) ([]readback.Part, error) 
 	}
 	v.report.addFiles(folder.Others, "only parts")
 	if !folder.Complete {
-		v.report.add(Finding{File: record.SuccessPath(v.path), What: "file", Expected: "one that says that the folder is complete", Got: "none"})
+		v.report.add(Finding{File: runfiles.SuccessPath(v.path), What: "file", Expected: "one that says that the folder is complete", Got: "none"})
 	}
 	if v.account == nil || v.account.Ending != record.Complete {
 		return folder.Parts, nil
 	}
-	problem, err := v.account.CheckManifest(ctx, v.path)
+	problem, err := runfiles.CheckManifest(ctx, v.path, v.account)
 	if problem != "" { // the run, started again, would not find its parts
-		v.report.add(Finding{File: record.ManifestPath(v.path), What: "manifest", Expected: "the one of the run", Got: "it " + problem})
+		v.report.add(Finding{File: runfiles.ManifestPath(v.path), What: "manifest", Expected: "the one of the run", Got: "it " + problem})
 	}
 	return folder.Parts, err
 }
@@ -90,7 +92,7 @@ func (v *verification) matchParts() {
 	}
 	for i := range v.account.Outputs {
 		want := &v.account.Outputs[i]
-		name := filepath.Base(want.Name)
+		name := filepath.Base(want.Path)
 		if at := slices.IndexFunc(v.parts, func(p *part) bool { return !v.folder || filepath.Base(p.Path) == name }); at >= 0 {
 			v.parts[at].want = want
 			continue
@@ -107,7 +109,7 @@ func (v *verification) matchParts() {
 // partAt is the file that the run writes to a path; nil if there is none. The output may have another name by now.
 func (v *verification) partAt(path string) *part {
 	for _, p := range v.parts {
-		if p.want != nil && filepath.Base(p.want.Name) == filepath.Base(path) {
+		if p.want != nil && filepath.Base(p.want.Path) == filepath.Base(path) {
 			return p
 		}
 	}
@@ -139,10 +141,10 @@ func (v *verification) hash(ctx context.Context, schema writer.Schema) (_ writer
 	a, h := v.account, &hashing{verification: v}
 	o := writer.Options{
 		Storage: h, Path: v.path, Format: writer.Format(a.Settings.OutputFormat), Schema: schema,
-		Folder: v.folder, PartRows: math.MaxInt64, Metadata: a.Settings.Metadata(),
+		Folder: v.folder, PartRows: math.MaxInt64, Metadata: output.Metadata(a.Settings),
 	}
 	if len(a.Outputs) > 0 && !v.folder {
-		o.Path = a.Outputs[0].Name // whose extension may say how it is compressed
+		o.Path = a.Outputs[0].Path // whose extension may say how it is compressed
 	}
 	for _, out := range a.Outputs {
 		o.Ends = append(o.Ends, out.LastRecord)

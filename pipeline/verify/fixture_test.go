@@ -17,7 +17,9 @@ import (
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/internal/flow"
+	"github.com/bulkcat/bulkcat/pipeline/internal/output"
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -159,7 +161,7 @@ func (f *fixture) rewrite(rows []writer.Row, schema writer.Schema, adapt bool) {
 	f.t.Helper()
 	o := writer.Options{
 		Path: f.output, Format: writer.Format(f.account.Settings.OutputFormat), Folder: f.options.Output.IsFolder(), Schema: schema,
-		PartRows: math.MaxInt64, Metadata: f.account.Settings.Metadata(),
+		PartRows: math.MaxInt64, Metadata: output.Metadata(f.account.Settings),
 	}
 	for _, out := range f.account.Outputs[1:] {
 		o.Ends = append(o.Ends, out.FirstRecord-1)
@@ -180,14 +182,14 @@ func (f *fixture) adapt(files ...writer.File) {
 	a := *f.account
 	a.Outputs = nil
 	for _, file := range files {
-		a.Outputs = append(a.Outputs, record.OutputOf(file))
+		a.Outputs = append(a.Outputs, record.Output(file))
 	}
-	f.check(a.Write(f.t.Context(), record.AccountPath(f.output)))
-	if m, err := record.ReadManifest(f.t.Context(), f.output); err == nil {
+	f.check(runfiles.Write(f.t.Context(), runfiles.AccountPath(f.output), &a))
+	if m, err := runfiles.ReadManifest(f.t.Context(), f.output); err == nil {
 		for i := range min(len(m.Parts), len(a.Outputs)) {
 			m.Parts[i].Output = a.Outputs[i]
 		}
-		f.check(m.Write(f.t.Context(), f.output))
+		f.check(runfiles.Write(f.t.Context(), runfiles.ManifestPath(f.output), m))
 	}
 }
 
@@ -197,7 +199,7 @@ func (f *fixture) change(change func(*record.Account)) {
 	a := *f.account
 	a.Outputs = slices.Clone(a.Outputs)
 	change(&a)
-	f.check(a.Write(f.t.Context(), record.AccountPath(f.output)))
+	f.check(runfiles.Write(f.t.Context(), runfiles.AccountPath(f.output), &a))
 }
 
 // edit changes a file's bytes.

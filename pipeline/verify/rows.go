@@ -216,7 +216,7 @@ func (c *comparison) partOf(number int64) *part {
 	if i < 0 {
 		return nil
 	}
-	return c.partAt(outputs[i].Name)
+	return c.partAt(outputs[i].Path)
 }
 
 // reading is the state of a part that differs, while it is read record by record.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
 	"github.com/bulkcat/bulkcat/writer/disk"
@@ -20,14 +21,14 @@ func (o Options) verifyShards(ctx context.Context, shards *record.Shards, report
 	if err := w.checkFolder(ctx); err != nil {
 		return err
 	}
-	accounts, err := shards.Accounts(ctx, o.Output)
+	accounts, err := runfiles.Accounts(ctx, shards, o.Output)
 	if err != nil {
 		return err
 	}
 	if complete, err := w.checkAccounts(ctx, accounts); err != nil || !complete {
 		return err
 	}
-	for i, folder := range shards.Folders(o.Output) {
+	for i, folder := range runfiles.Folders(shards, o.Output) {
 		if err := o.verify(ctx, folder, accounts[i], report, folder+": "); err != nil {
 			return err
 		}
@@ -61,7 +62,7 @@ func (w *shardsReport) checkFolder(ctx context.Context) error {
 	}
 	w.addFiles(others, fmt.Sprintf("only the folders of %d shards", w.shards.Count))
 	if !success {
-		w.add(Finding{File: record.SuccessPath(w.Output), What: "file", Expected: "one that says that all shards are complete", Got: "none"})
+		w.add(Finding{File: runfiles.SuccessPath(w.Output), What: "file", Expected: "one that says that all shards are complete", Got: "none"})
 	}
 	return nil
 }
@@ -72,7 +73,7 @@ func (w *shardsReport) checkAccounts(ctx context.Context, accounts []*record.Acc
 	var first *record.Account // that is complete
 	complete = true
 	read := int64(0)
-	for i, folder := range w.shards.Folders(w.Output) {
+	for i, folder := range runfiles.Folders(w.shards, w.Output) {
 		a := accounts[i]
 		found, err := storage.Exists(ctx, folder+"/")
 		if err != nil {

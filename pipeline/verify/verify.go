@@ -14,6 +14,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/internal/cascade"
 	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
 	"github.com/bulkcat/bulkcat/writer/disk"
@@ -53,14 +54,14 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 		return report, err
 	}
 	report.Findings = []Finding{}
-	shards, err := record.ReadShards(ctx, o.Output)
+	shards, err := runfiles.ReadShards(ctx, o.Output)
 	if err != nil {
 		return report, err
 	}
 	if shards != nil {
 		return report, o.verifyShards(ctx, shards, &report)
 	}
-	account, err := record.ReadAccount(ctx, record.AccountPath(o.Output))
+	account, err := runfiles.ReadAccount(ctx, runfiles.AccountPath(o.Output))
 	if err == nil {
 		err = o.verify(ctx, o.Output, account, &report, "")
 	}
@@ -165,16 +166,16 @@ func (v *verification) inputsOfAccount(ctx context.Context) (paths []string, err
 		return nil, errors.New("the run has read standard input, or records in memory: name a file with the same records")
 	}
 	for _, in := range a.Inputs {
-		if found, err := storage.Exists(ctx, record.FromOutput(v.path, in.Path)); err == nil && !found {
+		if found, err := storage.Exists(ctx, runfiles.FromOutput(v.path, in.Path)); err == nil && !found {
 			return nil, fmt.Errorf("%s is not there any more: name the input", in.Name)
 		}
 	}
-	if changed := a.ChangedInputs(v.path); len(changed) > 0 {
+	if changed := runfiles.ChangedInputs(a, v.path); len(changed) > 0 {
 		return nil, fmt.Errorf("%s has changed since the run: name the input that it has read", changed[0])
 	}
 	v.Run.Limit = a.Counts.Read + a.Counts.Others // the input may have grown
 	for _, path := range a.Settings.InputPaths {
-		paths = append(paths, record.FromOutput(v.path, path))
+		paths = append(paths, runfiles.FromOutput(v.path, path))
 	}
 	return paths, nil
 }
@@ -184,7 +185,7 @@ func (v *verification) openStore() (*answers.Store, error) {
 	path := cmp.Or(v.Store, v.account.Store)
 	shard, isShard := record.ShardOf(v.path)
 	if isShard {
-		path = shard.Store(v.Store, v.path)
+		path = runfiles.ShardStore(shard, v.Store, v.path)
 	}
 	if path == "" {
 		return nil, nil

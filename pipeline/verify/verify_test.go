@@ -19,6 +19,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest"
 	"github.com/bulkcat/bulkcat/reader"
@@ -147,7 +148,7 @@ func TestTamperedFilesAreFound(t *testing.T) {
 		"top of the account":             {func(f *fixture) { f.change(func(a *record.Account) { a.Settings.Top = 1 }) }, "row"},
 		"shape of the account":           {func(f *fixture) { f.change(func(a *record.Account) { a.Settings.Shape = "top" }) }, "row"},
 		"ending of the account":          {func(f *fixture) { f.change(func(a *record.Account) { a.Ending = record.Failed }) }, "ending of the run"},
-		"account removed":                {func(f *fixture) { f.check(os.Remove(record.AccountPath(f.output))) }, "account"},
+		"account removed":                {func(f *fixture) { f.check(os.Remove(runfiles.AccountPath(f.output))) }, "account"},
 		"input grown":                    {add("more.example,\n"), ""},
 		"input changed":                  {func(f *fixture) { f.check(os.WriteFile(f.input, []byte("url,note\nx.example,\n"), 0o666)) }, ""},
 		"input removed":                  {func(f *fixture) { f.check(os.Remove(f.input)) }, ""},
@@ -214,9 +215,9 @@ func TestTamperedFoldersAreFound(t *testing.T) {
 		"parts swapped": {func(f *fixture) error {
 			return errors.Join(os.Rename(f.part(1), f.part(9)), os.Rename(f.part(2), f.part(1)), os.Rename(f.part(9), f.part(2)))
 		}, "row"},
-		"not complete": {func(f *fixture) error { return os.Remove(record.SuccessPath(f.output)) }, "file"},
+		"not complete": {func(f *fixture) error { return os.Remove(runfiles.SuccessPath(f.output)) }, "file"},
 		"foreign file": {func(f *fixture) error { return os.WriteFile(filepath.Join(f.output, "notes"), nil, 0o666) }, "file"},
-		"manifest":     {func(f *fixture) error { return os.Remove(record.ManifestPath(f.output)) }, "manifest"},
+		"manifest":     {func(f *fixture) error { return os.Remove(runfiles.ManifestPath(f.output)) }, "manifest"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // it waits for the disk
@@ -368,15 +369,15 @@ func TestObjectsAndShards(t *testing.T) {
 				f.run()
 			}
 			wantFinding(t, f.verify(), "file")
-			f.check(storage.Publish(t.Context(), record.SuccessPath(f.output), nil))
+			f.check(storage.Publish(t.Context(), runfiles.SuccessPath(f.output), nil))
 			r := f.verify()
 			if !r.Balanced || r.Records != 8 || r.Inputs != 8 || r.Answers != 7 || r.Rows != 14 {
 				t.Errorf("got %+v", r)
 			}
 			part := f.account.Outputs[0]
-			text, err := storage.ReadFile(t.Context(), part.Name)
+			text, err := storage.ReadFile(t.Context(), part.Path)
 			f.check(err)
-			f.check(storage.Publish(t.Context(), part.Name, bytes.Replace(text, []byte("ok"), []byte("empty"), 1)))
+			f.check(storage.Publish(t.Context(), part.Path, bytes.Replace(text, []byte("ok"), []byte("empty"), 1)))
 			if r := f.verify(); !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Record > 0 && f.What == "status" }) {
 				t.Errorf("got %+v", r)
 			}
@@ -388,7 +389,7 @@ func TestObjectsAndShards(t *testing.T) {
 func TestNothingIsWritten(t *testing.T) {
 	for _, path := range []string{"out.csv", "out/"} {
 		f := newFixture(t, path, nil)
-		f.edit(f.account.Outputs[0].Name, func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
+		f.edit(f.account.Outputs[0].Path, func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
 		dir := filepath.Dir(f.output)
 		before := tree(t, dir)
 		if r := f.verify(); r.Balanced {

@@ -27,9 +27,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
-	"github.com/bulkcat/bulkcat/pipeline/record"
-
 	"github.com/bulkcat/bulkcat/client/clienttest"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
@@ -206,7 +205,7 @@ func TestPageOfARun(t *testing.T) {
 	}
 
 	// The figures at the end are those of the account and of verify.
-	account, err := record.ReadAccount(t.Context(), record.AccountPath(filepath.Join(folder, "out.csv")))
+	account, err := runfiles.ReadAccount(t.Context(), runfiles.AccountPath(filepath.Join(folder, "out.csv")))
 	if err != nil {
 		t.Fatal(err)
 	}

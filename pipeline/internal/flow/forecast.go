@@ -86,8 +86,8 @@ func NewForecast(ctx context.Context, parts Parts, options Options, offer func([
 	parts = parts.withDefaults()
 	distinct := newDistinct()
 	defer distinct.close()
-	mode := exactly << len(options.Merges(options.Kind))
-	batch := forecasts{parts: parts, normalizer: options.Normalizer(), distinct: distinct, mode: mode, offer: offer}
+	mode := exactly << len(options.merges())
+	batch := forecasts{parts: parts, normalizer: Normalizer(options.Requested), distinct: distinct, mode: mode, offer: offer}
 	split := options.splitter()
 	source := options.source(ctx, &parts)
 	for all := int64(0); options.Limit == 0 || all < options.Limit; all++ {

@@ -171,7 +171,7 @@ func (l *lookups) claim() error {
 // choice stays the same during the run and when the run is started again, and does not depend on the order of records.
 func (l *lookups) merge() error {
 	l.left = append(l.left[:0], l.tasks...)
-	for _, step := range l.run.options.Merges(l.run.options.Kind) {
+	for _, step := range l.run.options.merges() {
 		l.spelled, l.queries = l.spelled[:0], l.queries[:0]
 		for _, t := range l.left {
 			if next := step(t.Request); next != t.Request {

@@ -1,16 +1,19 @@
 package flow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/client/money"
+	"github.com/bulkcat/bulkcat/client/normalize"
 	"github.com/bulkcat/bulkcat/pipeline/internal/attempts"
 	"github.com/bulkcat/bulkcat/pipeline/internal/output"
 	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
@@ -144,7 +147,21 @@ func (p Parts) withDefaults() Parts {
 
 // request gives the request of an input in one of the classifications.
 func (o *Options) request(input string, class int) (client.Request, error) {
-	return o.Normalizer().Request(o.Kind, input, o.Classifications[class].Name)
+	return Normalizer(o.Requested).Request(o.Kind, input, o.Classifications[class].Name)
+}
+
+// Normalizer makes the requests of a run.
+func Normalizer(r record.Requested) normalize.Normalizer {
+	return normalize.Normalizer{Scheme: r.Scheme, AskPlaceholders: r.AskPlaceholders}
+}
+
+// merges gives the steps that make one request of several: see record.Dedupes.
+func (o *Options) merges() []func(client.Request) client.Request {
+	dedupe := o.Dedupe
+	if o.Kind == client.Website {
+		dedupe = cmp.Or(dedupe, record.DedupeSite)
+	}
+	return Normalizer(o.Requested).Coarser()[:max(0, slices.Index(record.Dedupes(), dedupe))]
 }
 
 func (o Options) withDefaults() Options {

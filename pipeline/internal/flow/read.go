@@ -175,7 +175,7 @@ type splitter struct {
 }
 
 func (o *Options) splitter() *splitter {
-	return &splitter{shard: o.Shard, kind: o.Kind, request: o.Normalizer().Coarser()[max(len(o.Merges(o.Kind)), 1)-1], normalizer: o.Normalizer(), hash: xxhash.New()}
+	return &splitter{shard: o.Shard, kind: o.Kind, request: Normalizer(o.Requested).Coarser()[max(len(o.merges()), 1)-1], normalizer: Normalizer(o.Requested), hash: xxhash.New()}
 }
 
 // holds reports whether the shard has a record. Records with equal requests are in one shard, whatever the

@@ -269,7 +269,7 @@ func (f *flattening) countMisfits(t *task) (count int64) {
 		}
 		count++
 		if first := &f.run.Counters.FirstMisfit; first.Load() == nil {
-			first.Store(&progress.Misfit{Place: t.place(), Column: record.Carried{Name: f.run.options.Schema.Carry[i], Type: typ}, Value: value})
+			first.Store(&progress.Misfit{Place: t.place(), Column: record.Carried{Name: f.run.options.Schema.Carry[i], Type: typ.String()}, Value: value})
 		}
 	}
 	f.run.Counters.Misfits.Add(count)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
@@ -40,14 +41,14 @@ func (o *Options) Claim(ctx context.Context, account *record.Account, lock *disk
 		return nil
 	}
 	if o.IsFolder() {
-		switch shards, err := record.ReadShards(ctx, o.Path); {
+		switch shards, err := runfiles.ReadShards(ctx, o.Path); {
 		case err != nil:
 			return err
 		case shards != nil:
 			return fmt.Errorf("%s has the shards of another run: remove the folder, or choose another", o.Path)
 		}
 	}
-	if _, err := record.ReadAccount(ctx, record.AccountPath(o.Path)); err != nil && !o.Overwrite {
+	if _, err := runfiles.ReadAccount(ctx, runfiles.AccountPath(o.Path)); err != nil && !o.Overwrite {
 		return unreadableAccount(o.Path, err) // the file may not be an account
 	}
 	occupied, err := o.occupied(ctx)
@@ -93,7 +94,7 @@ func (o *Options) checkOwner(ctx context.Context, account *record.Account) error
 	if o.IsFolder() && hasManifest(ctx, disk.Clean(o.Path)) {
 		return nil // OpenFolder checks the manifest
 	}
-	last, err := record.ReadAccount(ctx, record.AccountPath(o.Path))
+	last, err := runfiles.ReadAccount(ctx, runfiles.AccountPath(o.Path))
 	switch {
 	case err != nil:
 		return unreadableAccount(o.Path, err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -71,7 +72,7 @@ func (o *Options) OpenFolder(ctx context.Context, account *record.Account, keeps
 		return nil, nil
 	}
 	f := &Folder{ctx: ctx, path: disk.Clean(o.Path), manifest: record.NewManifest(account)}
-	last, err := record.ReadManifest(ctx, f.path)
+	last, err := runfiles.ReadManifest(ctx, f.path)
 	if errors.Is(err, fs.ErrNotExist) || o.Overwrite {
 		return f, nil
 	}
@@ -89,7 +90,7 @@ func (o *Options) OpenFolder(ctx context.Context, account *record.Account, keeps
 		last.Parts = nil
 	}
 	for i, part := range last.Parts {
-		part.Name = disk.Join(f.path, filepath.Base(part.Name)) // the folder may have been renamed
+		part.Path = disk.Join(f.path, filepath.Base(part.Path)) // the folder may have been renamed
 		if i >= len(f.full) || !part.Statuses.Settled(keeps) || !intact(ctx, part) {
 			break
 		}
@@ -111,18 +112,18 @@ func (f *Folder) KeepEnds() error {
 	if len(f.full) == 0 {
 		return nil
 	}
-	return f.manifest.Write(f.ctx, f.path)
+	return runfiles.Write(f.ctx, runfiles.ManifestPath(f.path), f.manifest)
 }
 
 // hasManifest reports whether a folder has a manifest.
 func hasManifest(ctx context.Context, folder string) bool {
-	found, err := storage.Exists(ctx, record.ManifestPath(folder))
+	found, err := storage.Exists(ctx, runfiles.ManifestPath(folder))
 	return found && err == nil
 }
 
 // intact reports whether the file of a part has not changed since it was published.
 func intact(ctx context.Context, p record.PublishedPart) bool {
-	size, sum, err := storage.Digest(ctx, p.Name)
+	size, sum, err := storage.Digest(ctx, p.Path)
 	return err == nil && size == p.Bytes && sum == p.SHA256
 }
 
@@ -146,7 +147,7 @@ func (o *Options) Open(ctx context.Context, schema writer.Schema, metadata map[s
 func (f *Folder) keptFiles() []writer.File {
 	files := make([]writer.File, len(f.kept))
 	for i, p := range f.kept {
-		files[i] = writer.File{Path: p.Name, Bytes: p.Bytes, SHA256: p.SHA256, Rows: p.Rows, FirstRecord: p.FirstRecord, LastRecord: p.LastRecord}
+		files[i] = writer.File{Path: p.Path, Bytes: p.Bytes, SHA256: p.SHA256, Rows: p.Rows, FirstRecord: p.FirstRecord, LastRecord: p.LastRecord}
 	}
 	return files
 }
@@ -192,7 +193,7 @@ func (f *Folder) Count(c *progress.Counters) {
 func (f *Folder) Check(number int64, d Digest) error {
 	i, last := slices.BinarySearchFunc(f.kept, number, func(p record.PublishedPart, number int64) int { return cmp.Compare(p.LastRecord, number) })
 	if last && f.kept[i].Digest != d.String() {
-		return &InputChangedError{Part: f.kept[i].Name, Kept: i}
+		return &InputChangedError{Part: f.kept[i].Path, Kept: i}
 	}
 	return nil
 }
@@ -201,7 +202,7 @@ func (f *Folder) Check(number int64, d Digest) error {
 func (f *Folder) CheckEnd(records int64) error {
 	for i, p := range f.kept {
 		if records < p.LastRecord {
-			return &InputChangedError{Part: p.Name, Kept: i}
+			return &InputChangedError{Part: p.Path, Kept: i}
 		}
 	}
 	return nil
@@ -265,11 +266,11 @@ func (f *Folder) addPart(file writer.File) error {
 		n++
 	}
 	part := f.open
-	part.Output = record.OutputOf(file)
+	part.Output = record.Output(file)
 	addRecords(&part, f.written[:n])
 	f.open, f.written = record.PublishedPart{}, append(f.written[:0], f.written[n:]...)
 	f.manifest.Parts = append(f.manifest.Parts, part)
-	return f.manifest.Write(f.ctx, f.path)
+	return runfiles.Write(f.ctx, runfiles.ManifestPath(f.path), f.manifest)
 }
 
 // Digest is a hash of a record and all records before it. Two inputs with equal digests at a record are equal up to that

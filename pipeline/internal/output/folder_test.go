@@ -13,6 +13,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 	"github.com/bulkcat/bulkcat/writer/disk"
@@ -204,7 +205,7 @@ func TestFolderRefuses(t *testing.T) {
 	if err := m.CheckEnd(20); err != nil {
 		t.Errorf("an input of the same length: got %v", err)
 	}
-	if err := os.WriteFile(record.ManifestPath(folder), []byte("{"), 0o666); err != nil {
+	if err := os.WriteFile(runfiles.ManifestPath(folder), []byte("{"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := openFolder(t, folder, account, false, nil); !errors.As(err, &taken) {

@@ -176,13 +176,3 @@ func (o *Options) Content() writer.Format {
 	content, _, _ := strings.Cut(string(format), ".")
 	return writer.Format(content)
 }
-
-// CarriedBy returns the carried columns of a schema.
-func CarriedBy(s writer.Schema) []record.Carried {
-	columns := s.Columns()
-	carried := make([]record.Carried, len(s.Carry))
-	for i, c := range columns[len(columns)-len(s.Carry):] {
-		carried[i] = record.Carried{Name: c.Name, Type: c.ValueType()}
-	}
-	return carried
-}

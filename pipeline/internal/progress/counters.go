@@ -149,7 +149,7 @@ func (c *Counters) CountCanceled() { c.attempts.add("canceled") }
 
 // CountBasis counts a record by what its answer rests on, which is "" without an answer.
 func (c *Counters) CountBasis(basis client.Basis, unread bool) {
-	if n := c.Basis.Of(basis); n != nil {
+	if n := c.Basis.Of(string(basis)); n != nil {
 		n.Add(1)
 	}
 	if unread {

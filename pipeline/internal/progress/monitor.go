@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
@@ -25,11 +26,11 @@ type Monitor struct {
 
 	noStatus bool // another file is at the path of the status
 
-	mu       sync.Mutex      // not held while the disk syncs
-	journal  *record.Journal // nil if it cannot be opened
-	last     Progress        // in the last line that was appended
-	warned   map[string]bool // by path
-	recorded atomic.Int64    // requests in the journal
+	mu       sync.Mutex        // not held while the disk syncs
+	journal  *runfiles.Journal // nil if it cannot be opened
+	last     Progress          // in the last line that was appended
+	warned   map[string]bool   // by path
+	recorded atomic.Int64      // requests in the journal
 
 	done  chan struct{}
 	ended sync.WaitGroup
@@ -44,12 +45,12 @@ const (
 // no Monitor.
 func NewMonitor(account *record.Account, counters *Counters, log *slog.Logger) *Monitor {
 	m := &Monitor{account: account, counters: counters, log: log, warned: make(map[string]bool), done: make(chan struct{})}
-	status := record.StatusPath(account.Settings.Output)
-	m.warn(status, record.CheckStatus(status))
+	status := runfiles.StatusPath(account.Settings.Output)
+	m.warn(status, runfiles.CheckStatus(status))
 	disk.RemoveDrafts(context.Background(), disk.Local{}, status)
 	m.noStatus = len(m.warned) > 0
-	path := record.JournalPath(account.Settings.Output)
-	journal, err := record.OpenJournal(path, account.RunID())
+	path := runfiles.JournalPath(account.Settings.Output)
+	journal, err := runfiles.OpenJournal(path, account.RunID())
 	if err != nil {
 		m.warn(path, err)
 		return m
@@ -159,7 +160,7 @@ func (m *Monitor) Close(accounted bool) {
 		m.warn(m.journal.Name(), m.journal.Close())
 		m.removeIf(accounted, m.journal.Name())
 	}
-	m.removeIf(accounted && !m.noStatus, record.StatusPath(m.account.Settings.Output))
+	m.removeIf(accounted && !m.noStatus, runfiles.StatusPath(m.account.Settings.Output))
 }
 
 func (m *Monitor) removeIf(remove bool, path string) {
@@ -180,10 +181,10 @@ func lineOf(event record.JournalEvent, p Progress, now time.Time) record.Journal
 }
 
 func (m *Monitor) show(p Progress, ending record.Ending, now time.Time) {
-	path, status := record.StatusPath(m.account.Settings.Output), p.Status(m.account, now)
+	path, status := runfiles.StatusPath(m.account.Settings.Output), p.Status(m.account, now)
 	status.Ending = ending
 	if !m.noStatus {
-		m.warn(path, status.Write(path))
+		m.warn(path, runfiles.WriteStatus(path, status))
 	}
 }
 

@@ -11,12 +11,13 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 )
 
 // A file that cannot be written has one warning, and the run goes on.
 func TestMonitorWarnsOnceOfEachFile(t *testing.T) {
 	output := filepath.Join(t.TempDir(), "out.csv")
-	if err := os.MkdirAll(record.StatusPath(output), 0o777); err != nil {
+	if err := os.MkdirAll(runfiles.StatusPath(output), 0o777); err != nil {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
@@ -32,7 +33,7 @@ func TestMonitorWarnsOnceOfEachFile(t *testing.T) {
 		m.Attempted()
 	}
 	m.End(Progress{State: record.Ended, Counts: counters.Snapshot()}, record.Complete)
-	for _, path := range []string{record.StatusPath(output), record.JournalPath(output)} {
+	for _, path := range []string{runfiles.StatusPath(output), runfiles.JournalPath(output)} {
 		if n := strings.Count(log.String(), "file="+path); n != 1 {
 			t.Errorf("%d warnings of %s:\n%s", n, path, &log)
 		}
@@ -42,7 +43,7 @@ func TestMonitorWarnsOnceOfEachFile(t *testing.T) {
 // Attempts that end write the last line again, so that the journal never lacks more attempts than are in flight.
 func TestJournalLacksNoMoreThanIsInFlight(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.csv.run.journal")
-	j, err := record.OpenJournal(path, "run")
+	j, err := runfiles.OpenJournal(path, "run")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +52,7 @@ func TestJournalLacksNoMoreThanIsInFlight(t *testing.T) {
 		t.Fatal(err)
 	}
 	recorded := func() (requests int64) {
-		if err := record.ReadJournal(path, nil, func(line record.JournalLine) { requests = line.Requests }); err != nil {
+		if err := runfiles.ReadJournal(path, nil, func(line record.JournalLine) { requests = line.Requests }); err != nil {
 			t.Fatal(err)
 		}
 		return requests

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
@@ -74,7 +74,7 @@ func appendCategory(dst []byte, classification, input string) []byte {
 // checkBound compares the free rows of a complete cycle with the answers that the service would give, and with the bound
 // in the account. The audit of the first step has failed.
 func checkBound(ctx context.Context, dir string) error {
-	account, err := record.ReadAccount(ctx, record.AccountPath(filepath.Join(dir, folder)+"/"))
+	account, err := runfiles.ReadAccount(ctx, runfiles.AccountPath(filepath.Join(dir, folder)+"/"))
 	if err != nil || account == nil || account.Free == nil {
 		return fmt.Errorf("there is no audit in the account: %w", err)
 	}

@@ -1,9 +1,11 @@
-package record
+package runfiles
 
 import (
 	"path/filepath"
 
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
+	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
@@ -15,7 +17,7 @@ func AccountPath(output string) string {
 		return ""
 	}
 	output = disk.Clean(output)
-	if _, ok := ShardOf(output); ok { // within the folder, under a name that query engines ignore
+	if _, ok := record.ShardOf(output); ok { // within the folder, under a name that query engines ignore
 		return disk.Join(output, "_run.json")
 	}
 	return output + ".run.json"
@@ -53,3 +55,41 @@ func ShardsPath(folder string) string { return disk.Join(folder, shardsName) }
 
 // SuccessPath is the path of the empty file that says that a folder is complete.
 func SuccessPath(folder string) string { return disk.Join(folder, writer.SuccessName) }
+
+// ShardStore is the shard's store. Each shard has a store of its own, since machines cannot share one: in the folder of the
+// shard (that of storage.Local for a URL), or a file of the shard's name in dir.
+func ShardStore(s record.Shard, dir, output string) string {
+	if dir == "" {
+		return filepath.Join(storage.Local(output), record.ShardStore)
+	}
+	return filepath.Join(dir, s.Folder()+".db")
+}
+
+// SeenFrom is a path relative to the folder of an output. So a file has the same path whether its name
+// is relative or absolute, and keeps the path when the folder moves with all its files.
+func SeenFrom(output, path string) string {
+	if !IsFile(path) {
+		return path
+	}
+	path = storage.Resolved(path)
+	if storage.IsURL(output) {
+		return filepath.ToSlash(path)
+	}
+	if seen, err := filepath.Rel(filepath.Dir(storage.Resolved(output)), path); err == nil {
+		return filepath.ToSlash(seen)
+	}
+	return filepath.ToSlash(path) // on another drive
+}
+
+// FromOutput is the path of an input, from the one that SeenFrom has given.
+func FromOutput(output, path string) string {
+	if local := filepath.FromSlash(path); !storage.IsURL(path) && !filepath.IsAbs(local) {
+		return filepath.Join(filepath.Dir(storage.Local(output)), local)
+	}
+	return path
+}
+
+// IsFile reports whether an input is a file of the machine.
+func IsFile(path string) bool {
+	return path != "-" && path != reader.InMemory && !storage.IsURL(path)
+}

@@ -1,4 +1,4 @@
-package record
+package runfiles
 
 import (
 	"bytes"
@@ -9,13 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // TestSealedFiles damages each file that is sealed.
 func TestSealedFiles(t *testing.T) {
-	settings := Settings{Kind: "website", Classification: "naics", Inputs: []string{"a&b.csv", "caf\xe9.csv"}, PartRows: 10}
-	account := NewAccount("dev", "https://api.example.com", settings)
+	settings := record.Settings{Kind: "website", Classification: "naics", Inputs: []string{"a&b.csv", "caf\xe9.csv"}, PartRows: 10}
+	account := record.NewAccount("dev", "https://api.example.com", settings)
 	account.Counts.Read = 123456
 	for name, file := range map[string]struct {
 		write func(ctx context.Context, folder string) error
@@ -23,7 +24,7 @@ func TestSealedFiles(t *testing.T) {
 		path  func(folder string) string
 	}{
 		"account": {
-			func(ctx context.Context, folder string) error { return account.Write(ctx, AccountPath(folder)) },
+			func(ctx context.Context, folder string) error { return Write(ctx, AccountPath(folder), account) },
 			func(ctx context.Context, folder string) (bool, error) {
 				a, err := ReadAccount(ctx, AccountPath(folder))
 				return a != nil, err
@@ -32,9 +33,9 @@ func TestSealedFiles(t *testing.T) {
 		},
 		"manifest": {
 			func(ctx context.Context, folder string) error {
-				m := NewManifest(account)
+				m := record.NewManifest(account)
 				m.Ends = []int64{123456}
-				return m.Write(ctx, folder)
+				return Write(ctx, ManifestPath(folder), m)
 			},
 			func(ctx context.Context, folder string) (bool, error) {
 				m, err := ReadManifest(ctx, folder)
@@ -47,7 +48,7 @@ func TestSealedFiles(t *testing.T) {
 		},
 		"shards": {
 			func(ctx context.Context, folder string) error {
-				return StartShards(ctx, folder, Shard{1, 123456 / 100}, account)
+				return StartShards(ctx, folder, record.Shard{Number: 1, Count: 123456 / 100}, account)
 			},
 			func(ctx context.Context, folder string) (bool, error) {
 				s, err := ReadShards(ctx, folder)
@@ -92,7 +93,7 @@ func TestSealedFiles(t *testing.T) {
 					t.Fatal(err)
 				}
 				_, err := file.read(t.Context(), folder)
-				damaged, ok := errors.AsType[*DamagedError](err)
+				damaged, ok := errors.AsType[*record.DamagedError](err)
 				if !ok || damaged.Path != file.path(folder) || !strings.Contains(err.Error(), tt.want) {
 					t.Errorf("%s: got %v, want %q", damage, err, tt.want)
 				}

@@ -1,4 +1,4 @@
-package record
+package runfiles
 
 import (
 	"errors"
@@ -6,20 +6,22 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 func TestStatusIsReplaced(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out.csv.status.json")
 	for _, pid := range []int{1, 2} {
-		if err := (Status{PID: pid}).Write(path); err != nil {
+		if err := WriteStatus(path, record.Status{PID: pid}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
 		t.Errorf("the folder has %v, %v", entries, err)
 	}
-	if err := (Status{}).Write(filepath.Join(dir, "none", "status.json")); !errors.Is(err, fs.ErrNotExist) {
+	if err := WriteStatus(filepath.Join(dir, "none", "status.json"), record.Status{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without a folder: %v", err)
 	}
 }

@@ -1,21 +1,23 @@
-package record
+package runfiles
 
 import (
 	"path/filepath"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // TestLongTimeline shortens the journal of a long run, and keeps its counts.
 func TestLongTimeline(t *testing.T) {
 	at := time.Date(2026, 3, 2, 6, 0, 0, 0, time.UTC)
-	for name, states := range map[string][]State{"one state": {Asking}, "two in turn": {Asking, Outage}} {
+	for name, states := range map[string][]record.State{"one state": {record.Asking}, "two in turn": {record.Asking, record.Outage}} {
 		s := spans{}
-		s.add(JournalLine{At: at, Event: JournalStart})
+		s.add(record.JournalLine{At: at, Event: record.JournalStart})
 		const seconds = 36_000
 		for n := 1; n <= seconds; n++ {
-			s.add(JournalLine{At: at.Add(time.Duration(n) * time.Second), State: states[n%len(states)], Requests: int64(n) * 3, Outcomes: Attempts{"answered": int64(n)}})
+			s.add(record.JournalLine{At: at.Add(time.Duration(n) * time.Second), State: states[n%len(states)], Requests: int64(n) * 3, Outcomes: record.Attempts{"answered": int64(n)}})
 		}
 		requests, answered := int64(0), int64(0)
 		for i, span := range s.list {
@@ -30,8 +32,8 @@ func TestLongTimeline(t *testing.T) {
 	}
 	s := spans{}
 	for n := range 10_000 { // a scheduler that starts a run that fails at once
-		s.add(JournalLine{At: at.Add(time.Duration(n) * time.Minute), Event: JournalStart})
-		s.add(JournalLine{At: at.Add(time.Duration(n)*time.Minute + time.Second), State: Ended, Ending: Failed})
+		s.add(record.JournalLine{At: at.Add(time.Duration(n) * time.Minute), Event: record.JournalStart})
+		s.add(record.JournalLine{At: at.Add(time.Duration(n)*time.Minute + time.Second), State: record.Ended, Ending: record.Failed})
 	}
 	if len(s.list) >= 2*mostSpans {
 		t.Errorf("%d spans", len(s.list))
@@ -41,18 +43,18 @@ func TestLongTimeline(t *testing.T) {
 // TestTimeline counts starts that were killed after the last account, and no start twice.
 func TestTimeline(t *testing.T) {
 	at := func(minutes int) time.Time { return time.Date(2026, 3, 2, 6, minutes, 0, 0, time.UTC) }
-	account := NewAccount("dev", "http://service", Settings{})
-	account.Started, account.Earlier = at(10), []EarlierRun{{Started: at(0)}}
-	account.Timeline = []Span{{Start: 1, From: at(0), To: at(1)}, {Start: 2, From: at(10), To: at(11)}}
+	account := record.NewAccount("dev", "http://service", record.Settings{})
+	account.Started, account.Earlier = at(10), []record.EarlierRun{{Started: at(0)}}
+	account.Timeline = []record.Span{{Start: 1, From: at(0), To: at(1)}, {Start: 2, From: at(10), To: at(11)}}
 	path := filepath.Join(t.TempDir(), "journal")
 	j, err := OpenJournal(path, account.RunID())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, minutes := range []int{10, 20, 30} { // a kill kept the journal of the start that the account has
-		for _, line := range []JournalLine{
-			{At: at(minutes), Event: JournalStart, Run: account.RunID()},
-			{At: at(minutes + 1), Event: JournalCounts, State: Asking, Requests: 7, Outcomes: Attempts{"answered": 7}},
+		for _, line := range []record.JournalLine{
+			{At: at(minutes), Event: record.JournalStart, Run: account.RunID()},
+			{At: at(minutes + 1), Event: record.JournalCounts, State: record.Asking, Requests: 7, Outcomes: record.Attempts{"answered": 7}},
 		} {
 			if err := j.Append(line); err != nil {
 				t.Fatal(err)
@@ -63,7 +65,7 @@ func TestTimeline(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tt := range map[string]struct {
-		account *Account
+		account *record.Account
 		want    []int
 	}{"without an account": {nil, []int{1, 2, 3}}, "with an account": {account, []int{1, 2, 3, 4}}} {
 		spans, err := Timeline(path, tt.account)

@@ -1,0 +1,55 @@
+package output
+
+import (
+	"cmp"
+	"strconv"
+
+	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/writer"
+)
+
+// Schema is the schema of the output of a run with these settings, without the carried columns.
+func Schema(s record.Settings) writer.Schema {
+	schema := writer.Schema{Form: s.Form, Sources: s.Free != "", Codes: client.Codes()}
+	for _, name := range s.Classifications() {
+		schema.Titles = schema.Titles || schema.Codes[name] != nil
+	}
+	return schema
+}
+
+// Metadata is the metadata of such an output. It holds only what is the same in every run over the same input.
+func Metadata(s record.Settings) map[string]string {
+	metadata := map[string]string{
+		"bulkcat.format":         "2",
+		"bulkcat.kind":           s.Kind,
+		"bulkcat.classification": s.Classification,
+		"bulkcat.shape":          string(cmp.Or(s.Shape, writer.ShapeLong)),
+	}
+	if s.Top > 0 {
+		metadata["bulkcat.top"] = strconv.Itoa(s.Top)
+	}
+	if s.MinConfidence > 0 {
+		metadata["bulkcat.min_confidence"] = strconv.FormatFloat(s.MinConfidence, 'g', -1, 64)
+	}
+	return metadata
+}
+
+// CarriedBy returns the carried columns of a schema.
+func CarriedBy(s writer.Schema) []record.Carried {
+	columns := s.Columns()
+	carried := make([]record.Carried, len(s.Carry))
+	for i, c := range columns[len(columns)-len(s.Carry):] {
+		carried[i] = record.Carried{Name: c.Name, Type: c.ValueType().String()}
+	}
+	return carried
+}
+
+// Entries are the published files as accounts have them.
+func Entries(p writer.Published) []record.Output {
+	var outputs []record.Output
+	for _, file := range p.Files {
+		outputs = append(outputs, record.Output(file))
+	}
+	return outputs
+}

@@ -1,0 +1,203 @@
+package runfiles
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/writer/regular"
+)
+
+// Journal is the record of a run on disk while the run goes on: JSON lines. It leaves with the end of a start, whose account
+// has its time line, so it has the start that goes on and those that were killed before. Each start appends a line of its
+// own, then the counts and the state at each change of state and once a second
+// while the counts change, and its ending. These lines are synced. In between, an attempt of a hosted service that
+// ends writes the last line again without a sync, if that line lacks more attempts than are in flight; in a run whose requests
+// have a bound, each attempt does before it begins. The counts are
+// those of the start so far, so the next line replaces a line that cannot be written.
+//
+// The requests of a start that was killed come from its last line. They differ from those that reached the service
+// by at most the requests in flight: the line may lack as many, or count requests that did not reach the service.
+// After a power failure the requests of a second and of one fsync may be missing as well.
+type Journal struct {
+	file *os.File
+	size int64 // bytes of whole lines
+}
+
+// OpenJournal opens the journal of a run, by its RunID. What follows the last whole line is cut off. A journal of another
+// run is emptied, and the error of a file that is no journal is errForeign.
+func OpenJournal(path, run string) (*Journal, error) {
+	file, err := regular.OpenOwn(path, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return nil, err
+	}
+	_, size, err := readStarts(file, run)
+	if err == nil {
+		err = file.Truncate(size)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return &Journal{file: file, size: size}, nil
+}
+
+// ReadStarts gives the starts in the journal of a run, by its RunID; none if there is no journal, or that of another run.
+func ReadStarts(path, run string) ([]record.EarlierRun, error) {
+	file, err := regular.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() // only read from
+	starts, _, err := readStarts(file, run)
+	return starts, err
+}
+
+// readStarts reads the starts in a journal, and the size of its whole lines.
+func readStarts(file io.Reader, run string) (starts []record.EarlierRun, whole int64, err error) {
+	size, isOurs := int64(0), false
+	err = eachLine(file, func(text []byte, line *record.JournalLine, end int64) (more bool) {
+		size, isOurs = end, isOurs || isOfJournal(text)
+		switch {
+		case line == nil:
+			return true
+		case line.Event == record.JournalStart && line.Run != run:
+			whole, starts, isOurs = 0, nil, true
+			return false
+		case line.Event == record.JournalStart:
+			starts = append(starts, record.EarlierRun{Bulkcat: line.Bulkcat, Started: line.At, Ended: line.At, Ending: record.Killed, FinishBy: line.FinishBy})
+		case len(starts) > 0:
+			add(line, &starts[len(starts)-1])
+		}
+		whole = end
+		return true
+	})
+	if err == nil && size > 0 && !isOurs {
+		err = errForeign
+	}
+	return starts, whole, err
+}
+
+// ReadJournal calls use for each line of the journal at path, in order. It leaves out damaged lines, and calls use for
+// no line if the file is missing, or is the journal of another run than the account's; account may be nil.
+func ReadJournal(path string, account *record.Account, use func(record.JournalLine)) error {
+	file, err := regular.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close() // only read from
+	return eachLine(file, func(_ []byte, line *record.JournalLine, _ int64) (more bool) {
+		if line == nil {
+			return true
+		}
+		if line.Event == record.JournalStart && account != nil && line.Run != account.RunID() {
+			return false
+		}
+		use(*line)
+		return true
+	})
+}
+
+// eachLine calls use for each line of a journal, with its text and where it ends, until use returns false. The line is
+// nil if it is damaged, or has no end: a line that was being written.
+func eachLine(file io.Reader, use func(text []byte, line *record.JournalLine, end int64) (more bool)) error {
+	lines := bufio.NewReaderSize(file, mostOfLine)
+	for end := int64(0); ; {
+		text, size, err := nextLine(lines)
+		if err != nil && err != io.EOF {
+			return err
+		}
+		end += size
+		line := new(record.JournalLine)
+		if err == io.EOF || json.Unmarshal(text, line) != nil {
+			line = nil
+		}
+		if !use(text, line, end) || err == io.EOF {
+			return nil
+		}
+	}
+}
+
+// errForeign is the error of a file at the path of a journal that is another file.
+var errForeign = errors.New("it is no journal of bulkcat: move it elsewhere")
+
+const (
+	lineBegin  = `{"at":"` // of each line
+	mostOfLine = 64 << 10  // bytes; a line of this program has less than a thousand
+)
+
+// isOfJournal reports whether a text is the beginning of a line of a journal, or the zeros that a loss of power leaves.
+func isOfJournal(text []byte) bool {
+	n := min(len(text), len(lineBegin))
+	return n > 0 && (string(text[:n]) == lineBegin[:n] || text[0] == 0)
+}
+
+// nextLine returns the next line, with its end, and its size. The text of a longer line is cut off; that of the last line
+// without an end comes with io.EOF.
+func nextLine(lines *bufio.Reader) (text []byte, size int64, err error) {
+	text, err = lines.ReadSlice('\n')
+	for size = int64(len(text)); errors.Is(err, bufio.ErrBufferFull); {
+		text = text[:0:0]
+		var rest []byte
+		rest, err = lines.ReadSlice('\n')
+		size += int64(len(rest))
+	}
+	return text, size, err
+}
+
+// add brings a start up to date.
+func add(l *record.JournalLine, start *record.EarlierRun) {
+	start.Ended = l.At
+	start.Counts = record.Snapshot{Counts: record.Counts[int64]{Requests: l.Requests, Retries: l.Retries, Shared: l.Shared, Rechecks: l.Rechecks, WithOutcome: l.WithOutcome}, Attempts: l.Outcomes}
+	if l.Event == record.JournalEnd {
+		start.Ending = l.Ending
+	}
+}
+
+// Append writes a line that stays, and is durable after the next sync. After an error the journal has the lines
+// before, and further lines can be appended.
+func (j *Journal) Append(line record.JournalLine) error {
+	n, err := j.write(line)
+	if err != nil {
+		return err
+	}
+	j.size += n
+	return j.file.Truncate(j.size) // a longer line of Replace
+}
+
+// Replace writes a line after the lines that were appended, in place of an earlier line there. The line outlives the
+// process, but perhaps not the machine.
+func (j *Journal) Replace(line record.JournalLine) error {
+	_, err := j.write(line)
+	return err
+}
+
+func (j *Journal) write(line record.JournalLine) (size int64, err error) {
+	text, err := json.Marshal(line)
+	if err != nil {
+		return 0, err
+	}
+	text = append(text, '\n')
+	if _, err := j.file.WriteAt(text, j.size); err != nil {
+		return 0, errors.Join(err, j.file.Truncate(j.size))
+	}
+	return int64(len(text)), nil
+}
+
+// Sync makes the lines durable.
+func (j *Journal) Sync() error { return j.file.Sync() }
+
+// Close closes the file.
+func (j *Journal) Close() error { return j.file.Close() }
+
+// Name is the path of the file.
+func (j *Journal) Name() string { return j.file.Name() }

@@ -1,0 +1,68 @@
+package runfiles
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/writer/disk"
+)
+
+// ReadManifest reads the manifest of a folder. The errors are those of storage.ReadFile, and *DamagedError.
+func ReadManifest(ctx context.Context, folder string) (*record.Manifest, error) {
+	m := new(record.Manifest)
+	if err := read(ctx, ManifestPath(folder), m); err != nil {
+		return nil, fmt.Errorf("read the manifest: %w", err)
+	}
+	return m, nil
+}
+
+// CheckManifest says in a few words how the manifest of a folder differs from the one that the run has written; "" if it
+// does not. The account is that of the complete run. The error is that of reading the manifest.
+func CheckManifest(ctx context.Context, folder string, a *record.Account) (problem string, err error) {
+	m, err := ReadManifest(ctx, folder)
+	if damaged, ok := errors.AsType[*record.DamagedError](err); ok {
+		return damaged.Describe("manifest"), nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return "is missing", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if changes := a.Changes(m.Service, m.Settings); len(changes) > 0 {
+		return "is that of another run: " + changes[0].String(), nil
+	}
+	same := slices.EqualFunc(m.Parts, a.Outputs, func(p record.PublishedPart, o record.Output) bool {
+		p.Path, o.Path = filepath.Base(p.Path), filepath.Base(o.Path)
+		return p.Output == o
+	})
+	if !same {
+		return "has other parts than the account", nil
+	}
+	return "", nil
+}
+
+// FolderSettings are the settings with which the parts in a folder were written, also if the run has not ended; nil if
+// the folder does not say.
+func FolderSettings(ctx context.Context, folder string) (*record.Settings, error) {
+	shards, err := ReadShards(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
+	if shards != nil {
+		return &shards.Settings, nil
+	}
+	m, err := ReadManifest(ctx, disk.Clean(folder))
+	if _, damaged := errors.AsType[*record.DamagedError](err); damaged || errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &m.Settings, nil
+}

@@ -1,0 +1,77 @@
+package runfiles
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
+	"github.com/bulkcat/bulkcat/writer/regular"
+)
+
+// read reads a file into f. The errors are those of storage.ReadFile and *record.DamagedError.
+func read(ctx context.Context, path string, f record.Sealed) error {
+	text, err := storage.ReadFile(ctx, path)
+	if err != nil {
+		return err
+	}
+	return record.Unseal(path, text, f)
+}
+
+// Write writes an account or a manifest in place of an earlier file. A reader sees the earlier or the new file. The error is a
+// *disk.Error.
+func Write(ctx context.Context, path string, f record.Sealed) error {
+	text, err := record.Seal(path, f)
+	if err != nil {
+		return err
+	}
+	return storage.Publish(ctx, path, text)
+}
+
+// ReadAccount reads an account. It gives nil and no error if there is no file, and an error if the file
+// cannot be read or is damaged.
+func ReadAccount(ctx context.Context, path string) (*record.Account, error) {
+	a := new(record.Account)
+	switch err := read(ctx, path, a); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read the account of the last run: %w", err)
+	}
+	return a, nil
+}
+
+// ChangedInputs names the inputs of an account beside an output whose beginning is not what that run has read. A file that only
+// grew at its end has not changed. A file that cannot be read counts as unchanged: to open it gives
+// the error. So does an object, which is not read twice.
+func ChangedInputs(a *record.Account, output string) []string {
+	var changed []string
+	for _, in := range a.Inputs {
+		if in.SHA256 == "" || in.Name == "-" || storage.IsURL(in.Name) {
+			continue
+		}
+		if sum, ok := digestOfStart(FromOutput(output, in.Path), in.Bytes); ok && sum != in.SHA256 {
+			changed = append(changed, in.Name)
+		}
+	}
+	return changed
+}
+
+// digestOfStart digests the first n bytes of a regular file, or all of a shorter one.
+func digestOfStart(path string, n int64) (sum string, ok bool) {
+	f, err := regular.Open(path)
+	if err != nil {
+		return "", false
+	}
+	defer f.Close() // only read from
+	hash := sha256.New()
+	if _, err := io.Copy(hash, io.LimitReader(f, n)); err != nil {
+		return "", false
+	}
+	return hex.EncodeToString(hash.Sum(nil)), true
+}

@@ -1,0 +1,109 @@
+package runfiles
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+
+	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
+	"github.com/bulkcat/bulkcat/writer/disk"
+)
+
+// ReadShards reads how the records in a folder are split. It gives nil and no error if the folder holds no shards.
+func ReadShards(ctx context.Context, folder string) (*record.Shards, error) {
+	s := new(record.Shards)
+	switch err := read(ctx, ShardsPath(folder), s); {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read how the records are split: %w", err)
+	case s.Split != record.SplitRule:
+		return nil, fmt.Errorf("%s splits by %s, which this version does not know", ShardsPath(folder), s.Split)
+	}
+	return s, (record.Shard{Number: 1, Count: s.Count}).Check()
+}
+
+// JoinShards makes a run, whose output is the folder of a shard, one of the shards of a folder: the first shard to start
+// fixes how the records are split, and the others compare. The errors are *[ShardCountError], *[ShardsTakenError], and those
+// of the storage.
+func JoinShards(ctx context.Context, folder string, shard record.Shard, account *record.Account) error {
+	common := *account // of all shards
+	common.Settings.Shard, common.Settings.Output = "", folder
+	if err := StartShards(ctx, folder, shard, &common); err != nil {
+		return err
+	}
+	shards, err := ReadShards(ctx, folder)
+	if err == nil && shards == nil {
+		err = fmt.Errorf("%s has been removed", ShardsPath(folder))
+	}
+	switch {
+	case err != nil:
+		return err
+	case shards.Count != shard.Count:
+		return &record.ShardCountError{Folder: folder, Count: shards.Count, Shard: shard}
+	}
+	if changes := shards.Changes(account); len(changes) > 0 {
+		return &record.ShardsTakenError{Folder: folder, Changes: changes}
+	}
+	if err := storage.MakeFolder(account.Settings.Output); err != nil {
+		return err
+	}
+	// The shard may get other rows, so that the folder has to be finished again.
+	return storage.Remove(ctx, SuccessPath(folder))
+}
+
+// StartShards writes how the records in a folder are split, unless another shard has done so. The account is that of all
+// shards: the shard in its settings is "", and the output is the folder.
+func StartShards(ctx context.Context, folder string, shard record.Shard, common *record.Account) error {
+	path, other := ShardsPath(folder), ""
+	if found, err := storage.Exists(ctx, path); err != nil || found {
+		return err
+	}
+	names, err := storage.ReadDir(ctx, folder)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		of, isShard := record.ShardOf(name)
+		if !strings.HasPrefix(name, ".") && name != shardsName && !(isShard && of.Count == shard.Count) {
+			other = name
+		}
+	}
+	if other != "" {
+		// The other folders may be those of shards that have started meanwhile, after the file: read the file then.
+		if found, err := storage.Exists(ctx, path); err != nil || found {
+			return err
+		}
+		return fmt.Errorf("%s has files of another run, such as %s: shards need a new or an empty folder", folder, other)
+	}
+	text, err := record.Seal(path, record.NewShards(shard.Count, common))
+	if err == nil {
+		_, err = storage.CreateFile(ctx, path, text)
+	}
+	return err
+}
+
+// Folders are the paths of the folders of all shards.
+func Folders(s *record.Shards, folder string) []string {
+	folders := make([]string, s.Count)
+	for i := range folders {
+		folders[i] = disk.Join(folder, record.Shard{Number: i + 1, Count: s.Count}.Folder())
+	}
+	return folders
+}
+
+// Accounts are the accounts of all shards, by number; nil where there is none. The error is that of ReadAccount.
+func Accounts(ctx context.Context, s *record.Shards, folder string) ([]*record.Account, error) {
+	accounts := make([]*record.Account, s.Count)
+	for i, shard := range Folders(s, folder) {
+		var err error
+		if accounts[i], err = ReadAccount(ctx, AccountPath(shard)); err != nil {
+			return nil, err
+		}
+	}
+	return accounts, nil
+}

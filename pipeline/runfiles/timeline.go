@@ -1,0 +1,96 @@
+package runfiles
+
+import (
+	"slices"
+
+	"github.com/bulkcat/bulkcat/pipeline/record"
+)
+
+// Timeline is the time line of an account, which may be nil, and of the starts in the journal at path that it does not have.
+func Timeline(path string, account *record.Account) ([]record.Span, error) {
+	s := spans{}
+	if account != nil {
+		s.list, s.account = slices.Clone(account.Timeline), account
+	}
+	err := ReadJournal(path, account, s.add)
+	return s.list, err
+}
+
+// mostSpans bounds the time line: a run of ten hours has a line of its journal each second.
+const mostSpans = 120
+
+// spans makes the time line of a journal.
+type spans struct {
+	list    []record.Span
+	account *record.Account // nil for none
+	start   int             // the number of the start
+	known   bool            // the time line has the start already
+	last    record.JournalLine
+}
+
+// number is the number of a start, from 1.
+func (s *spans) number(start record.JournalLine) int {
+	if s.account == nil {
+		return s.start + 1
+	}
+	i := slices.IndexFunc(s.account.Earlier, func(e record.EarlierRun) bool { return e.Started.Equal(start.At) })
+	switch n := len(s.account.Earlier) + 1; {
+	case i >= 0:
+		return i + 1
+	case s.account.Started.Equal(start.At):
+		return n
+	default: // that was killed after the last account
+		return max(n, s.start) + 1
+	}
+}
+
+// add adds the span from the last line of the journal to this one.
+func (s *spans) add(line record.JournalLine) {
+	if line.Event == record.JournalStart {
+		s.start = s.number(line)
+		s.known = len(s.list) > 0 && s.list[len(s.list)-1].Start >= s.start
+		s.last = line
+		return
+	}
+	if s.start == 0 || s.known {
+		return
+	}
+	state := s.last.State
+	if s.last.Event == record.JournalStart {
+		state = line.State
+	}
+	span := record.Span{
+		Start: s.start, From: s.last.At, To: line.At, State: state, Ending: line.Ending,
+		Records: line.Records - s.last.Records, Requests: line.Requests - s.last.Requests, Outcomes: record.Attempts{},
+	}
+	for class, n := range line.Outcomes {
+		if n -= s.last.Outcomes[class]; n != 0 {
+			span.Outcomes[class] = n
+		}
+	}
+	if s.list, s.last = append(s.list, span), line; len(s.list) >= 2*mostSpans {
+		s.shorten()
+	}
+}
+
+// shorten joins pairs of neighbours: those of the same state, or all of the same start if that is not enough.
+func (s *spans) shorten() {
+	s.joinPairs(func(a, b record.Span) bool { return a.Start == b.Start && a.State == b.State })
+	if len(s.list) >= 2*mostSpans {
+		s.joinPairs(func(a, b record.Span) bool { return a.Start == b.Start })
+	}
+	s.list = s.list[max(0, len(s.list)-2*mostSpans+1):] // the latest of hundreds of starts
+}
+
+func (s *spans) joinPairs(may func(a, b record.Span) bool) {
+	list, joined := s.list[:0], true
+	for _, next := range s.list {
+		if joined || !may(list[len(list)-1], next) {
+			list, joined = append(list, next), false
+			continue
+		}
+		list[len(list)-1].Join(next)
+		joined = true
+	}
+	s.list = list
+}
