@@ -5,15 +5,15 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client/embedded/learn"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
 // settings are the settings of the run, for its account.
-func (o *Options) settings() record.Settings {
+func (o *Options) settings() account.Settings {
 	format, _ := o.Output.FileFormat() // checked by Open
-	settings := record.Settings{
+	settings := account.Settings{
 		Kind: string(o.Kind), Classification: strings.Join(o.Classifications, ","), Edition: o.Editions.Versions(o.Classifications),
 		Inputs: o.Input.Paths, Columns: o.Input.Columns, Requested: o.Requested,
 		Output: o.Output.Path, OutputFormat: string(format), Carry: o.Output.Carry, Form: o.Output.Form, Shard: o.Shard.String(),
@@ -40,35 +40,35 @@ func (o *Options) settings() record.Settings {
 }
 
 // readingOf says how options read inputs.
-func readingOf(o reader.Options) record.Reading {
-	return record.Reading{Format: o.Format, Sheet: o.Sheet, Dialect: o.Dialect.String(), Encoding: o.Encoding}
+func readingOf(o reader.Options) account.Reading {
+	return account.Reading{Format: o.Format, Sheet: o.Sheet, Dialect: o.Dialect.String(), Encoding: o.Encoding}
 }
 
 // readAs gives options that read inputs as a run has read them.
-func readAs(r record.Reading) reader.Options {
+func readAs(r account.Reading) reader.Options {
 	dialect, _ := reader.ParseDialect(r.Dialect) // which is the text of a dialect
 	return reader.Options{Format: r.Format, Sheet: r.Sheet, Dialect: dialect, Encoding: r.Encoding}
 }
 
 // describeModel says what the account has of a model.
-func describeModel(m *learn.Model) record.Model {
-	d := record.Model{
+func describeModel(m *learn.Model) account.Model {
+	d := account.Model{
 		Classification: m.Classification, Fingerprint: m.Fingerprint(), Labels: m.Labels, Categories: len(m.Classes), Right: m.Report.Top1, Without: m.Engine,
 	}
 	for _, confidence := range []float64{0.9, 0.7, 0.5} {
 		if a := m.From(confidence); a.Rows > 0 {
-			d.From = append(d.From, record.ModelAccuracy{Confidence: confidence, Inputs: float64(a.Rows) / float64(m.Compared), Right: float64(a.Right) / float64(a.Rows)})
+			d.From = append(d.From, account.ModelAccuracy{Confidence: confidence, Inputs: float64(a.Rows) / float64(m.Compared), Right: float64(a.Right) / float64(a.Rows)})
 		}
 	}
 	return d
 }
 
 // inputsOf says what was read of each file.
-func (o *Options) inputsOf(input *reader.Reader) []record.Input {
+func (o *Options) inputsOf(input *reader.Reader) []account.Input {
 	files := input.Files()
-	inputs := make([]record.Input, len(files))
+	inputs := make([]account.Input, len(files))
 	for i, file := range files {
-		inputs[i] = record.Input{Name: file.Name, Bytes: file.Bytes, SHA256: file.SHA256, Whole: file.Whole, Comments: file.Comments}
+		inputs[i] = account.Input{Name: file.Name, Bytes: file.Bytes, SHA256: file.SHA256, Whole: file.Whole, Comments: file.Comments}
 		if file.Guessed && len(file.Inputs) > 0 {
 			inputs[i].Guessed = file.Inputs[0]
 		}

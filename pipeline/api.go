@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"syscall"
 
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/flow"
 	"github.com/bulkcat/bulkcat/pipeline/internal/output"
 	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // What a caller of a session meets, and other packages define.
@@ -39,7 +39,7 @@ const (
 )
 
 // EndingOf returns the ending of a run with this error; nil is Complete.
-func EndingOf(err error) record.Ending { return flow.EndingOf(err) }
+func EndingOf(err error) account.Ending { return flow.EndingOf(err) }
 
 // NoStoreError says that an offline run has no place to look for stored answers: the output is a stream,
 // and no store is named.

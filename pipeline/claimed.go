@@ -5,22 +5,22 @@ import (
 	"slices"
 
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/diff"
 	"github.com/bulkcat/bulkcat/pipeline/expect"
 	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 )
 
 // claimed is a run whose output is its own: no other run may replace it.
 type claimed struct {
 	*opened
-	account     *record.Account             // as the run begins; the account that it leaves is a copy
-	maxRequests int64                       // of all starts of the run; 0 for no bound
-	checkCounts func(record.Snapshot) error // nil unless the run may have fewer answers than the one before
-	earlier     *diff.Side                  // what expectations compare with; nil for nothing
-	store       *answers.Store              // nil for none
-	monitor     *progress.Monitor           // nil for standard output
+	account     *account.Account             // as the run begins; the account that it leaves is a copy
+	maxRequests int64                        // of all starts of the run; 0 for no bound
+	checkCounts func(account.Snapshot) error // nil unless the run may have fewer answers than the one before
+	earlier     *diff.Side                   // what expectations compare with; nil for nothing
+	store       *answers.Store               // nil for none
+	monitor     *progress.Monitor            // nil for standard output
 }
 
 // claim opens the store, and makes the output this run's. An error leaves the output as it was.
@@ -44,7 +44,7 @@ func (o *opened) claim(ctx context.Context) (_ *claimed, err error) {
 	c.maxRequests = o.options.maxRequests(c.account)
 	if isSame && o.isOffline() && !o.options.Output.IsFolder() {
 		before := last.Outcomes()
-		c.checkCounts = func(s record.Snapshot) error {
+		c.checkCounts = func(s account.Snapshot) error {
 			return o.options.Output.CheckFewer(before, s.OK+s.Empty+s.Rejected, s.Pending)
 		}
 	}
@@ -53,7 +53,7 @@ func (o *opened) claim(ctx context.Context) (_ *claimed, err error) {
 			return nil, err
 		}
 	}
-	if o.options.Shard != (record.Shard{}) {
+	if o.options.Shard != (account.Shard{}) {
 		if err := runfiles.JoinShards(ctx, o.options.folderOfShards(), o.options.Shard, c.account); err != nil {
 			return nil, err
 		}
@@ -85,33 +85,33 @@ func (c *claimed) close() error {
 }
 
 // newAccount is the account of a run that starts now.
-func (o *opened) newAccount() *record.Account {
-	account := record.NewAccount(o.options.Program, o.options.Service.Name, o.options.settings())
-	account.StatusFile = runfiles.StatusPath(o.options.Output.Path)
-	account.Price, account.Reading = o.options.Price, readingOf(o.options.Input)
+func (o *opened) newAccount() *account.Account {
+	a := account.NewAccount(o.options.Program, o.options.Service.Name, o.options.settings())
+	a.StatusFile = runfiles.StatusPath(o.options.Output.Path)
+	a.Price, a.Reading = o.options.Price, readingOf(o.options.Input)
 	for _, m := range o.options.AllModels() {
-		account.Models = append(account.Models, describeModel(m))
+		a.Models = append(a.Models, describeModel(m))
 	}
-	return account
+	return a
 }
 
 // follow adds the earlier starts of the run to its account, and sets the deadline. It gives the last account of the output,
 // nil if there is none, and whether it is that of the same run.
-func (o *opened) follow(ctx context.Context, account *record.Account) (last *record.Account, isSame bool) {
+func (o *opened) follow(ctx context.Context, a *account.Account) (last *account.Account, isSame bool) {
 	output := o.options.Output.Path
 	last, err := runfiles.ReadAccount(ctx, runfiles.AccountPath(output))
 	if err != nil {
 		o.options.Log.Warn("the account does not count the earlier runs", "reason", err)
 	}
-	isSame = account.Follow(last)
+	isSame = a.Follow(last)
 	if journal := runfiles.JournalPath(output); journal != "" {
-		starts, err := runfiles.ReadStarts(journal, account.RunID())
+		starts, err := runfiles.ReadStarts(journal, a.RunID())
 		if err != nil {
 			o.options.Log.Warn("the account does not count the starts that were killed", "reason", err)
 		}
-		account.AddStarts(starts)
+		a.AddStarts(starts)
 	}
-	account.SetDeadline(o.options.FinishBy)
+	a.SetDeadline(o.options.FinishBy)
 	return last, isSame
 }
 

@@ -2,8 +2,8 @@
 // input order.
 //
 // A [Session] is a whole run: it locks the output, opens the input and the store, compares the quota with
-// the need, goes on where the same run ended before, and leaves a [record.Account] beside the output. While the run
-// goes on, a [record.Journal] keeps its counts and states, and a [record.Status] tells other programs how far it
+// the need, goes on where the same run ended before, and leaves an [account.Account] beside the output. While the run
+// goes on, a [runfiles.Journal] keeps its counts and states, and an [account.Status] tells other programs how far it
 // is. A [DryRun] says what a session would ask. The stages of a run are in internal/flow.
 //
 // The records of a session are those of files, or of a sequence (Input.Records), and its answers go to an output, to a

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
 func TestOptionsOfRecordsAndEach(t *testing.T) {
@@ -25,7 +25,7 @@ func TestOptionsOfRecordsAndEach(t *testing.T) {
 		"a refresh":               {func(o *pipeline.Options) { o.Store.RefreshBudget = 1 }, "pipeline.Store.RefreshBudget"},
 		"neither output nor Each": {func(o *pipeline.Options) { o.Each = nil }, "pipeline.Output.Path"},
 		"a folder of parts":       {func(o *pipeline.Options) { o.Output.Path = t.TempDir() + "/" }, "pipeline.Each"},
-		"a shard without output":  {func(o *pipeline.Options) { o.Shard = record.Shard{Number: 1, Count: 2} }, "pipeline.Output.Path"},
+		"a shard without output":  {func(o *pipeline.Options) { o.Shard = account.Shard{Number: 1, Count: 2} }, "pipeline.Output.Path"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLibrary(t, titles(1, new(bool)))

@@ -16,7 +16,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -70,14 +70,14 @@ func (l *library) take(record reader.Record, entries []client.Entry, err error) 
 }
 
 // run runs a session, and checks that no input has been asked for twice.
-func (l *library) run(t *testing.T, ctx context.Context) (*record.Account, error) {
+func (l *library) run(t *testing.T, ctx context.Context) (*account.Account, error) {
 	t.Helper()
 	session, err := pipeline.Open(ctx, l.options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	l.handed = nil
-	account, err := session.Run(ctx)
+	a, err := session.Run(ctx)
 	if _, resumable := session.Resumption(err); err != nil && errors.As(err, new(*pipeline.StopError)) != resumable {
 		t.Errorf("resumable: %t after %v", resumable, err)
 	}
@@ -89,7 +89,7 @@ func (l *library) run(t *testing.T, ctx context.Context) (*record.Account, error
 			t.Errorf("%s was asked for %d times", input, n)
 		}
 	}
-	return account, err
+	return a, err
 }
 
 // titles are records of so many inputs; returned says that the sequence has returned.
@@ -147,12 +147,12 @@ func TestRecordsFromMemory(t *testing.T) {
 				}
 			})
 			l.options.Input.RecordColumns = []string{"sku", "price"}
-			account, err := l.run(t, t.Context())
+			a, err := l.run(t, t.Context())
 			if tt.err == "" && err != nil || tt.err != "" && (err == nil || err.Error() != tt.err) || !slices.Equal(l.handed, tt.want) {
 				t.Errorf("got %q and %v, want %q and %q", l.handed, err, tt.want, tt.err)
 			}
-			if tt.err != "" && (!errors.Is(err, failure) || account.Ending != record.Failed) {
-				t.Errorf("the run ended as %s with %v", account.Ending, err)
+			if tt.err != "" && (!errors.Is(err, failure) || a.Ending != account.Failed) {
+				t.Errorf("the run ended as %s with %v", a.Ending, err)
 			}
 		})
 	}
@@ -190,7 +190,7 @@ func TestEachIsCalledInOrder(t *testing.T) {
 		l.meanwhile = func(input string) {
 			time.Sleep(time.Duration(len(input)*7+int(input[len(input)-1])*31%13) * time.Millisecond)
 		}
-		if account, err := l.run(t, t.Context()); err != nil || !slices.Equal(l.handed, inOrder(n)) || !returned || account.Counts.OK != n {
+		if a, err := l.run(t, t.Context()); err != nil || !slices.Equal(l.handed, inOrder(n)) || !returned || a.Counts.OK != n {
 			t.Errorf("got %q, %v", l.handed, err)
 		}
 	})
@@ -248,7 +248,7 @@ func TestSessionWithEachIsResumed(t *testing.T) {
 				tt.stop(l, cancel)
 				_, err := l.run(t, ctx)
 				stop, stopped := errors.AsType[*pipeline.StopError](err)
-				if !stopped || tt.want != nil && (!errors.Is(err, tt.want) || stop.Cause != record.Interrupted || len(l.handed) != at) {
+				if !stopped || tt.want != nil && (!errors.Is(err, tt.want) || stop.Cause != account.Interrupted || len(l.handed) != at) {
 					t.Errorf("got %v after %d records", err, len(l.handed))
 				}
 				if !returned {
@@ -260,9 +260,9 @@ func TestSessionWithEachIsResumed(t *testing.T) {
 				}
 				asked := len(l.asked)
 				l.options, l.stops = again, nil
-				account, err := l.run(t, t.Context()) // which checks that nothing is asked twice
-				if err != nil || !slices.Equal(l.handed, inOrder(n)) || account.Counts.Requests != int64(n-asked) {
-					t.Errorf("then %d requests after %d, %v, and %q", account.Counts.Requests, asked, err, l.handed)
+				a, err := l.run(t, t.Context()) // which checks that nothing is asked twice
+				if err != nil || !slices.Equal(l.handed, inOrder(n)) || a.Counts.Requests != int64(n-asked) {
+					t.Errorf("then %d requests after %d, %v, and %q", a.Counts.Requests, asked, err, l.handed)
 				}
 			})
 		})
@@ -295,7 +295,7 @@ func TestSequenceThatWaits(t *testing.T) {
 				time.Sleep(time.Minute)
 				cancel()
 				stop, stopped := errors.AsType[*pipeline.StopError](<-ended)
-				if !stopped || stop.Cause != record.Interrupted || !slices.Equal(l.handed, inOrder(after)) {
+				if !stopped || stop.Cause != account.Interrupted || !slices.Equal(l.handed, inOrder(after)) {
 					t.Errorf("got %v, handed out %q", stop, l.handed)
 				}
 				time.AfterFunc(time.Second, func() { close(arrives) })
@@ -312,9 +312,9 @@ func TestSessionWithoutOutputWritesTheStoreOnly(t *testing.T) {
 	t.Chdir(dir)
 	l := newLibrary(t, titles(2, &returned))
 	l.options.Store.Path = filepath.Join(dir, "answers")
-	account, err := l.run(t, t.Context())
-	if err != nil || account.Settings.Output != "" || !slices.Equal(account.Settings.Inputs, []string{reader.InMemory}) || account.Inputs[0] != (record.Input{Name: reader.InMemory}) {
-		t.Errorf("got %+v, %v", account, err)
+	a, err := l.run(t, t.Context())
+	if err != nil || a.Settings.Output != "" || !slices.Equal(a.Settings.Inputs, []string{reader.InMemory}) || a.Inputs[0] != (account.Input{Name: reader.InMemory}) {
+		t.Errorf("got %+v, %v", a, err)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 1 {
@@ -382,7 +382,7 @@ func TestEachOfAnOfflineRun(t *testing.T) {
 		}
 		return nil
 	}
-	if account, err := l.run(t, t.Context()); err != nil || account.Counts.Pending != 1 {
+	if a, err := l.run(t, t.Context()); err != nil || a.Counts.Pending != 1 {
 		t.Errorf("got %v", err)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/evaluate"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/flow"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -49,7 +49,7 @@ func Evaluate(ctx context.Context, e Evaluation) (evaluate.Report, error) {
 	}}
 	_, err = flow.Run(ctx, parts, flow.Options{
 		Kind: e.Kind, Classifications: []flow.Classification{{Name: e.Classification}}, Conduct: flow.Conduct{Retry: client.DefaultRetryPolicy()},
-		Requested: record.Requested{Dedupe: record.DedupeExact, Limit: e.Limit},
+		Requested: account.Requested{Dedupe: account.DedupeExact, Limit: e.Limit},
 	})
 	return tally.Report(), err
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/reader"
 )
@@ -41,12 +41,12 @@ func Example() {
 		panic(err)
 	}
 	defer session.Close()
-	account, err := session.Run(ctx)
+	a, err := session.Run(ctx)
 	if err != nil {
 		panic(err)
 	}
-	fmt.Printf("%s: %d records, %d without an answer\n", account.Ending, account.Counts.Settled(), account.Counts.Unanswered())
-	fmt.Println(filepath.Base(account.Outputs[0].Path), "and", filepath.Base(runfiles.AccountPath(output)))
+	fmt.Printf("%s: %d records, %d without an answer\n", a.Ending, a.Counts.Settled(), a.Counts.Unanswered())
+	fmt.Println(filepath.Base(a.Outputs[0].Path), "and", filepath.Base(runfiles.AccountPath(output)))
 	// Output:
 	// complete: 2 records, 0 without an answer
 	// categories.csv and categories.csv.run.json
@@ -110,7 +110,7 @@ func ExampleHostedService() {
 func ExampleOptions_Check() {
 	err := pipeline.Options{
 		Kind:      client.Website,
-		Requested: record.Requested{Scheme: "ftp"},
+		Requested: account.Requested{Scheme: "ftp"},
 		Output:    pipeline.OutputOptions{Path: "out.csv"},
 	}.Check()
 	var option interface{ OptionName() string }
@@ -126,7 +126,7 @@ func ExampleOptions_Check() {
 // The ending of a run is in the account, and follows from the error of Run.
 func ExampleEndingOf() {
 	fmt.Println(pipeline.EndingOf(nil))
-	fmt.Println(pipeline.EndingOf(&pipeline.StopError{Cause: record.Deadline}))
+	fmt.Println(pipeline.EndingOf(&pipeline.StopError{Cause: account.Deadline}))
 	fmt.Println(pipeline.EndingOf(errors.New("the disk is full")))
 	// Output:
 	// complete

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/diff"
 	"github.com/bulkcat/bulkcat/pipeline/expect"
 	"github.com/bulkcat/bulkcat/pipeline/readback"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
 	"github.com/bulkcat/bulkcat/writer/disk"
@@ -52,7 +52,7 @@ func (o Options) checkExpectations() error {
 // check checks the output of a run against its expectations.
 type check struct {
 	run     *claimed
-	results []record.Expected
+	results []account.Expected
 	unread  error // the output could not be read
 }
 
@@ -73,7 +73,7 @@ func (c *check) function(ctx context.Context) writer.CheckFunc {
 		c.read(ctx, path)
 		switch hold := c.run.options.Expect.withHold().Hold; {
 		case ctx.Err() != nil:
-			return &StopError{Cause: record.Interrupted, Err: context.Cause(ctx)}
+			return &StopError{Cause: account.Interrupted, Err: context.Cause(ctx)}
 		case hold && c.unread != nil:
 			return c.unread
 		case hold && expect.Broken(c.results):
@@ -117,7 +117,7 @@ func (c *check) end(ctx context.Context) error {
 }
 
 // judged returns the results of the check, or those for which the run was stopped early with an error.
-func (c *check) judged(err error) []record.Expected {
+func (c *check) judged(err error) []account.Expected {
 	if broken, ok := errors.AsType[*expect.BrokenError](err); ok {
 		return broken.Results
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/answers"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 )
@@ -46,14 +46,14 @@ func DryRun(ctx context.Context, options Options) (_ Forecast, err error) {
 	if store != nil {
 		defer store.Close() // only read from
 	}
-	account := o.newAccount()
+	a := o.newAccount()
 	if o.options.Output.Path != "" {
-		o.follow(ctx, account)
+		o.follow(ctx, a)
 	}
 	if err := o.quota.Check(ctx, o.everAnswered(store)); err != nil {
 		return Forecast{}, err
 	}
-	p, err := o.look(ctx, account, store, o.input)
+	p, err := o.look(ctx, a, store, o.input)
 	f := p.forecast
 	if err != nil {
 		return f, err
@@ -62,10 +62,10 @@ func DryRun(ctx context.Context, options Options) (_ Forecast, err error) {
 	for i, input := range f.Inputs {
 		f.Inputs[i] = clipped(input)
 	}
-	f.Paid, f.Limits, f.Quota = min(account.OutcomesBefore(), f.Answered), o.options.Limits, o.quota.Usage()
-	f.Limits.MaxRequests, f.Limits.Made = o.options.maxRequests(account), account.RequestsBefore()
-	if account.FinishBy != nil {
-		f.By = account.FinishBy.At
+	f.Paid, f.Limits, f.Quota = min(a.OutcomesBefore(), f.Answered), o.options.Limits, o.quota.Usage()
+	f.Limits.MaxRequests, f.Limits.Made = o.options.maxRequests(a), a.RequestsBefore()
+	if a.FinishBy != nil {
+		f.By = a.FinishBy.At
 	}
 	f.Rate, f.Learned, err = o.options.rate(store)
 	return f, err
@@ -98,17 +98,17 @@ func (o *Options) rate(store *answers.Store) (perSecond float64, learned bool, e
 
 // Outlook is when a run would end, and what would end it.
 type Outlook struct {
-	Requests int64        `json:"requests"`                   // that are made until then, without retries
-	Rate     float64      `json:"requests_per_second"`        // 0 if unknown
-	Learned  bool         `json:"learned"`                    // Rate is what an earlier run has learned
-	Ends     *time.Time   `json:"ends,omitempty"`             // nil if the rate is unknown
-	Stop     record.Cause `json:"stops_because_of,omitempty"` // QuotaExhausted, Budget or Deadline; "" for a run that becomes complete
+	Requests int64         `json:"requests"`                   // that are made until then, without retries
+	Rate     float64       `json:"requests_per_second"`        // 0 if unknown
+	Learned  bool          `json:"learned"`                    // Rate is what an earlier run has learned
+	Ends     *time.Time    `json:"ends,omitempty"`             // nil if the rate is unknown
+	Stop     account.Cause `json:"stops_because_of,omitempty"` // QuotaExhausted, Budget or Deadline; "" for a run that becomes complete
 }
 
 // NewOutlook is the outlook of a forecast of a run that starts now.
 func NewOutlook(f Forecast, now time.Time) Outlook {
 	v := Outlook{Requests: f.ToAsk(), Learned: f.Learned}
-	end := func(most int64, cause record.Cause) {
+	end := func(most int64, cause account.Cause) {
 		if most = max(most, 0); most < v.Requests {
 			v.Requests, v.Stop = most, cause
 		}
@@ -117,20 +117,20 @@ func NewOutlook(f Forecast, now time.Time) Outlook {
 		if f.Limits.KeepReserve {
 			left -= f.Limits.Reserve
 		}
-		end(left, record.QuotaExhausted)
+		end(left, account.QuotaExhausted)
 	}
 	if most := f.Limits.MaxRequests; most > 0 {
-		end(most-f.Limits.Made, record.Budget)
+		end(most-f.Limits.Made, account.Budget)
 	}
 	if !f.By.IsZero() && !now.Before(f.By) {
-		end(0, record.Deadline)
+		end(0, account.Deadline)
 	}
 	if f.Rate <= 0 || math.IsInf(f.Rate, 1) {
 		return v
 	}
 	v.Rate = f.Rate
 	if !f.By.IsZero() {
-		end(int64(f.By.Sub(now).Seconds()*f.Rate), record.Deadline)
+		end(int64(f.By.Sub(now).Seconds()*f.Rate), account.Deadline)
 	}
 	ends := now.Add(time.Duration(float64(v.Requests) / f.Rate * float64(time.Second)))
 	v.Ends = &ends

@@ -8,8 +8,8 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/client/embedded/learn"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/cascade"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // FreeOptions say which requests a model answers for nothing, instead of the hosted service: see package cascade.
@@ -46,7 +46,7 @@ func (o *Options) checkFree(refuse func(wrong bool, option, format string, args 
 
 // newFree makes the cascade of the run with these settings; nil without a model, and if the model does not reach the precision: see unreached. The
 // caller closes the cascade.
-func (o *Options) newFree(run record.Settings, store *answers.Store) (*cascade.Cascade, error) {
+func (o *Options) newFree(run account.Settings, store *answers.Store) (*cascade.Cascade, error) {
 	if o.Free.Model == nil {
 		return nil, nil
 	}
@@ -63,7 +63,7 @@ func (o *Options) newFree(run record.Settings, store *answers.Store) (*cascade.C
 		custom = append(custom, &own.Taxonomy)
 	}
 	model := embedded.New(embedded.Options{Models: []*learn.Model{o.Free.Model}, Custom: custom, Logger: o.Log})
-	requests := record.Account{Settings: run.OfRequests()} // those of another service have another store or source
+	requests := account.Account{Settings: run.OfRequests()} // those of another service have another store or source
 	return cascade.Begin(store, cascade.Options{
 		Run: requests.RunID(), Model: model, Source: o.Free.source(), Classification: o.Free.Model.Classification,
 		Threshold: threshold, Precision: o.Free.Precision, Audit: o.Free.Audit, MaxAge: o.Store.MaxAge, Offline: o.Offline,
@@ -71,12 +71,12 @@ func (o *Options) newFree(run record.Settings, store *answers.Store) (*cascade.C
 }
 
 // unreached says that the model does not reach the precision.
-func (o *FreeOptions) unreached() *record.Audit {
-	return &record.Audit{Source: o.source(), Precision: o.Precision, Cause: record.Unreached}
+func (o *FreeOptions) unreached() *account.Audit {
+	return &account.Audit{Source: o.source(), Precision: o.Precision, Cause: account.Unreached}
 }
 
 // warnUnfree says why nothing is free.
-func (o *Options) warnUnfree(a *record.Audit) {
+func (o *Options) warnUnfree(a *account.Audit) {
 	o.Log.Warn("no answer is free", "reason", a.String())
 }
 

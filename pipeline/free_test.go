@@ -23,8 +23,8 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/learn"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/output"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/pipeline/verify"
 	"github.com/bulkcat/bulkcat/reader"
@@ -194,7 +194,7 @@ func contents(t *testing.T, path string) string {
 }
 
 // checkFree compares the output with the account, and counts the rows of the model.
-func checkFree(t *testing.T, o pipeline.Options, a *record.Account) (free int64) {
+func checkFree(t *testing.T, o pipeline.Options, a *account.Account) (free int64) {
 	t.Helper()
 	report, err := verify.Run(t.Context(), verify.Options{Output: o.Output.Path, Run: pipeline.Options{Free: o.Free}})
 	if err != nil || !report.Balanced {
@@ -220,14 +220,14 @@ func TestFree(t *testing.T) {
 	if err != nil || f.Distinct != 1320 || f.Audit != 300 || f.Free < 850 || f.ToAsk() != 1320-f.Free || v.answers() != 0 {
 		t.Fatalf("the dry run: %+v, %v", f, err)
 	}
-	account, err := runSession(t, o)
+	acc, err := runSession(t, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	free := checkFree(t, o, account)
-	a := account.Free
-	if int64(v.answers()) != f.ToAsk() || v.twice() != 0 || free < f.Free || account.Counts.OK != 1440 {
-		t.Errorf("%d asked, want %d; %d free rows; %+v", v.answers(), f.ToAsk(), free, account.Counts)
+	free := checkFree(t, o, acc)
+	a := acc.Free
+	if int64(v.answers()) != f.ToAsk() || v.twice() != 0 || free < f.Free || acc.Counts.OK != 1440 {
+		t.Errorf("%d asked, want %d; %d free rows; %+v", v.answers(), f.ToAsk(), free, acc.Counts)
 	}
 	if a == nil || a.Step != 1 || a.Sample != 300 || a.Missing != 0 || a.Bound < 0.9 || a.Requests != f.Free+300 {
 		t.Errorf("%+v", a)
@@ -242,7 +242,7 @@ func TestFree(t *testing.T) {
 	}
 	o.Offline, o.Output.Path, o.Output.Shape = true, filepath.Join(filepath.Dir(o.Output.Path), "long.csv"), writer.ShapeLong
 	offline, err := runSession(t, o)
-	if err != nil || *offline.Free != *a || offline.Counts.Free != account.Counts.Free || offline.Counts.Pending != 0 || v.answers() != asked {
+	if err != nil || *offline.Free != *a || offline.Counts.Free != acc.Counts.Free || offline.Counts.Pending != 0 || v.answers() != asked {
 		t.Errorf("offline: %+v, %+v, %v", offline.Free, offline.Counts, err)
 	}
 	o.Free.Precision = 0.85
@@ -273,14 +273,14 @@ func TestFreeNights(t *testing.T) {
 		same    bool // rows, and nothing is asked
 		asked   int  // in the second night, at least; with a new plan
 		twice   bool // answers count no more
-		cause   record.AuditCause
+		cause   account.AuditCause
 	}{
 		"the same list":                    {same: true},
 		"the same list, a changed service": {service: changed, same: true},
 		"a longer list":                    {change: more, asked: 300},
-		"a longer list, a changed service": {service: changed, change: more, asked: 920, cause: record.AuditFailed},
+		"a longer list, a changed service": {service: changed, change: more, asked: 920, cause: account.AuditFailed},
 		"answers that are too old": {service: changed, change: func(o *pipeline.Options) { o.Store.MaxAge = time.Millisecond }, asked: 1320, twice: true,
-			cause: record.AuditFailed},
+			cause: account.AuditFailed},
 		"a finer precision": {change: func(o *pipeline.Options) { o.Free.Precision, o.Output.Overwrite = 0.91, true }, asked: 300},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -366,26 +366,26 @@ func TestVerifyFree(t *testing.T) {
 	}
 	path := runfiles.AccountPath(o.Output.Path)
 	for name, tt := range map[string]struct {
-		change func(*record.Account)
+		change func(*account.Account)
 		what   string // of the first finding; "" for none
 	}{
-		"nothing":               {func(*record.Account) {}, ""},
-		"a higher bound":        {func(a *record.Account) { a.Free.Bound += 0.01 }, "bound of the audit"},
-		"another level":         {func(a *record.Account) { a.Free.Level = 0.95 }, "level of the audit"},
-		"fewer disagreements":   {func(a *record.Account) { a.Free.Sample++ }, "bound of the audit"},
-		"a higher threshold":    {func(a *record.Account) { a.Free.Threshold = 0.999 }, "threshold of the free records"},
-		"another number":        {func(a *record.Account) { a.Counts.Free-- }, "free records, by the account"},
-		"another source":        {func(a *record.Account) { a.Free.Source = "embedded" }, "choice of the free records"},
-		"no audit":              {func(a *record.Account) { a.Free = nil }, "choice of the free records"},
-		"a run without a model": {func(a *record.Account) { a.Free, a.Settings.Free = nil, "" }, "columns"},
+		"nothing":               {func(*account.Account) {}, ""},
+		"a higher bound":        {func(a *account.Account) { a.Free.Bound += 0.01 }, "bound of the audit"},
+		"another level":         {func(a *account.Account) { a.Free.Level = 0.95 }, "level of the audit"},
+		"fewer disagreements":   {func(a *account.Account) { a.Free.Sample++ }, "bound of the audit"},
+		"a higher threshold":    {func(a *account.Account) { a.Free.Threshold = 0.999 }, "threshold of the free records"},
+		"another number":        {func(a *account.Account) { a.Counts.Free-- }, "free records, by the account"},
+		"another source":        {func(a *account.Account) { a.Free.Source = "embedded" }, "choice of the free records"},
+		"no audit":              {func(a *account.Account) { a.Free = nil }, "choice of the free records"},
+		"a run without a model": {func(a *account.Account) { a.Free, a.Settings.Free = nil, "" }, "columns"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			account, err := runfiles.ReadAccount(t.Context(), path)
+			acc, err := runfiles.ReadAccount(t.Context(), path)
 			if err != nil {
 				t.Fatal(err)
 			}
-			changed := *account
-			free := *account.Free
+			changed := *acc
+			free := *acc.Free
 			changed.Free = &free
 			tt.change(&changed)
 			if err := runfiles.Write(t.Context(), path, &changed); err != nil {
@@ -402,7 +402,7 @@ func TestVerifyFree(t *testing.T) {
 			if report.Balanced != (tt.what == "") || tt.what != "" && report.Findings[0].What != tt.what {
 				t.Errorf("got %v, want %s", report.Findings, tt.what)
 			}
-			if err := runfiles.Write(t.Context(), path, account); err != nil {
+			if err := runfiles.Write(t.Context(), path, acc); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -419,9 +419,9 @@ func TestFreeOfOneStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Limit, o.Free, o.Output.Path = 0, free, o.Output.Path+".all.csv"
-	account, err := runSession(t, o)
-	if err != nil || v.twice() != 0 || checkFree(t, o, account) == 0 || account.Counts.FromStore == 0 || account.Free.Sample != 300 {
-		t.Errorf("%+v, %+v, %v", account.Free, account.Counts, err)
+	a, err := runSession(t, o)
+	if err != nil || v.twice() != 0 || checkFree(t, o, a) == 0 || a.Counts.FromStore == 0 || a.Free.Sample != 300 {
+		t.Errorf("%+v, %+v, %v", a.Free, a.Counts, err)
 	}
 }
 
@@ -452,11 +452,11 @@ func TestFreeRaised(t *testing.T) {
 				} else {
 					o.Output.Path += "/"
 				}
-				var account *record.Account
+				var acc *account.Account
 				starts := 1
 				for v.quota = quota; ; starts++ {
 					var err error
-					account, err = runSession(t, o)
+					acc, err = runSession(t, o)
 					if err == nil {
 						break
 					}
@@ -468,10 +468,10 @@ func TestFreeRaised(t *testing.T) {
 				if quota > 0 && starts < 3 {
 					t.Errorf("%d starts", starts)
 				}
-				a := account.Free
-				free := checkFree(t, o, account)
-				if a.Step == 1 || v.twice() > 0 || account.Counts.OK != 1440 || account.Counts.Read != 1440 || account.Counts.Written != 1440 {
-					t.Errorf("%+v, %d asked twice, %+v", a, v.twice(), account.Counts)
+				a := acc.Free
+				free := checkFree(t, o, acc)
+				if a.Step == 1 || v.twice() > 0 || acc.Counts.OK != 1440 || acc.Counts.Read != 1440 || acc.Counts.Written != 1440 {
+					t.Errorf("%+v, %d asked twice, %+v", a, v.twice(), acc.Counts)
 				}
 				if a.Step > 1 && (a.Bound < 0.9 || a.Missing != 0 || free == 0) || a.Step == 0 && free != 0 {
 					t.Errorf("%+v, %d free", a, free)
@@ -580,12 +580,12 @@ func TestFreeClassifications(t *testing.T) {
 			if err != nil || f.Distinct != 1600 || f.Free < 400 || f.Free > 500 || f.Audit != 300 {
 				t.Errorf("the dry run: %+v, %v", f, err)
 			}
-			account, err := runSession(t, o)
+			a, err := runSession(t, o)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if free := checkFree(t, o, account); free != 2*f.Free || account.Counts.Requests != 1600-f.Free || account.Free.Bound < 0.9 {
-				t.Errorf("%d free, %d asked, %s", free, account.Counts.Requests, account.Free)
+			if free := checkFree(t, o, a); free != 2*f.Free || a.Counts.Requests != 1600-f.Free || a.Free.Bound < 0.9 {
+				t.Errorf("%d free, %d asked, %s", free, a.Counts.Requests, a.Free)
 			}
 		})
 	}
@@ -620,12 +620,12 @@ func TestFreeDrift(t *testing.T) {
 			defer c.Close()
 			o, log := freely(t, new(vendor)), new(raises)
 			o.Service, o.Log = pipeline.HostedService(c), slog.New(log)
-			account, err := runSession(t, o)
+			acc, err := runSession(t, o)
 			if err != nil {
 				t.Fatal(err)
 			}
-			audit, a := server.Audit(), account.Free
-			free := checkFree(t, o, account)
+			audit, a := server.Audit(), acc.Free
+			free := checkFree(t, o, acc)
 			t.Logf("audits with %v differing answers have failed; %s; %d free", log.differ, a, free)
 			if len(log.differ) == 0 || log.differ[0] >= 300 || audit.Twice() > 0 {
 				t.Errorf("%v differed, %d were asked twice", log.differ, audit.Twice())
@@ -646,14 +646,14 @@ func TestFreeIncomplete(t *testing.T) {
 	for i := range 24 {
 		v.fails[sureTitle(41*i+20)] = 1 // others between them are answered
 	}
-	account, err := runSession(t, o)
-	if err != nil || account.Free.Missing == 0 || account.Free.Missing > account.Counts.Failed || account.Counts.Free == 0 {
-		t.Fatalf("%+v, %+v, %v", account.Free, account.Counts, err)
+	a, err := runSession(t, o)
+	if err != nil || a.Free.Missing == 0 || a.Free.Missing > a.Counts.Failed || a.Counts.Free == 0 {
+		t.Fatalf("%+v, %+v, %v", a.Free, a.Counts, err)
 	}
 	v.fails = nil
-	account, err = runSession(t, o)
-	if err != nil || account.Free.Missing != 0 || account.Free.Bound < 0.9 || account.Counts.Failed != 0 {
-		t.Errorf("started again: %+v, %+v, %v", account.Free, account.Counts, err)
+	a, err = runSession(t, o)
+	if err != nil || a.Free.Missing != 0 || a.Free.Bound < 0.9 || a.Counts.Failed != 0 {
+		t.Errorf("started again: %+v, %+v, %v", a.Free, a.Counts, err)
 	}
 }
 
@@ -664,9 +664,9 @@ func TestFreeWithoutAudit(t *testing.T) {
 	var rows bytes.Buffer
 	o.Free.Audit, o.Store.Path = 0, filepath.Join(filepath.Dir(o.Output.Path), "store")
 	o.Output.Path, o.Output.Format, o.Output.Stdout = "-", "csv", &rows
-	account, err := runSession(t, o)
-	if err != nil || account.Free.Sample != 0 || account.Free.Bound != 0 || account.Free.Step != 1 || account.Counts.Free < 1200 {
-		t.Fatalf("%+v, %+v, %v", account.Free, account.Counts, err)
+	a, err := runSession(t, o)
+	if err != nil || a.Free.Sample != 0 || a.Free.Bound != 0 || a.Free.Step != 1 || a.Counts.Free < 1200 {
+		t.Fatalf("%+v, %+v, %v", a.Free, a.Counts, err)
 	}
 	table, err := csv.NewReader(&rows).ReadAll()
 	if err != nil || len(table) != 1441 {
@@ -679,9 +679,9 @@ func TestNotSure(t *testing.T) {
 	v := new(vendor)
 	o := freely(t, v)
 	o.Free.Precision = 0.999
-	account, err := runSession(t, o)
-	if err != nil || account.Free.Cause != record.Unreached || v.answers() != 1320 || account.Counts.Free != 0 || checkFree(t, o, account) != 0 {
-		t.Errorf("%+v, %d asked, %v", account.Free, v.answers(), err)
+	a, err := runSession(t, o)
+	if err != nil || a.Free.Cause != account.Unreached || v.answers() != 1320 || a.Counts.Free != 0 || checkFree(t, o, a) != 0 {
+		t.Errorf("%+v, %d asked, %v", a.Free, v.answers(), err)
 	}
 }
 
@@ -693,7 +693,7 @@ func TestFreeOptions(t *testing.T) {
 		"the embedded service":   {"Free.Model", func(o *pipeline.Options) { o.Service.Hosted = false }},
 		"another kind":           {"Free.Model", func(o *pipeline.Options) { o.Kind = client.Website }},
 		"another classification": {"Free.Model", func(o *pipeline.Options) { o.Classifications = []string{"product_taxonomy_custom_x"} }},
-		"a shard":                {"Free.Model", func(o *pipeline.Options) { o.Shard, o.Output.Path = record.Shard{Number: 1, Count: 2}, "out/" }},
+		"a shard":                {"Free.Model", func(o *pipeline.Options) { o.Shard, o.Output.Path = account.Shard{Number: 1, Count: 2}, "out/" }},
 		"standard input":         {"Free.Model", func(o *pipeline.Options) { o.Input.Paths, o.Input.Stdin = []string{"-"}, strings.NewReader("") }},
 		"records": {"Free.Model", func(o *pipeline.Options) {
 			o.Input = reader.Options{Records: iter.Seq2[reader.Record, error](func(func(reader.Record, error) bool) {})}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest"
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
@@ -65,7 +65,7 @@ func TestInterruptedWhileTheStorageHangs(t *testing.T) {
 				if text := fmt.Sprint(err); !strings.Contains(text, tt.want) || strings.Contains(text, "account that cannot be read") {
 					t.Errorf("got %v, want %q", err, tt.want)
 				}
-				if isStop && stop.Cause != record.Interrupted || !isStop && !errors.Is(err, context.Canceled) {
+				if isStop && stop.Cause != account.Interrupted || !isStop && !errors.Is(err, context.Canceled) {
 					t.Errorf("the run does not count as interrupted: %v", err)
 				}
 			})

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 )
@@ -26,18 +26,18 @@ func TestMayExceedQuota(t *testing.T) {
 		content, classification string
 		left                    string
 		want                    bool
-		requested               record.Requested
+		requested               account.Requested
 	}{
-		"enough for the shortest records": {"a\nb\nc", "naics", "3", false, record.Requested{}},
-		"one less":                        {"a\nb\nc", "naics", "2", true, record.Requested{}},
-		"two classifications":             {"a\nb\nc", "taxonomy_v3,naics", "5", true, record.Requested{}},
-		"lines of JSON":                   {`"a"` + "\n" + `"b"`, "naics", "5", false, record.Requested{}},
-		"a JSON array":                    {`["a","b","c"]`, "naics", "1000", true, record.Requested{}},
-		"gzip":                            {packed.String(), "naics", "1000", true, record.Requested{}},
-		"no quota":                        {"a\nb\nc", "naics", "unlimited", false, record.Requested{}},
-		"a limit":                         {packed.String(), "taxonomy_v3,naics", "4", false, record.Requested{Limit: 2}},
-		"a sample":                        {packed.String(), "taxonomy_v3,naics", "4", false, record.Requested{Sample: 2}},
-		"a larger sample":                 {packed.String(), "taxonomy_v3,naics", "4", true, record.Requested{Sample: 3}},
+		"enough for the shortest records": {"a\nb\nc", "naics", "3", false, account.Requested{}},
+		"one less":                        {"a\nb\nc", "naics", "2", true, account.Requested{}},
+		"two classifications":             {"a\nb\nc", "taxonomy_v3,naics", "5", true, account.Requested{}},
+		"lines of JSON":                   {`"a"` + "\n" + `"b"`, "naics", "5", false, account.Requested{}},
+		"a JSON array":                    {`["a","b","c"]`, "naics", "1000", true, account.Requested{}},
+		"gzip":                            {packed.String(), "naics", "1000", true, account.Requested{}},
+		"no quota":                        {"a\nb\nc", "naics", "unlimited", false, account.Requested{}},
+		"a limit":                         {packed.String(), "taxonomy_v3,naics", "4", false, account.Requested{Limit: 2}},
+		"a sample":                        {packed.String(), "taxonomy_v3,naics", "4", false, account.Requested{Sample: 2}},
+		"a larger sample":                 {packed.String(), "taxonomy_v3,naics", "4", true, account.Requested{Sample: 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "in")

@@ -13,8 +13,8 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/learn"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/client/normalize"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/flow"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -46,7 +46,7 @@ type Learned struct {
 // of [flow.Run] and of learn.Learner.Train; with the latter the findings are complete.
 func Learn(ctx context.Context, o Learning) (Learned, error) {
 	var source flow.Source = o.Stored
-	requested, place := record.Requested{AskPlaceholders: o.Stored != nil, Dedupe: record.DedupeExact, Limit: o.Limit}, 0
+	requested, place := account.Requested{AskPlaceholders: o.Stored != nil, Dedupe: account.DedupeExact, Limit: o.Limit}, 0
 	if o.Stored == nil {
 		input, columns, err := openLabelled(ctx, o.Input, optionColumn{"LabelColumn", o.LabelColumn})
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
 // newLimits gives the limits of the run, within its bounds. The embedded service has none, so that nothing has to be
@@ -75,7 +75,7 @@ func (o *opened) everAnswered(store *answers.Store) func() (bool, error) {
 
 // maxRequests is the bound of the requests of all starts of the run, whose account is given; 0 for no bound. A shard has its
 // part.
-func (o *Options) maxRequests(account *record.Account) int64 {
+func (o *Options) maxRequests(a *account.Account) int64 {
 	part := func(requests int64) int64 {
 		if o.Shard.Count > 0 {
 			return o.Shard.Part(requests)
@@ -89,7 +89,7 @@ func (o *Options) maxRequests(account *record.Account) int64 {
 	if o.Shard.Count > 0 {
 		left = o.Price.Of(part(o.Price.Requests(o.MaxCost)))
 	}
-	return account.RequestsBefore() + o.Price.Requests(max(0, left-account.SpentBefore()))
+	return a.RequestsBefore() + o.Price.Requests(max(0, left-a.SpentBefore()))
 }
 
 // CostError says that the run has spent its budget of money.
@@ -111,7 +111,7 @@ func (o *Options) inMoney(err error) error {
 	if !ok || spent.Limit != limits.MaxRequests || o.MaxCost == 0 {
 		return err
 	}
-	return &StopError{Cause: record.Budget, Err: &CostError{Cost: o.Price.Text(o.MaxCost), Err: err}}
+	return &StopError{Cause: account.Budget, Err: &CostError{Cost: o.Price.Text(o.MaxCost), Err: err}}
 }
 
 // shareLimits gives the bounds of the run and the rate that the service has stated, reduced to the shard's part unless the

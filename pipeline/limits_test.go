@@ -9,14 +9,14 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 )
 
 // TestShardLimits has the limits of a shard with and without a gateway.
 func TestShardLimits(t *testing.T) {
 	for name, tt := range map[string]struct {
-		shard   record.Shard
+		shard   account.Shard
 		usage   client.Usage
 		reserve int64 // -1 for none
 
@@ -24,12 +24,12 @@ func TestShardLimits(t *testing.T) {
 		requests     int64
 		left         string
 	}{
-		"no shard":            {record.Shard{}, client.Usage{Remaining: "1000"}, -1, 100, 50, 1000, "1000"},
-		"without a gateway":   {record.Shard{Number: 2, Count: 4}, client.Usage{Remaining: "1000"}, -1, 25, 12.5, 250, "250"},
-		"with a reserve":      {record.Shard{Number: 2, Count: 4}, client.Usage{Remaining: "1000"}, 200, 25, 12.5, 250, "400"},
-		"less than a reserve": {record.Shard{Number: 2, Count: 4}, client.Usage{Remaining: "100"}, 200, 25, 12.5, 250, "100"},
-		"without a quota":     {record.Shard{Number: 2, Count: 4}, client.Usage{Remaining: "unlimited"}, -1, 25, 12.5, 250, "unlimited"},
-		"with a gateway":      {record.Shard{Number: 2, Count: 4}, client.Usage{Remaining: "1000", Gateway: true}, -1, 100, 50, 250, "1000"},
+		"no shard":            {account.Shard{}, client.Usage{Remaining: "1000"}, -1, 100, 50, 1000, "1000"},
+		"without a gateway":   {account.Shard{Number: 2, Count: 4}, client.Usage{Remaining: "1000"}, -1, 25, 12.5, 250, "250"},
+		"with a reserve":      {account.Shard{Number: 2, Count: 4}, client.Usage{Remaining: "1000"}, 200, 25, 12.5, 250, "400"},
+		"less than a reserve": {account.Shard{Number: 2, Count: 4}, client.Usage{Remaining: "100"}, 200, 25, 12.5, 250, "100"},
+		"without a quota":     {account.Shard{Number: 2, Count: 4}, client.Usage{Remaining: "unlimited"}, -1, 25, 12.5, 250, "unlimited"},
+		"with a gateway":      {account.Shard{Number: 2, Count: 4}, client.Usage{Remaining: "1000", Gateway: true}, -1, 100, 50, 250, "1000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := newOpened(Options{
@@ -44,8 +44,8 @@ func TestShardLimits(t *testing.T) {
 			if err := o.quota.Check(t.Context(), nil); err != nil {
 				t.Fatal(err)
 			}
-			account := o.newAccount()
-			c := claimed{opened: o, account: account, maxRequests: o.options.maxRequests(account)}
+			a := o.newAccount()
+			c := claimed{opened: o, account: a, maxRequests: o.options.maxRequests(a)}
 			bounds, stated := c.shareLimits()
 			if bounds.Rate != tt.rate || stated != tt.stated || bounds.MaxRequests != tt.requests || o.quota.Usage().Remaining != tt.left {
 				t.Errorf("rate %v, stated %v, requests %d, left %s", bounds.Rate, stated, bounds.MaxRequests, o.quota.Usage().Remaining)

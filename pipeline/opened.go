@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/flow"
 	"github.com/bulkcat/bulkcat/pipeline/internal/output"
 	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
 	"github.com/bulkcat/bulkcat/pipeline/internal/stdin"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -154,7 +154,7 @@ func causeOf(ctx context.Context, err error) error {
 // interruptedBy makes the end of ctx an interruption of the run, which can be resumed. Other errors are returned as they are.
 func interruptedBy(ctx context.Context, err error) error {
 	if ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
-		return &StopError{Cause: record.Interrupted}
+		return &StopError{Cause: account.Interrupted}
 	}
 	return err
 }
@@ -163,7 +163,7 @@ func interruptedBy(ctx context.Context, err error) error {
 func (o *opened) isOffline() bool { return o.options.Offline && !o.options.Service.Free }
 
 // stages are the options of the stages, but for those of one pass.
-func (o *opened) stages(settings record.Settings) flow.Options {
+func (o *opened) stages(settings account.Settings) flow.Options {
 	s := o.options.requests()
 	s.SourceName, s.Basis = o.options.Service.Name, client.BasisService
 	if !o.options.Service.Hosted {
@@ -178,7 +178,7 @@ func (o *opened) stages(settings record.Settings) flow.Options {
 }
 
 // carried completes the options of the stages with the columns that are carried from an input.
-func carried(o *OutputOptions, s flow.Options, input *reader.Reader) (flow.Options, []record.Carried, error) {
+func carried(o *OutputOptions, s flow.Options, input *reader.Reader) (flow.Options, []account.Carried, error) {
 	var err error
 	s.Carry, s.Schema.Carry, s.Schema.CarryTypes, err = o.Carried(input)
 	return s, output.CarriedBy(s.Schema), err
@@ -186,16 +186,16 @@ func carried(o *OutputOptions, s flow.Options, input *reader.Reader) (flow.Optio
 
 // starting is the progress of a run that does not ask yet.
 func starting(o *opened) Progress {
-	return Progress{State: record.Starting, Since: o.began, Counts: o.counters.Snapshot(), Allowed: math.Inf(1)}
+	return Progress{State: account.Starting, Since: o.began, Counts: o.counters.Snapshot(), Allowed: math.Inf(1)}
 }
 
 // statusOf is the status of a run whose account is given. Learned describes the limits that the run has learned.
-func (o *opened) statusOf(p Progress, account *record.Account, learned string) record.Status {
-	status := p.Status(account, time.Now())
+func (o *opened) statusOf(p Progress, a *account.Account, learned string) account.Status {
+	status := p.Status(a, time.Now())
 	if d := o.counters.Details(); d != nil {
-		d.Service, d.Settings, d.Learned = account.Service, account.Settings, learned
-		for _, e := range account.Earlier {
-			d.Earlier = append(d.Earlier, record.EarlierStart{Started: e.Started, Ended: e.Ended, Ending: e.Ending, Requests: e.Counts.Requests})
+		d.Service, d.Settings, d.Learned = a.Service, a.Settings, learned
+		for _, e := range a.Earlier {
+			d.Earlier = append(d.Earlier, account.EarlierStart{Started: e.Started, Ended: e.Ended, Ending: e.Ending, Requests: e.Counts.Requests})
 		}
 		status.Details = d
 	}

@@ -18,9 +18,9 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/client/money"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/attempts"
 	"github.com/bulkcat/bulkcat/pipeline/internal/flow"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -34,7 +34,7 @@ type Options struct {
 	Editions        taxonomy.Choice    // of other editions than the default ones
 	Taxonomies      []*taxonomy.Custom // of custom classifications, beside the published ones
 	Models          []*learn.Model     // with which the embedded service answers
-	record.Requested
+	account.Requested
 	flow.Conduct
 
 	Service Service
@@ -55,8 +55,8 @@ type Options struct {
 	// nothing is written but the store, and the other Output options are not used. See [Each].
 	Each Each
 
-	Shard    record.Shard    // the run is one of the shards in the folder Output.Path; zero for a run of its own
-	FinishBy record.FinishBy // stop in time to be done by then; zero for no deadline
+	Shard    account.Shard    // the run is one of the shards in the folder Output.Path; zero for a run of its own
+	FinishBy account.FinishBy // stop in time to be done by then; zero for no deadline
 
 	// Requests is a file, .csv, .jsonl or .parquet, that gets a row for each attempt of all starts of the run, when a start ends;
 	// "" for none. See package attempts.
@@ -202,7 +202,7 @@ func (o Options) checkParts() error {
 		{"Service.Attempter", o.Service.Attempter != nil},
 		{"Service.Name", o.Service.Name != ""},
 		{"Input.Paths", len(o.Input.Paths) > 0 || o.Input.Records != nil},
-		{"Output.Path", o.Output.Path != "" || o.hasNoOutput() && o.Shard == (record.Shard{})},
+		{"Output.Path", o.Output.Path != "" || o.hasNoOutput() && o.Shard == (account.Shard{})},
 	} {
 		if !required.given {
 			errs = append(errs, &OptionError{Option: required.option, Err: errors.New("the option is required")})
@@ -231,7 +231,7 @@ func (o Options) withDefaults() Options {
 	if o.Kind == client.Website && o.Scheme == "" {
 		o.Scheme = "https"
 	}
-	if o.Dedupe == record.DedupeSite { // one run, and one account, with the default
+	if o.Dedupe == account.DedupeSite { // one run, and one account, with the default
 		o.Dedupe = ""
 	}
 	if o.Output.Shape == writer.ShapeLong {
@@ -259,7 +259,7 @@ func (o Options) withDefaults() Options {
 		o.Input.Comment = "#" // a title may begin so
 	}
 	o.Input.Missing = flow.Normalizer(o.Requested).IsMissing
-	o.Input.ExtraColumns, o.Input.NamedOnly, o.Input.Log = record.Settings{Carry: o.Output.Carry}.NamedColumns(), o.Output.Carry != "all", o.Log
+	o.Input.ExtraColumns, o.Input.NamedOnly, o.Input.Log = account.Settings{Carry: o.Output.Carry}.NamedColumns(), o.Output.Carry != "all", o.Log
 	if !o.Service.Hosted {
 		o.Service.Name += fingerprints(o.Classifications, o.Taxonomies, o.Models)
 		if versions := o.Editions.Versions(o.Classifications); versions != "" {
@@ -303,7 +303,7 @@ func (o *Options) hasNoOutput() bool { return o.Output.Path == "" && o.Each != n
 
 // inShard gives the options with the shard's folder as the output.
 func (o Options) inShard() Options {
-	if _, ok := record.ShardOf(o.Output.Path); o.Shard != (record.Shard{}) && !ok && o.Output.Path != "" {
+	if _, ok := account.ShardOf(o.Output.Path); o.Shard != (account.Shard{}) && !ok && o.Output.Path != "" {
 		o.Output.Path = disk.Join(o.Output.Path, o.Shard.Folder()) + "/"
 	}
 	return o
@@ -317,7 +317,7 @@ func (o *Options) folderOfShards() string {
 
 // makeFolder makes the folder of all shards, unless it exists, and wants other folders to exist.
 func (o *Options) makeFolder() error {
-	if o.Shard == (record.Shard{}) {
+	if o.Shard == (account.Shard{}) {
 		return o.Output.CheckFolder()
 	}
 	all := OutputOptions{Path: o.folderOfShards()}

@@ -12,11 +12,11 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/attempts"
 	"github.com/bulkcat/bulkcat/pipeline/internal/cascade"
 	"github.com/bulkcat/bulkcat/pipeline/internal/flow"
 	"github.com/bulkcat/bulkcat/pipeline/internal/refresh"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -46,7 +46,7 @@ func (c *claimed) plan(ctx context.Context) (_ *planned, err error) {
 		}
 	}
 	if d := c.account.FinishBy; d != nil && !c.isOffline() && !time.Now().Before(d.At) {
-		return nil, &StopError{Cause: record.Deadline, Err: &record.PassedError{FinishBy: *d}}
+		return nil, &StopError{Cause: account.Deadline, Err: &account.PassedError{FinishBy: *d}}
 	}
 	if !c.isOffline() {
 		if err := c.quota.Check(ctx, c.everAnswered(c.store)); err != nil {
@@ -99,7 +99,7 @@ func (p *planned) begin() error {
 }
 
 // audit is how the run answers for nothing; nil without a model.
-func (p *plan) audit(o *Options) *record.Audit {
+func (p *plan) audit(o *Options) *account.Audit {
 	switch {
 	case p.free != nil:
 		audit := p.free.Audit()
@@ -112,16 +112,16 @@ func (p *plan) audit(o *Options) *record.Audit {
 
 // look makes the plan in one pass over the input. A dry run gives its own input, and wants a forecast; other runs open the
 // input once more, if somebody wants to know the requests. The store may be nil.
-func (o *opened) look(ctx context.Context, account *record.Account, store *answers.Store, dry *pass) (p plan, err error) {
+func (o *opened) look(ctx context.Context, a *account.Account, store *answers.Store, dry *pass) (p plan, err error) {
 	options := o.options.requests()
 	var observers []func([]answers.Query) error
 	if budget := o.options.Store.RefreshBudget; budget > 0 && store != nil && !o.isOffline() {
-		if p.refresh, err = refresh.Begin(store, account.RunID(), budget, time.Now()); err != nil {
+		if p.refresh, err = refresh.Begin(store, a.RunID(), budget, time.Now()); err != nil {
 			return p, err
 		}
 		observers = append(observers, p.refresh.Offer)
 	}
-	if p.free, err = o.options.newFree(account.Settings, store); err != nil {
+	if p.free, err = o.options.newFree(a.Settings, store); err != nil {
 		return p, err
 	}
 	if p.free != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest"
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
@@ -56,7 +56,7 @@ func TestQuotaOfAPipe(t *testing.T) {
 	o.Log = slog.New(slog.NewTextHandler(&log, nil))
 	o.Input.Paths = []string{namedPipe(t, hoses(3))}
 	o.Service.Usage = func(context.Context) (client.Usage, error) { return client.Usage{Remaining: "2"}, nil }
-	if account, err := runSession(t, o); err != nil || account.Counts.OK != 3 {
+	if a, err := runSession(t, o); err != nil || a.Counts.OK != 3 {
 		t.Error(err)
 	}
 	if strings.Contains(log.String(), "quota is enough") {
@@ -93,9 +93,9 @@ func TestChangedPipe(t *testing.T) {
 		if err := os.Symlink(namedPipe(t, text), o.Input.Paths[0]); err != nil {
 			t.Fatal(err)
 		}
-		account, err := runSession(t, o)
+		a, err := runSession(t, o)
 		if _, changed := errors.AsType[*pipeline.InputChangedError](err); changed != (start > 0) || !changed && err != nil {
-			t.Errorf("start %d: %d records, %v", start, account.Counts.Read, err)
+			t.Errorf("start %d: %d records, %v", start, a.Counts.Read, err)
 		}
 	}
 }
@@ -144,8 +144,8 @@ func TestInputsOfARefusedStart(t *testing.T) {
 	o.Service.Usage = func(context.Context) (client.Usage, error) {
 		return client.Usage{}, &client.Error{Class: client.Auth, Status: 401}
 	}
-	if account, err := runSession(t, o); err == nil || len(account.Inputs) != 1 || account.Inputs[0].Name != o.Input.Paths[0] {
-		t.Errorf("%+v, %v", account.Inputs, err)
+	if a, err := runSession(t, o); err == nil || len(a.Inputs) != 1 || a.Inputs[0].Name != o.Input.Paths[0] {
+		t.Errorf("%+v, %v", a.Inputs, err)
 	}
 }
 
@@ -180,9 +180,9 @@ func TestInterruptedWhilePlanned(t *testing.T) {
 					<-planning
 					interrupt()
 				}()
-				account, err := session.Run(ctx)
-				if _, resumable := session.Resumption(err); !resumable || account.Ending != record.Ending(record.Interrupted) {
-					t.Errorf("%s, resumable %t: %v", account.Ending, resumable, err)
+				a, err := session.Run(ctx)
+				if _, resumable := session.Resumption(err); !resumable || a.Ending != account.Ending(account.Interrupted) {
+					t.Errorf("%s, resumable %t: %v", a.Ending, resumable, err)
 				}
 			})
 		})
@@ -221,7 +221,7 @@ func TestRefusedStartLeavesNoPlan(t *testing.T) {
 	if err := os.WriteFile(o.Requests, []byte("mine"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	account, err := runSession(t, o)
+	a, err := runSession(t, o)
 	if wrong, ok := errors.AsType[*pipeline.OptionError](err); !ok || wrong.Option != "Requests" {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func TestRefusedStartLeavesNoPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	if note, err := store.Note("refresh progress" + account.RunID()); err != nil || len(note) > 0 {
+	if note, err := store.Note("refresh progress" + a.RunID()); err != nil || len(note) > 0 {
 		t.Errorf("%s, %v", note, err)
 	}
 }

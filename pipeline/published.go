@@ -7,8 +7,8 @@ import (
 	"math"
 	"time"
 
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/output"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
@@ -17,37 +17,37 @@ import (
 
 // publish leaves the account of a run that has ended, which from then on says which run has written the output. It gives the
 // account, and the last status. Err is the error of the run; the error has also why the account could not be written.
-func (c *claimed) publish(out context.Context, done results, err error) (*record.Account, record.Status, error) {
-	account := *c.account
-	account.Free, account.Inputs, account.Expectations = done.audit, done.inputs, done.check.judged(err)
+func (c *claimed) publish(out context.Context, done results, err error) (*account.Account, account.Status, error) {
+	a := *c.account
+	a.Free, a.Inputs, a.Expectations = done.audit, done.inputs, done.check.judged(err)
 	if done.carried != nil {
-		account.Carried = done.carried
+		a.Carried = done.carried
 	}
-	account.Finish(EndingOf(err), err, c.counters.Snapshot(), output.Entries(done.published))
-	status := c.end(&account, done, err)
+	a.Finish(EndingOf(err), err, c.counters.Snapshot(), output.Entries(done.published))
+	status := c.end(&a, done, err)
 	if !isReplaced(err) { // else the account there is that of the output
-		if unpublished := givenUp(out, c.write(out, &account)); unpublished != nil {
+		if unpublished := givenUp(out, c.write(out, &a)); unpublished != nil {
 			err = errors.Join(err, unpublished)
-			status = c.end(&account, done, err)
+			status = c.end(&a, done, err)
 		}
 	}
 	if c.monitor != nil {
 		c.monitor.Close(c.lock.Claimed() == "")
 	}
-	return &account, status, err
+	return &a, status, err
 }
 
 // write writes the account beside the output.
-func (c *claimed) write(out context.Context, account *record.Account) error {
+func (c *claimed) write(out context.Context, a *account.Account) error {
 	if c.lock == nil {
 		return nil
 	}
 	path := c.options.Output.Path
 	var err error
-	if account.Timeline, err = runfiles.Timeline(runfiles.JournalPath(path), account); err != nil {
+	if a.Timeline, err = runfiles.Timeline(runfiles.JournalPath(path), a); err != nil {
 		c.options.Log.Warn("the account has no time line of this start", "reason", err)
 	}
-	err = runfiles.Write(out, runfiles.AccountPath(path), account)
+	err = runfiles.Write(out, runfiles.AccountPath(path), a)
 	if err == nil {
 		c.lock.DropClaim()
 	}
@@ -55,18 +55,18 @@ func (c *claimed) write(out context.Context, account *record.Account) error {
 }
 
 // end writes the end to the journal, and gives the last status. Err is the error of the run, its account included.
-func (c *claimed) end(account *record.Account, done results, err error) record.Status {
-	ending := account.Ending
-	if err != nil && ending == record.Complete {
-		ending = record.Failed // to publish the account
+func (c *claimed) end(a *account.Account, done results, err error) account.Status {
+	ending := a.Ending
+	if err != nil && ending == account.Complete {
+		ending = account.Failed // to publish the account
 	}
-	p := Progress{State: record.Ended, Since: account.Ended, Counts: account.Counts, Total: done.records, Allowed: math.Inf(1), Cost: account.Cost}
-	if account.Ending == record.Complete {
+	p := Progress{State: account.Ended, Since: a.Ended, Counts: a.Counts, Total: done.records, Allowed: math.Inf(1), Cost: a.Cost}
+	if a.Ending == account.Complete {
 		p.Total = p.Counts.Read
 	}
 	p.Quota, p.Metered = c.quota.Left(false)
 	c.monitor.End(p, ending)
-	status := c.statusOf(p, account, done.learned)
+	status := c.statusOf(p, a, done.learned)
 	status.Ending = ending
 	return status
 }
@@ -82,7 +82,7 @@ func outputContext(ctx context.Context, grace time.Duration) (context.Context, c
 	most := grace + outputGrace
 	forget := context.AfterFunc(ctx, func() {
 		end := time.AfterFunc(most, func() {
-			cancel(&StopError{Cause: record.Interrupted, Err: fmt.Errorf("the storage did not answer within %v of the interruption", most)})
+			cancel(&StopError{Cause: account.Interrupted, Err: fmt.Errorf("the storage did not answer within %v of the interruption", most)})
 		})
 		context.AfterFunc(out, func() { end.Stop() })
 	})
@@ -104,7 +104,7 @@ func interruptedByPipe(err error) error {
 	if !writer.IsBrokenPipe(err) {
 		return err
 	}
-	return &StopError{Cause: record.Interrupted, Err: err}
+	return &StopError{Cause: account.Interrupted, Err: err}
 }
 
 // isReplaced reports whether a run failed because another machine has published the output meanwhile.

@@ -12,8 +12,8 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/flow"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -21,9 +21,9 @@ import (
 
 // Rewriting says what is written again.
 type Rewriting struct {
-	Account *record.Account // of the run
-	Output  string          // the present path of the output
-	Store   *answers.Store  // only read from; nil for none
+	Account *account.Account // of the run
+	Output  string           // the present path of the output
+	Store   *answers.Store   // only read from; nil for none
 
 	// Open opens the sink of the rows. The schema has the carried columns.
 	Open func(writer.Schema) (writer.Sink, error)
@@ -31,10 +31,10 @@ type Rewriting struct {
 
 // Rewritten says what was read and written.
 type Rewritten struct {
-	Counts   record.Snapshot
-	Inputs   []record.Input
-	Embedded bool          // the embedded service has computed the answers that are not stored
-	Free     *record.Audit // of the free answers; nil for none
+	Counts   account.Snapshot
+	Inputs   []account.Input
+	Embedded bool           // the embedded service has computed the answers that are not stored
+	Free     *account.Audit // of the free answers; nil for none
 }
 
 // Rewrite gives the rows of a run to a sink again: the rows of the same records and answers are the same. Options have what
@@ -84,7 +84,7 @@ func (o Options) of(r Rewriting) Options {
 	limit := o.Limit
 	o.Requested = s.Requested
 	o.Limit = cmp.Or(s.Limit, limit)
-	o.Shard, _ = record.ParseShard(s.Shard) // "" is none
+	o.Shard, _ = account.ParseShard(s.Shard) // "" is none
 	paths, stdin := o.Input.Paths, o.Input.Stdin
 	o.Input = readAs(r.Account.Reading)
 	o.Input.Paths, o.Input.Stdin, o.Input.Columns, o.Input.Join = paths, stdin, s.Columns, s.Join
@@ -110,7 +110,7 @@ func taxonomiesOf(custom []*taxonomy.Custom) (list []*taxonomy.Taxonomy) {
 }
 
 // editionsOf returns the editions that the settings of a run name by their versions.
-func editionsOf(s record.Settings) (choice taxonomy.Choice) {
+func editionsOf(s account.Settings) (choice taxonomy.Choice) {
 	for _, version := range strings.Split(s.Edition, ",") {
 		for _, e := range taxonomy.Editions() {
 			if e.Version == version && slices.Contains(s.Classifications(), e.Name) {
@@ -124,7 +124,7 @@ func editionsOf(s record.Settings) (choice taxonomy.Choice) {
 // renamed is an input whose files have the names by which the run has read them: the rows of invalid records have them.
 type renamed struct {
 	*reader.Reader
-	inputs     []record.Input
+	inputs     []account.Input
 	from, name string // of the present file
 }
 

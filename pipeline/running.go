@@ -10,12 +10,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/expect"
 	"github.com/bulkcat/bulkcat/pipeline/internal/cascade"
 	"github.com/bulkcat/bulkcat/pipeline/internal/flow"
 	"github.com/bulkcat/bulkcat/pipeline/internal/output"
 	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -33,19 +33,19 @@ type running struct {
 // results are what the passes of a run leave for its account.
 type results struct {
 	published writer.Published
-	carried   []record.Carried
-	inputs    []record.Input
-	audit     *record.Audit // of the free answers; nil for none
-	check     *check        // of the output; nil without expectations
-	records   int64         // of the run, as far as is known
-	learned   string        // describes the limits that the run has learned
+	carried   []account.Carried
+	inputs    []account.Input
+	audit     *account.Audit // of the free answers; nil for none
+	check     *check         // of the output; nil without expectations
+	records   int64          // of the run, as far as is known
+	learned   string         // describes the limits that the run has learned
 }
 
 // start begins the run. Out is the context of the calls that write to object storage.
 func (p *planned) start(out context.Context) *running {
 	r := &running{planned: p, out: out}
 	r.input.Store(p.opened.input)
-	if p.whole && p.options.Sample == 0 && p.options.Shard == (record.Shard{}) {
+	if p.whole && p.options.Sample == 0 && p.options.Shard == (account.Shard{}) {
 		r.total.Set(p.forecast.Records)
 	}
 	return r
@@ -97,10 +97,10 @@ func (r *running) passes(ctx context.Context) (done results, err error) {
 // the number is negative.
 func (r *running) pass(ctx context.Context, kept int) (done results, err error) {
 	o, input := &r.options, r.input.Load()
-	account := *r.account
-	stages, columns, err := carried(&o.Output, r.stages(account.Settings), input.Reader)
-	account.Carried, account.Free = columns, r.audit(o)
-	done = results{carried: columns, inputs: o.inputsOf(input.Reader), audit: account.Free}
+	a := *r.account
+	stages, columns, err := carried(&o.Output, r.stages(a.Settings), input.Reader)
+	a.Carried, a.Free = columns, r.audit(o)
+	done = results{carried: columns, inputs: o.inputsOf(input.Reader), audit: a.Free}
 	if err != nil {
 		return done, err
 	}
@@ -108,7 +108,7 @@ func (r *running) pass(ctx context.Context, kept int) (done results, err error) 
 	if r.free != nil {
 		stages.Free = r.free
 	}
-	if d := account.FinishBy; d != nil {
+	if d := a.FinishBy; d != nil {
 		stages.FinishBy = d.At
 	}
 	parts := flow.Parts{
@@ -123,7 +123,7 @@ func (r *running) pass(ctx context.Context, kept int) (done results, err error) 
 	}
 	if !o.noOutput {
 		done.check = r.newCheck()
-		if stages.Folder, err = o.Output.OpenFolder(r.out, &account, o.keeps(kept)); err != nil {
+		if stages.Folder, err = o.Output.OpenFolder(r.out, &a, o.keeps(kept)); err != nil {
 			return done, err
 		}
 		if o.Store.RefreshBudget > 0 {
@@ -131,7 +131,7 @@ func (r *running) pass(ctx context.Context, kept int) (done results, err error) 
 				return done, err
 			}
 		}
-		if parts.Sink, err = o.Output.Open(r.out, stages.Schema, output.Metadata(account.Settings), stages.Folder, done.check.function(ctx)); err != nil {
+		if parts.Sink, err = o.Output.Open(r.out, stages.Schema, output.Metadata(a.Settings), stages.Folder, done.check.function(ctx)); err != nil {
 			return done, err
 		}
 	}
@@ -142,36 +142,36 @@ func (r *running) pass(ctx context.Context, kept int) (done results, err error) 
 
 // keeps returns the function that says which parts of an earlier start are kept, at most so many unless the number is negative.
 // It is called for each part in order, while it is true.
-func (o *Options) keeps(most int) func(record.Statuses) bool {
+func (o *Options) keeps(most int) func(account.Statuses) bool {
 	parts := 0
-	return func(statuses record.Statuses) bool {
+	return func(statuses account.Statuses) bool {
 		parts++
 		return (most < 0 || parts <= most) && o.Store.keeps(statuses)
 	}
 }
 
 // judge returns the function that stops the run early, if the options want that. It is called in the order of the records.
-func (r *running) judge() func(record.Statuses) error {
+func (r *running) judge() func(account.Statuses) error {
 	o := &r.options
 	if !o.Expect.Stop || o.Offline {
 		return nil
 	}
 	early := expect.NewEarly(o.Expect.List)
-	return func(first record.Statuses) error {
+	return func(first account.Statuses) error {
 		all := int64(0)
 		if o.Shard.Count == 0 { // else the records of the shard are not counted
 			all = r.total.Counted() * int64(len(o.Classifications))
 		}
 		err := early.Check(first, all)
 		if _, broken := errors.AsType[*expect.BrokenError](err); broken {
-			return &StopError{Cause: record.Expectation, Err: err}
+			return &StopError{Cause: account.Expectation, Err: err}
 		}
 		return err
 	}
 }
 
 // warnRaised warns of an audit that has failed.
-func (o *Options) warnRaised(failed, next record.Audit) {
+func (o *Options) warnRaised(failed, next account.Audit) {
 	log := o.Log.With("differ", failed.Disagreed, "audited", failed.Sample, "threshold", failed.Threshold)
 	if next.Step == 0 {
 		log.Warn("the service agrees with too few of the free answers, however sure the model is: everything is asked")

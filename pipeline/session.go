@@ -9,7 +9,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/money"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 )
@@ -22,10 +22,10 @@ import (
 // stays as it is; results are what the last one leaves for the account.
 type Session struct {
 	opened  *opened
-	claimed atomic.Pointer[claimed]       // nil until the output is this run's
-	running atomic.Pointer[running]       // nil until the run asks
-	final   atomic.Pointer[record.Status] // nil until the run has ended
-	kept    atomic.Bool                   // there is a copy of standard input
+	claimed atomic.Pointer[claimed]        // nil until the output is this run's
+	running atomic.Pointer[running]        // nil until the run asks
+	final   atomic.Pointer[account.Status] // nil until the run has ended
+	kept    atomic.Bool                    // there is a copy of standard input
 	closed  atomic.Bool
 }
 
@@ -75,12 +75,12 @@ func (s *Session) Close() error {
 // ctx ends, the run stops: requests in flight get the grace period, and their answers are stored.
 //
 // The account is nil if the output belongs to another run: nothing was asked then, and the error is an
-// *[OutputTakenError], a *[record.ShardCountError] or a *[record.ShardsTakenError]. Other errors are *[OptionError],
+// *[OutputTakenError], a *[account.ShardCountError] or a *[account.ShardsTakenError]. Other errors are *[OptionError],
 // *[NoStoreError], *[StopError], *[ServiceError], *[MisconfiguredError], *[UnreachableError], *[InputChangedError], and those
 // of the store, the input and the output. The error is an *expect.BrokenError if the output breaks an expectation: it is
 // published, unless the error says that it was held back. With a nil error the output is complete; records may still be
-// without an answer: see [record.Snapshot.Unanswered].
-func (s *Session) Run(ctx context.Context) (*record.Account, error) {
+// without an answer: see [account.Snapshot.Unanswered].
+func (s *Session) Run(ctx context.Context) (*account.Account, error) {
 	ctx = storage.With(ctx, s.opened.objects)
 	out, cancel := outputContext(ctx, s.opened.options.Grace)
 	defer cancel()
@@ -95,11 +95,11 @@ func (s *Session) Run(ctx context.Context) (*record.Account, error) {
 	if err == nil {
 		broken = done.check.end(ctx)
 	}
-	account, status, err := claimed.publish(out, done, err)
+	a, status, err := claimed.publish(out, done, err)
 	s.final.Store(&status)
-	kept, spoolErr := s.opened.endSpool(err == nil, err == nil && account.Counts.Failed+account.Counts.Pending == 0)
+	kept, spoolErr := s.opened.endSpool(err == nil, err == nil && a.Counts.Failed+a.Counts.Pending == 0)
 	s.kept.Store(kept)
-	return account, cmp.Or(errors.Join(err, spoolErr), broken)
+	return a, cmp.Or(errors.Join(err, spoolErr), broken)
 }
 
 // ask plans the run, and runs it.
@@ -131,10 +131,10 @@ func (s *Session) SpoolPath() string {
 }
 
 // Shard is the shard that the run is; zero for a run of its own.
-func (s *Session) Shard() record.Shard { return s.opened.options.Shard }
+func (s *Session) Shard() account.Shard { return s.opened.options.Shard }
 
 // Counts gives the run's counters. Counts may be called while the run goes on.
-func (s *Session) Counts() record.Snapshot { return s.opened.counters.Snapshot() }
+func (s *Session) Counts() account.Snapshot { return s.opened.counters.Snapshot() }
 
 // Cost is what the run has cost so far; nil without a price, and before the run asks.
 func (s *Session) Cost() *money.Cost {
@@ -158,16 +158,16 @@ func (s *Session) Progress() Progress {
 // Status is how far the run is, as the file of StatusPath says, and with Details. It may be called from several
 // goroutines and at any time: before the call of Watch the state is Starting, and after Run the status says how the run
 // has ended.
-func (s *Session) Status() record.Status {
+func (s *Session) Status() account.Status {
 	if final := s.final.Load(); final != nil {
 		return *final
 	}
 	if r := s.running.Load(); r != nil {
 		return r.statusOf(r.progress(), r.account, r.limits.Learned().String())
 	}
-	account := s.opened.newAccount()
-	account.Started = s.opened.began.UTC()
-	return s.opened.statusOf(starting(s.opened), account, "")
+	a := s.opened.newAccount()
+	a.Started = s.opened.began.UTC()
+	return s.opened.statusOf(starting(s.opened), a, "")
 }
 
 // LastUsage asks the service, for 3 seconds at most, how much quota is left, and gives what the service

@@ -15,7 +15,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -47,7 +47,7 @@ func products(t *testing.T, service *counting) pipeline.Options {
 	return o
 }
 
-func runSession(t *testing.T, o pipeline.Options) (*record.Account, error) {
+func runSession(t *testing.T, o pipeline.Options) (*account.Account, error) {
 	t.Helper()
 	session, err := pipeline.Open(t.Context(), o)
 	if err != nil {
@@ -68,12 +68,12 @@ func TestSessionStartedAgainAsksNothing(t *testing.T) {
 		t.Errorf("before: %d requests to make, %d made, %v", forecast.ToAsk(), service.requests, err)
 	}
 	for starts := range 2 {
-		account, err := runSession(t, o)
+		a, err := runSession(t, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if service.requests != 2 || account.Counts.OK != 2 || len(account.Earlier) != starts {
-			t.Errorf("start %d: %d requests, %d ok, %d earlier starts", starts, service.requests, account.Counts.OK, len(account.Earlier))
+		if service.requests != 2 || a.Counts.OK != 2 || len(a.Earlier) != starts {
+			t.Errorf("start %d: %d requests, %d ok, %d earlier starts", starts, service.requests, a.Counts.OK, len(a.Earlier))
 		}
 	}
 	if forecast, err := pipeline.DryRun(t.Context(), o); err != nil || forecast.ToAsk() != 0 {
@@ -91,11 +91,11 @@ func TestSessionLeavesTheOutputOfAnotherRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Output.Levels = 2
-	account, err := runSession(t, o)
+	a, err := runSession(t, o)
 	taken, _ := errors.AsType[*pipeline.OutputTakenError](err)
-	want := []record.SettingChange{{Setting: "levels", Then: "1", Now: "2"}}
-	if account != nil || taken == nil || !slices.Equal(taken.Changes, want) {
-		t.Errorf("got the account %v and %v", account, err)
+	want := []account.SettingChange{{Setting: "levels", Then: "1", Now: "2"}}
+	if a != nil || taken == nil || !slices.Equal(taken.Changes, want) {
+		t.Errorf("got the account %v and %v", a, err)
 	}
 	if after, err := os.ReadFile(o.Output.Path); string(after) != string(before) {
 		t.Errorf("the output is now %q, %v", after, err)
@@ -109,7 +109,7 @@ func TestSessionLeavesTheOutputOfAnotherRun(t *testing.T) {
 func TestReserveOfAServiceWithoutQuotas(t *testing.T) {
 	o := products(t, new(counting))
 	o.Limits.KeepReserve, o.Limits.Reserve = true, 10
-	if account, err := runSession(t, o); err != nil || account.Counts.OK != 2 {
+	if a, err := runSession(t, o); err != nil || a.Counts.OK != 2 {
 		t.Errorf("got %v", err)
 	}
 }
@@ -156,10 +156,10 @@ func TestStatusBeforeRun(t *testing.T) {
 	defer session.Close()
 	check := func() {
 		t.Helper()
-		if p := session.Progress(); p.State != record.Starting || p.Since.IsZero() {
+		if p := session.Progress(); p.State != account.Starting || p.Since.IsZero() {
 			t.Errorf("got the progress %+v", p)
 		}
-		if s := session.Status(); s.State != record.Starting || s.Output != o.Output.Path || s.Started.IsZero() || s.Details == nil || s.Details.Settings.Kind != "product" {
+		if s := session.Status(); s.State != account.Starting || s.Output != o.Output.Path || s.Started.IsZero() || s.Details == nil || s.Details.Settings.Kind != "product" {
 			t.Errorf("got the status %+v", s)
 		}
 	}
@@ -197,7 +197,7 @@ func TestStatusWhileRunBegins(t *testing.T) {
 	}
 	close(ended)
 	<-asked
-	if s := session.Status(); s.State != record.Ended {
+	if s := session.Status(); s.State != account.Ended {
 		t.Errorf("after the run: %s", s.State)
 	}
 }
@@ -214,8 +214,8 @@ func TestRunGoesOnWithoutJournalAndStatus(t *testing.T) {
 		}
 		defer os.Remove(path)
 	}
-	if account, err := runSession(t, o); err != nil || account.Ending != record.Complete || account.Counts.OK != 2 {
-		t.Fatalf("got %+v, %v", account, err)
+	if a, err := runSession(t, o); err != nil || a.Ending != account.Complete || a.Counts.OK != 2 {
+		t.Fatalf("got %+v, %v", a, err)
 	}
 	if n := strings.Count(log.String(), "the run goes on without it"); n != 2 {
 		t.Errorf("%d warnings, want one for each file:\n%s", n, &log)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 )
 
@@ -54,7 +54,7 @@ func (o *Options) usesUserFile() bool {
 }
 
 // isShard reports whether the session has a store of its own, in the folder of its shard.
-func (o *Options) isShard() bool { return o.Shard != (record.Shard{}) && o.Output.Path != "" }
+func (o *Options) isShard() bool { return o.Shard != (account.Shard{}) && o.Output.Path != "" }
 
 // stored says where the store is, or would be; its Path is "" if there is no place for one. The error is an
 // *answers.StateError.
@@ -81,6 +81,6 @@ func (o *Options) keepsAnswers() bool {
 }
 
 // keeps reports whether stored answers to these records count.
-func (o *StoreOptions) keeps(s record.Statuses) bool {
+func (o *StoreOptions) keeps(s account.Statuses) bool {
 	return o.MaxAge == 0 && o.RefreshBudget == 0 && !(o.RetryRejected && s.Rejected > 0)
 }

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/reader"
 )
@@ -160,7 +160,7 @@ func TestTimeLeftOfAResumedRun(t *testing.T) {
 			slower: func() { service.set(second, false) },
 			out:    func() { service.set(second, true) },
 			up: func() {
-				if s := readStatus(t, o.Output.Path); s.State != record.Outage || time.Since(s.Updated) > 2*time.Second || s.Ends != nil {
+				if s := readStatus(t, o.Output.Path); s.State != account.Outage || time.Since(s.Updated) > 2*time.Second || s.Ends != nil {
 					t.Errorf("the status in the outage: %+v", s)
 				}
 				service.set(second, false)
@@ -192,7 +192,7 @@ func TestTimeLeftOfAResumedRun(t *testing.T) {
 		check(60, slower-1, 0.1, func(s seen) float64 { return left(s) / fast })
 		check(slower+60, out-1, 0.1, func(s seen) float64 { return left(s) / slow })
 		const last = 20 // seconds: the few requests at the end say nothing about the rate
-		back := up + slices.IndexFunc(all[up-1:], func(s seen) bool { return s.State != record.Outage })
+		back := up + slices.IndexFunc(all[up-1:], func(s seen) bool { return s.State != account.Outage })
 		if back < up || back > up+20 {
 			t.Fatalf("the outage ends after %d s, the run asks again after %d s", up, back)
 		}
@@ -201,7 +201,7 @@ func TestTimeLeftOfAResumedRun(t *testing.T) {
 
 		for _, s := range all[out+20-1 : up-1] {
 			since := s.Since.Sub(all[0].Since) - out*time.Second
-			if s.State != record.Outage || s.Left != 0 || s.Rate != 0 || since.Abs() > 5*time.Second {
+			if s.State != account.Outage || s.Left != 0 || s.Rate != 0 || since.Abs() > 5*time.Second {
 				t.Fatalf("after %d s: %s since %v after the service went down, %v left", s.second, s.State, since, s.Left)
 			}
 		}
@@ -209,7 +209,7 @@ func TestTimeLeftOfAResumedRun(t *testing.T) {
 	})
 }
 
-func readStatus(t *testing.T, output string) (s record.Status) {
+func readStatus(t *testing.T, output string) (s account.Status) {
 	t.Helper()
 	text, err := os.ReadFile(runfiles.StatusPath(output))
 	if err == nil {
@@ -224,14 +224,14 @@ func readStatus(t *testing.T, output string) (s record.Status) {
 // checkStates wants the time line of two starts to have the outage.
 func checkStates(t *testing.T, output string, outage time.Time, lasted time.Duration) {
 	t.Helper()
-	account, err := runfiles.ReadAccount(t.Context(), runfiles.AccountPath(output))
+	a, err := runfiles.ReadAccount(t.Context(), runfiles.AccountPath(output))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var states []record.State
+	var states []account.State
 	var out time.Duration
-	for _, span := range account.Timeline {
-		if span.State == record.Outage {
+	for _, span := range a.Timeline {
+		if span.State == account.Outage {
 			if out == 0 && span.From.Sub(outage).Abs() > 10*time.Second {
 				t.Errorf("an outage from %v, want %v", span.From, outage)
 			}
@@ -241,8 +241,8 @@ func checkStates(t *testing.T, output string, outage time.Time, lasted time.Dura
 			states = append(states, span.State)
 		}
 	}
-	last := account.Timeline[len(account.Timeline)-1]
-	if last.Start != 2 || last.Ending != record.Complete || len(states) > 16 || (out-lasted).Abs() > 20*time.Second {
+	last := a.Timeline[len(a.Timeline)-1]
+	if last.Start != 2 || last.Ending != account.Complete || len(states) > 16 || (out-lasted).Abs() > 20*time.Second {
 		t.Errorf("start %d, which is %s, the states %v, an outage of %v", last.Start, last.Ending, states, out)
 	}
 }

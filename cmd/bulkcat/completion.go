@@ -8,13 +8,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
 // words are the values of flags that take one of a few.
 var words = map[string][]string{
-	"dedupe":        {record.DedupeSite, record.DedupeExact, "host", "domain"},
+	"dedupe":        {account.DedupeSite, account.DedupeExact, "host", "domain"},
 	"expect-else":   {"keep", "hold", "stop"},
 	"fetch":         {"auto", "always", "never"},
 	"input-format":  {"csv", "jsonl", "txt", "parquet", "xlsx", "xml"},

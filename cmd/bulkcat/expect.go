@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/expect"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // expectFlags say what must hold of an output.
@@ -27,7 +27,7 @@ func (f *expectFlags) list() (list []expect.Expectation, err error) {
 	return list, err
 }
 
-func expectationText(e record.Expected) string {
+func expectationText(e account.Expected) string {
 	if e.Met {
 		return e.Expectation + ": " + e.Value
 	}

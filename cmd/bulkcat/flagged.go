@@ -9,8 +9,8 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/places"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -121,9 +121,9 @@ func flagged(err error) error {
 		return &usageError{advised(err)}
 	case *pipeline.OutputTakenError:
 		return fmt.Errorf("%s: use --overwrite to replace it", e.Describe(changedFlags(e.Changes)))
-	case *record.ShardsTakenError:
+	case *account.ShardsTakenError:
 		return &usageError{errors.New(e.Describe(changedFlags(e.Changes)))}
-	case *record.ShardCountError:
+	case *account.ShardCountError:
 		return &usageError{fmt.Errorf("%w: a task that is started again alone is not told the count of its array, so name its shard with --shard K/%d; 'bulkcat finish %s' names the shards that are missing", err, e.Count, e.Folder)}
 	case *pipeline.InputChangedError:
 		return fmt.Errorf("%w: use --overwrite to write the folder anew", err)
@@ -140,7 +140,7 @@ func flagged(err error) error {
 	return advised(err)
 }
 
-func changedFlags(changes []record.SettingChange) []string {
+func changedFlags(changes []account.SettingChange) []string {
 	var texts []string
 	for _, c := range changes {
 		switch c.Setting {

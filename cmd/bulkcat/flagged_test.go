@@ -12,7 +12,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -26,8 +26,8 @@ func TestFlaggedNamesFlags(t *testing.T) {
 	}{
 		{"key", refused, "check the API key in BULKCAT_API_KEY or --api-key-file"},
 		{"another address", &client.Error{Class: client.Fatal, Status: 301}, "another address: check --base-url or BULKCAT_BASE_URL"},
-		{"outage", &pipeline.StopError{Cause: record.OutageTooLong, Err: &limits.OutageError{Longest: time.Hour}}, "out for 1h0m0s; the limit is --max-outage"},
-		{"requests", &pipeline.StopError{Cause: record.Budget, Err: &limits.SpentError{Limit: limits.MaxRequests, Value: 9}}, "the limit of 9 requests is reached: to go on, raise --max-requests"},
+		{"outage", &pipeline.StopError{Cause: account.OutageTooLong, Err: &limits.OutageError{Longest: time.Hour}}, "out for 1h0m0s; the limit is --max-outage"},
+		{"requests", &pipeline.StopError{Cause: account.Budget, Err: &limits.SpentError{Limit: limits.MaxRequests, Value: 9}}, "the limit of 9 requests is reached: to go on, raise --max-requests"},
 		{"reserve", &limits.SpentError{Limit: limits.Reserve, Value: 9}, "the reserve of 9 requests is reached (--reserve)"},
 		{"store", &answers.ForeignError{Path: "s"}, "choose another file with --store"},
 		{"format", &writer.FormatError{Path: "-"}, "; set --output-format"},

@@ -8,7 +8,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/money"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
 // forecastLine is a forecast as JSON.
@@ -147,8 +147,8 @@ func printForecast(out io.Writer, c pipeline.Forecast, kind client.Kind, held, f
 }
 
 // stops says in words what ends a run early.
-var stops = map[record.Cause]string{
-	record.QuotaExhausted: "the quota is used up", record.Budget: "the budget is spent", record.Deadline: "the deadline comes",
+var stops = map[account.Cause]string{
+	account.QuotaExhausted: "the quota is used up", account.Budget: "the budget is spent", account.Deadline: "the deadline comes",
 }
 
 // printOutlook prints when the run would end, and what would end it, if the audit of the free answers holds or fails.

@@ -68,7 +68,7 @@ func importsOf(t *testing.T, pattern string) map[string][]string {
 func TestImportsOfPipelineAreATree(t *testing.T) {
 	order := []string{
 		"storage", "storage/storagetest", "storage/storagetest/s3faults", "places", "internal/stdin", "internal/refresh", "internal/spill", "internal/attempts", "jobs", "notify", // know nothing of a run
-		"record", "runfiles", "internal/cascade", "figures", "live", "internal/progress", "internal/output", "internal/flow", // of a run
+		"account", "runfiles", "internal/cascade", "figures", "live", "internal/progress", "internal/output", "internal/flow", // of a run
 		"readback", "report", "diff", "expect", // read outputs back
 	}
 	for i, path := range order {
@@ -93,9 +93,9 @@ func TestImportsOfPipelineAreATree(t *testing.T) {
 // other programs can have it without readers, writers and clients.
 func TestAccountsNeedNoStages(t *testing.T) {
 	all := importsOf(t, "...")
-	for _, imported := range all["pipeline/record"] {
+	for _, imported := range all["pipeline/account"] {
 		if imported != "client/money" && imported != "writer/form" || len(all[imported]) > 0 {
-			t.Errorf("pipeline/record imports %s, which imports %q", imported, all[imported])
+			t.Errorf("pipeline/account imports %s, which imports %q", imported, all[imported])
 		}
 	}
 }

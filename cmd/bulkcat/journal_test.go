@@ -15,7 +15,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/client/money"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/scripts/process"
 )
@@ -55,39 +55,39 @@ func TestAccountAfterKills(t *testing.T) {
 		arrived = append(arrived, len(service.Audit().Arrivals))
 	}
 	wantStatus(t, run(20*rate), exitComplete)
-	account, err := runfiles.ReadAccount(t.Context(), filepath.Join(dir, "out.csv.run.json"))
+	a, err := runfiles.ReadAccount(t.Context(), filepath.Join(dir, "out.csv.run.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(account.Earlier) != *journalKills {
-		t.Fatalf("the account has %d earlier starts, want %d", len(account.Earlier), *journalKills)
+	if len(a.Earlier) != *journalKills {
+		t.Fatalf("the account has %d earlier starts, want %d", len(a.Earlier), *journalKills)
 	}
-	asked, least, most := account.Counts.Requests, 0, 0
-	for i, e := range account.Earlier {
+	asked, least, most := a.Counts.Requests, 0, 0
+	for i, e := range a.Earlier {
 		asked += e.Counts.Requests
 		missing := arrived[i+1] - arrived[i] - int(e.Counts.Requests)
 		least, most = min(least, missing), max(most, missing)
-		if e.Ending != record.Killed || max(missing, -missing) > workers {
+		if e.Ending != account.Killed || max(missing, -missing) > workers {
 			t.Errorf("start %d (%s): %d of %d requests are not in the account", i+1, e.Ending, missing, arrived[i+1]-arrived[i])
 		}
 	}
 	counted := len(service.Audit().Arrivals)
 	t.Logf("the service counted %d requests, the account %d; a start has at most %d too few and %d too many", counted, asked, most, -least)
-	if last := counted - arrived[*journalKills]; int(account.Counts.Requests) != last {
-		t.Errorf("the last start has %d requests, the service counted %d", account.Counts.Requests, last)
+	if last := counted - arrived[*journalKills]; int(a.Counts.Requests) != last {
+		t.Errorf("the last start has %d requests, the service counted %d", a.Counts.Requests, last)
 	}
-	if cost, want := account.Cost, (money.Price{Request: 1_500_000, Currency: "USD"}); cost.Price != want || cost.Total != want.Of(asked) {
+	if cost, want := a.Cost, (money.Price{Request: 1_500_000, Currency: "USD"}); cost.Price != want || cost.Total != want.Of(asked) {
 		t.Errorf("%d requests cost %+v", asked, cost)
 	}
-	first, last := account.Timeline[0], account.Timeline[len(account.Timeline)-1]
+	first, last := a.Timeline[0], a.Timeline[len(a.Timeline)-1]
 	requests := int64(0)
-	for _, span := range account.Timeline {
+	for _, span := range a.Timeline {
 		requests += span.Requests
 	}
-	if first.Start != 1 || last.Start != *journalKills+1 || last.Ending != record.Complete || requests != asked {
+	if first.Start != 1 || last.Start != *journalKills+1 || last.Ending != account.Complete || requests != asked {
 		t.Errorf("the time line has %d requests from start %d to %d, which is %s", requests, first.Start, last.Start, last.Ending)
 	}
-	if _, err := os.Stat(filepath.Dir(account.StatusFile)); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Dir(a.StatusFile)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the folder of the run: %v", err)
 	}
 }
@@ -104,11 +104,11 @@ func checkStatus(t *testing.T, path string, pid int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var s record.Status
+	var s account.Status
 	if err := json.Unmarshal(text, &s); err != nil {
 		t.Fatal(err)
 	}
-	if s.State == record.Ended || s.PID != pid || s.Updated.Before(s.Started) {
+	if s.State == account.Ended || s.PID != pid || s.Updated.Before(s.Started) {
 		t.Errorf("got\n%s", text)
 	}
 	if bytes.Contains(text, []byte(testKey)) {

@@ -13,8 +13,8 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/expect"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 )
 
@@ -139,9 +139,9 @@ func exitStatus(err error, signal os.Signal) int {
 		return exitUnanswered
 	case errors.As(err, &ended):
 		return exitStatusOf(ended.signal)
-	case errors.As(err, &stop) && stop.Cause == record.Interrupted:
+	case errors.As(err, &stop) && stop.Cause == account.Interrupted:
 		return exitStatusOf(signal)
-	case errors.As(err, &stop) && stop.Cause == record.Budget:
+	case errors.As(err, &stop) && stop.Cause == account.Budget:
 		return exitSpent
 	case errors.As(err, &stop), errors.Is(err, errPending):
 		return exitStopped

@@ -11,11 +11,11 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
 func TestExitStatus(t *testing.T) {
-	stop := func(cause record.Cause) error { return fmt.Errorf("run: %w", &pipeline.StopError{Cause: cause}) }
+	stop := func(cause account.Cause) error { return fmt.Errorf("run: %w", &pipeline.StopError{Cause: cause}) }
 	for _, tt := range []struct {
 		name   string
 		err    error
@@ -26,9 +26,9 @@ func TestExitStatus(t *testing.T) {
 		{"failed", errors.New("disk full"), nil, 1},
 		{"usage", &usageError{errors.New("no output")}, nil, 2},
 		{"unanswered", errUnanswered, nil, 3},
-		{"quota", stop(record.QuotaExhausted), nil, 75},
-		{"interrupted", stop(record.Interrupted), syscall.SIGINT, 130},
-		{"terminated", stop(record.Interrupted), syscall.SIGTERM, 143},
+		{"quota", stop(account.QuotaExhausted), nil, 75},
+		{"interrupted", stop(account.Interrupted), syscall.SIGINT, 130},
+		{"terminated", stop(account.Interrupted), syscall.SIGTERM, 143},
 		{"failed while stopping", errors.Join(errors.New("disk full")), syscall.SIGINT, 1},
 		{"service", &pipeline.ServiceError{Err: &client.Error{Class: client.Auth}}, nil, 1},
 	} {

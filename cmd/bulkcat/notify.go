@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/notify"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // notifyFlags say when and where a message about a run is posted, and which command runs at its end.
@@ -110,12 +110,12 @@ func (n *notices) end(ctx context.Context, err error, status int) {
 	}
 }
 
-func endingOf(err error) record.Ending {
+func endingOf(err error) account.Ending {
 	if _, ended := errors.AsType[*signalError](err); ended {
-		return record.Ending(record.Interrupted)
+		return account.Ending(account.Interrupted)
 	}
 	if isReported(err) || isBroken(err) {
-		return record.Complete
+		return account.Complete
 	}
 	return pipeline.EndingOf(err)
 }

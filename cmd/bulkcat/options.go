@@ -13,16 +13,16 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/page"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/expect"
 	"github.com/bulkcat/bulkcat/pipeline/notify"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
 // option is an option of a command. It becomes a flag, a variable of the environment, a key of job files, an option in Python,
 // and rows of the help and the documents. If it decides the rows or the requests of a run, what it sets is a member of
-// writer.Form or record.Requested, which accounts have; errors of the libraries name it by what it sets: see flagOf.
+// writer.Form or account.Requested, which accounts have; errors of the libraries name it by what it sets: see flagOf.
 type option struct {
 	name   string       // of the flag
 	short  string       // a letter that stands for the name of a text; "" for none
@@ -57,7 +57,7 @@ func (f *runFlags) options() []group {
 				{name: "classification", to: &listValue{list: &f.classification}, or: names[0], help: "the classification: `" + strings.Join(names, "` or ") + ", or several with a comma between, each with its own requests and rows"},
 				{name: "ask-placeholders", to: &f.AskPlaceholders, help: "also ask for texts that stand for a missing value, such as NULL, N/A and #REF!, which are invalid otherwise"},
 				{name: "scheme", kind: client.Website, to: &f.Scheme, or: "https", help: "of bare domains, and unless --dedupe exact is given of all websites: https or http"},
-				{name: "dedupe", kind: client.Website, to: &f.Dedupe, or: record.DedupeSite, help: "one request for each spelling of a website (exact), for all spellings of a page (site), for all pages of a host (host), or for all hosts of a registrable domain (domain), with rows for each record"},
+				{name: "dedupe", kind: client.Website, to: &f.Dedupe, or: account.DedupeSite, help: "one request for each spelling of a website (exact), for all spellings of a page (site), for all pages of a host (host), or for all hosts of a registrable domain (domain), with rows for each record"},
 			})},
 		{"Output", []option{
 			{name: "output", short: "o", to: &o.Path, help: "a `FILE`, a folder of parts (out/), or - for standard output; while the run goes on, .FILE.run/status.json beside it says how far it is"},

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/readback"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/report"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/writer/disk"
@@ -131,8 +131,8 @@ func writeReport(r report.Report, path, format string, s streams) error {
 
 // writeRunReport writes the report of a run that has ended. The rows of an output are read if this run has published
 // them.
-func (f *runFlags) writeRunReport(ctx context.Context, account *record.Account) error {
-	if f.report == "" || account == nil {
+func (f *runFlags) writeRunReport(ctx context.Context, a *account.Account) error {
+	if f.report == "" || a == nil {
 		return nil
 	}
 	format, err := reportFormat(f.report, "")
@@ -140,7 +140,7 @@ func (f *runFlags) writeRunReport(ctx context.Context, account *record.Account) 
 		return err
 	}
 	build := report.Build
-	if account.Ending != record.Complete {
+	if a.Ending != account.Complete {
 		build = report.OfRun
 	}
 	r, err := build(ctx, f.Output.Path)

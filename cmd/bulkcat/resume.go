@@ -7,14 +7,14 @@ import (
 	"strings"
 
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
 // otherwise says what has to be changed in the command line of a run that a bound of all its starts has stopped.
-var otherwise = map[record.Cause]string{
-	record.Budget:      "   # with a larger --max-requests or --max-cost",
-	record.Expectation: "   # with other expectations, or another --expect-else",
-	record.Deadline:    "   # with another --finish-by, or without",
+var otherwise = map[account.Cause]string{
+	account.Budget:      "   # with a larger --max-requests or --max-cost",
+	account.Expectation: "   # with other expectations, or another --expect-else",
+	account.Deadline:    "   # with another --finish-by, or without",
 }
 
 // resumeCommand is the command line that goes on after an error; "" if the same command gets no

@@ -19,7 +19,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/page"
 	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -38,7 +38,7 @@ type runFlags struct {
 	expect         expectFlags
 	notices        *notices                         // nil without messages and without a command
 	session        atomic.Pointer[pipeline.Session] // nil before it is open
-	account        *record.Account                  // nil before the end
+	account        *account.Account                 // nil before the end
 	endings        endings
 	started        time.Time
 	forecast       pipeline.Forecast // of a dry run
@@ -120,14 +120,14 @@ func (f *runFlags) complete() error {
 	return err
 }
 
-func parseShard(text string) (record.Shard, error) {
+func parseShard(text string) (account.Shard, error) {
 	switch text {
 	case "":
-		return record.Shard{}, nil
+		return account.Shard{}, nil
 	case "auto":
-		return record.ShardFromEnvironment(os.Getenv)
+		return account.ShardFromEnvironment(os.Getenv)
 	}
-	return record.ParseShard(text)
+	return account.ParseShard(text)
 }
 
 // run runs the session and reports.
@@ -171,15 +171,15 @@ func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error
 	}
 	defer func() { err = errors.Join(err, profiled()) }()
 	f.rememberStore()
-	account, err := session.Run(ctx)
-	f.account, err = account, orBrokenPipe(signalled, ctx, err)
-	if account != nil && !f.log.quiet && !f.direct && err != errBrokenPipe {
-		newSummary(session, account, err).tell(f.streams.err, f.Log)
+	a, err := session.Run(ctx)
+	f.account, err = a, orBrokenPipe(signalled, ctx, err)
+	if a != nil && !f.log.quiet && !f.direct && err != errBrokenPipe {
+		newSummary(session, a, err).tell(f.streams.err, f.Log)
 	}
-	if reportErr := f.writeRunReport(ctx, account); reportErr != nil {
+	if reportErr := f.writeRunReport(ctx, a); reportErr != nil {
 		return errors.Join(flagged(err), reportErr)
 	}
-	return f.ending(account, err)
+	return f.ending(a, err)
 }
 
 // openService opens the service, and completes the options that depend on it.
@@ -236,21 +236,21 @@ func (f *runFlags) openService(ctx context.Context, classificationGiven bool) (s
 
 // rememberStore has later runs look for answers in the store of this one, if it is named and not that of a shard.
 func (f *runFlags) rememberStore() {
-	if path, err := filepath.Abs(f.Store.Path); err == nil && f.Service.Hosted && f.Store.Path != "" && f.Shard == (record.Shard{}) {
+	if path, err := filepath.Abs(f.Store.Path); err == nil && f.Service.Hosted && f.Store.Path != "" && f.Shard == (account.Shard{}) {
 		answers.Remember(path)
 	}
 }
 
 // ending gives the error that decides the exit status.
-func (f *runFlags) ending(account *record.Account, err error) error {
+func (f *runFlags) ending(a *account.Account, err error) error {
 	switch {
 	case err != nil && !isBroken(err):
 		return err
-	case f.partial && account.Counts.Pending > 0:
+	case f.partial && a.Counts.Pending > 0:
 		return errPending
 	case err != nil:
 		return err
-	case account.Counts.Unanswered() > 0:
+	case a.Counts.Unanswered() > 0:
 		return errUnanswered
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -95,7 +95,7 @@ func (s streams) whileRead(parent context.Context) context.Context {
 // because Ctrl-C ends both ends of a pipe.
 func orBrokenPipe(signalled, read context.Context, err error) error {
 	stop, stopped := errors.AsType[*pipeline.StopError](err)
-	if !stopped || stop.Cause != record.Interrupted || signalOf(signalled) != nil {
+	if !stopped || stop.Cause != account.Interrupted || signalOf(signalled) != nil {
 		return err
 	}
 	if signalOf(read) == syscall.SIGPIPE || writer.IsBrokenPipe(err) {

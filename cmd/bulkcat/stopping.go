@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
 // endings are how the signals end a run, its message and its command.
@@ -70,7 +70,7 @@ func (f *runFlags) quit() {
 	f.streams.err.EndBar()
 	f.tell(func(session *pipeline.Session) string {
 		text := "quit with " + inFlight(session.Counts().InFlight)
-		if command := resumeCommand(session, &pipeline.StopError{Cause: record.Interrupted}); command != "" {
+		if command := resumeCommand(session, &pipeline.StopError{Cause: account.Interrupted}); command != "" {
 			text += "\n  resume    " + command
 		}
 		return text

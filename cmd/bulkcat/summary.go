@@ -12,8 +12,8 @@ import (
 	"github.com/bulkcat/bulkcat/client/money"
 	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/figures"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -22,15 +22,15 @@ const reasonsShown = 2
 
 // summary reports a run.
 type summary struct {
-	account *record.Account
+	account *account.Account
 	usage   client.Usage
 	left    string // of the quota; "" if unknown
 	resume  string // the command that goes on; "" if none can
 	spool   string // the file that keeps standard input; "" for none
 }
 
-func newSummary(session *pipeline.Session, account *record.Account, err error) *summary {
-	s := &summary{account: account, resume: resumeCommand(session, err), spool: session.SpoolPath()}
+func newSummary(session *pipeline.Session, a *account.Account, err error) *summary {
+	s := &summary{account: a, resume: resumeCommand(session, err), spool: session.SpoolPath()}
 	usage, since := session.LastUsage()
 	switch s.usage = usage; {
 	case since > 0:
@@ -89,7 +89,7 @@ func (s *summary) print(out io.Writer) {
 	if s.left != "" && s.isShort() {
 		line("quota", "%s", s.left)
 	}
-	if a.Ending == record.Complete {
+	if a.Ending == account.Complete {
 		line("output", "%s (%s)", place(a.Settings.Output), figures.Counted(c.Rows, "row"))
 	}
 	if s.resume != "" {
@@ -136,7 +136,7 @@ func (s *summary) isShort() bool {
 	if !known && s.usage.Understood() { // there is no limit
 		return false
 	}
-	return s.account.Ending != record.Complete || known && requests < s.account.Counts.Requests
+	return s.account.Ending != account.Complete || known && requests < s.account.Counts.Requests
 }
 
 // costText is what the starts of a run cost, and what the run has saved.
@@ -152,7 +152,7 @@ func costText(c *money.Cost) string {
 }
 
 // drift reports each departure of the answers from the interface.
-func drift(d record.Drift[int64]) (list []string) {
+func drift(d account.Drift[int64]) (list []string) {
 	for _, departure := range []struct {
 		count int64
 		text  string
@@ -170,7 +170,7 @@ func drift(d record.Drift[int64]) (list []string) {
 }
 
 // comments is the number of lines of the inputs that are comments.
-func comments(inputs []record.Input) (n int64) {
+func comments(inputs []account.Input) (n int64) {
 	for _, input := range inputs {
 		n += input.Comments
 	}
@@ -194,7 +194,7 @@ func (s *summary) attributes() []any {
 	if a.Free != nil {
 		list = append(list, "free", a.Free)
 	}
-	if a.Ending == record.Complete {
+	if a.Ending == account.Complete {
 		list = append(list, "output", a.Settings.Output)
 	}
 	return list
@@ -204,11 +204,11 @@ func (s *summary) took() time.Duration { return s.account.Ended.Sub(s.account.St
 
 func (s *summary) headline() string {
 	switch a := s.account; {
-	case a.Ending == record.Failed:
+	case a.Ending == account.Failed:
 		return "Failed"
-	case a.Ending == record.Complete && a.Counts.Pending > 0:
+	case a.Ending == account.Complete && a.Counts.Pending > 0:
 		return "Partial"
-	case a.Ending == record.Complete:
+	case a.Ending == account.Complete:
 		return "Complete"
 	case s.resume == "":
 		return "Stopped (" + string(a.Ending) + ")"
@@ -218,7 +218,7 @@ func (s *summary) headline() string {
 
 // printReasons prints the most frequent reasons of each status, each with the place of one record, and
 // advice.
-func printReasons(line func(name, format string, args ...any), c record.Snapshot) {
+func printReasons(line func(name, format string, args ...any), c account.Snapshot) {
 	for _, status := range []writer.Status{writer.StatusInvalid, writer.StatusBlank, writer.StatusRejected, writer.StatusFailed} {
 		shown, more := 0, int64(0)
 		name, advised := string(status), ""
@@ -243,7 +243,7 @@ func printReasons(line func(name, format string, args ...any), c record.Snapshot
 }
 
 // reasonText is a reason with the service's words and the place of the first record.
-func reasonText(r record.Reason) string {
+func reasonText(r account.Reason) string {
 	text := r.Text + adviceOf[r.Option]
 	if r.Example != "" {
 		text += ", such as " + strconv.Quote(r.Example)
@@ -260,9 +260,9 @@ func reasonText(r record.Reason) string {
 const wrongColumn = 10
 
 // advice says what helps against a reason; "" if there is no advice.
-func advice(r record.Reason, c record.Snapshot) string {
+func advice(r account.Reason, c account.Snapshot) string {
 	switch {
-	case r.Class == record.ClassInput && r.Records*wrongColumn >= c.Settled():
+	case r.Class == account.ClassInput && r.Records*wrongColumn >= c.Settled():
 		return "if the inputs are in another column, name it with --column"
 	case r.Status == writer.StatusRejected:
 		return "to ask again for rejected inputs, add --retry-rejected"
@@ -284,7 +284,7 @@ func inSeveral(classifications []string) string {
 	return fmt.Sprintf(" in %d classifications", len(classifications))
 }
 
-func byStatus(c record.Snapshot) string {
+func byStatus(c account.Snapshot) string {
 	var parts []string
 	for _, status := range writer.Statuses {
 		if n := *c.WithStatus(status); n > 0 || status == writer.StatusOK {

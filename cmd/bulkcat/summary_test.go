@@ -8,20 +8,20 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/money"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
 // TestDriftTold wants a line for each departure that has occurred.
 func TestDriftTold(t *testing.T) {
 	for name, tt := range map[string]struct {
-		drift record.Drift[int64]
+		drift account.Drift[int64]
 		want  []string // the beginnings of the lines
 	}{
-		"none":       {record.Drift[int64]{}, nil},
-		"categories": {record.Drift[int64]{Category: 9776}, []string{"9776 entries of answers name a category that is not in the taxonomy as bulkcat knows it"}},
-		"others":     {record.Drift[int64]{Confidence: 2, Dropped: 1}, []string{"2 entries of answers have no confidence", "1 entries of answers have no category"}},
-		"order":      {record.Drift[int64]{Order: 5}, []string{"5 answers are not in the order of confidence"}},
+		"none":       {account.Drift[int64]{}, nil},
+		"categories": {account.Drift[int64]{Category: 9776}, []string{"9776 entries of answers name a category that is not in the taxonomy as bulkcat knows it"}},
+		"others":     {account.Drift[int64]{Confidence: 2, Dropped: 1}, []string{"2 entries of answers have no confidence", "1 entries of answers have no category"}},
+		"order":      {account.Drift[int64]{Order: 5}, []string{"5 answers are not in the order of confidence"}},
 	} {
 		got := drift(tt.drift)
 		if !slices.EqualFunc(got, tt.want, strings.HasPrefix) {
@@ -34,17 +34,17 @@ func TestDriftTold(t *testing.T) {
 func TestQuotaTold(t *testing.T) {
 	for name, tt := range map[string]struct {
 		remaining string
-		ending    record.Ending
+		ending    account.Ending
 		want      bool
 	}{
-		"enough":             {"500", record.Complete, false},
-		"too low":            {"99", record.Complete, true},
-		"stopped":            {"500", record.Ending(record.Interrupted), true},
-		"stopped, no limit":  {"unlimited", record.Ending(record.Interrupted), false},
-		"words of its own":   {"a few", record.Ending(record.Interrupted), true},
-		"complete, in words": {"a few", record.Complete, false},
+		"enough":             {"500", account.Complete, false},
+		"too low":            {"99", account.Complete, true},
+		"stopped":            {"500", account.Ending(account.Interrupted), true},
+		"stopped, no limit":  {"unlimited", account.Ending(account.Interrupted), false},
+		"words of its own":   {"a few", account.Ending(account.Interrupted), true},
+		"complete, in words": {"a few", account.Complete, false},
 	} {
-		s := summary{account: &record.Account{Ending: tt.ending}, usage: client.Usage{Remaining: tt.remaining}}
+		s := summary{account: &account.Account{Ending: tt.ending}, usage: client.Usage{Remaining: tt.remaining}}
 		s.account.Counts.Requests = 100
 		if got := s.isShort(); got != tt.want {
 			t.Errorf("%s: %t", name, got)
@@ -70,34 +70,34 @@ func TestCostTold(t *testing.T) {
 
 // TestReasonsTold wants the two most frequent reasons of a status, and advice against the most frequent.
 func TestReasonsTold(t *testing.T) {
-	reason := func(status writer.Status, class, text, example string, records int64) record.Reason {
-		return record.Reason{Status: status, Class: class, Text: text, Example: example, Records: records, File: "in.csv", Line: 7}
+	reason := func(status writer.Status, class, text, example string, records int64) account.Reason {
+		return account.Reason{Status: status, Class: class, Text: text, Example: example, Records: records, File: "in.csv", Line: 7}
 	}
 	for name, tt := range map[string]struct {
-		reasons []record.Reason
+		reasons []account.Reason
 		want    []string
 	}{
 		"none": {nil, nil},
 		"slow service": {
-			[]record.Reason{reason("failed", "timeout", "timeout", "the service did not answer in time", 4)},
+			[]account.Reason{reason("failed", "timeout", "timeout", "the service did not answer in time", 4)},
 			[]string{`failed 4: timeout, such as "the service did not answer in time" (in.csv:7)`, " to wait longer for an answer, raise --timeout; the next run asks again"},
 		},
 		"too fast": {
-			[]record.Reason{reason("failed", "429", "HTTP 429 Too Many Requests", "", 4), reason("failed", "503", "HTTP 503 Service Unavailable", "", 2)},
+			[]account.Reason{reason("failed", "429", "HTTP 429 Too Many Requests", "", 4), reason("failed", "503", "HTTP 503 Service Unavailable", "", 2)},
 			[]string{"failed 4: HTTP 429 Too Many Requests (in.csv:7)", " 2: HTTP 503 Service Unavailable (in.csv:7)", " to ask more slowly, lower --rate; the next run asks again"},
 		},
 		"a few wrong inputs": {
-			[]record.Reason{reason("invalid", record.ClassInput, "the input is empty", "", 9)},
+			[]account.Reason{reason("invalid", account.ClassInput, "the input is empty", "", 9)},
 			[]string{"invalid 9: the input is empty (in.csv:7)"},
 		},
 		"a wrong column": {
-			[]record.Reason{reason("invalid", record.ClassInput, "not a website", "", 50)},
+			[]account.Reason{reason("invalid", account.ClassInput, "not a website", "", 50)},
 			[]string{"invalid 50: not a website (in.csv:7)", " if the inputs are in another column, name it with --column"},
 		},
 		"many": {
-			[]record.Reason{
-				reason("invalid", record.ClassRow, "a", "", 9), reason("invalid", record.ClassRow, "b", "", 8), reason("invalid", record.ClassRow, "c", "", 7),
-				reason("invalid", record.ClassRow, "d", "", 6), reason("invalid", record.ClassRow, "e", "", 5), reason("rejected", "404", "HTTP 404 Not Found", "no \x1b such", 2),
+			[]account.Reason{
+				reason("invalid", account.ClassRow, "a", "", 9), reason("invalid", account.ClassRow, "b", "", 8), reason("invalid", account.ClassRow, "c", "", 7),
+				reason("invalid", account.ClassRow, "d", "", 6), reason("invalid", account.ClassRow, "e", "", 5), reason("rejected", "404", "HTTP 404 Not Found", "no \x1b such", 2),
 			},
 			[]string{
 				"invalid 9: a (in.csv:7)", " 8: b (in.csv:7)", " 18 for other reasons: see the column error",
@@ -107,7 +107,7 @@ func TestReasonsTold(t *testing.T) {
 	} {
 		var got []string
 		line := func(name, format string, args ...any) { got = append(got, name+" "+fmt.Sprintf(format, args...)) }
-		printReasons(line, record.Snapshot{Counts: record.Counts[int64]{ByStatus: record.ByStatus[int64]{OK: 100}}, Reasons: tt.reasons})
+		printReasons(line, account.Snapshot{Counts: account.Counts[int64]{ByStatus: account.ByStatus[int64]{OK: 100}}, Reasons: tt.reasons})
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s:\ngot  %q\nwant %q", name, got, tt.want)
 		}

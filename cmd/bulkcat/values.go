@@ -9,7 +9,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/money"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
 // rateValue is the value of a flag such as 10/s, in requests a second. Zero is auto: the rate is learned. Infinity is no
@@ -87,7 +87,7 @@ type deadlineValue string
 
 func (v *deadlineValue) Set(text string) error {
 	*v = deadlineValue(text)
-	_, err := record.ParseFinishBy(text, time.Now())
+	_, err := account.ParseFinishBy(text, time.Now())
 	return err
 }
 
@@ -96,8 +96,8 @@ func (v *deadlineValue) String() string { return string(*v) }
 func (*deadlineValue) Type() string { return "TIME" }
 
 // of is the deadline of a run that begins at a time; zero if there is none.
-func (v *deadlineValue) of(began time.Time) record.FinishBy {
-	d, _ := record.ParseFinishBy(string(*v), began) // checked by Set
+func (v *deadlineValue) of(began time.Time) account.FinishBy {
+	d, _ := account.ParseFinishBy(string(*v), began) // checked by Set
 	return d
 }
 

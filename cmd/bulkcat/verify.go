@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/diff"
 	"github.com/bulkcat/bulkcat/pipeline/expect"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/verify"
 )
 
@@ -121,7 +121,7 @@ func (f *verifyFlags) load() (err error) {
 }
 
 // check compares the output with the expectations.
-func (f *verifyFlags) check(ctx context.Context, list []expect.Expectation) ([]record.Expected, error) {
+func (f *verifyFlags) check(ctx context.Context, list []expect.Expectation) ([]account.Expected, error) {
 	output, err := diff.SideOf(ctx, f.Output)
 	if err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (f *verifyFlags) check(ctx context.Context, list []expect.Expectation) ([]r
 // expectedReport is a report with the expectations of the output.
 type expectedReport struct {
 	verify.Report
-	Expectations []record.Expected `json:"expectations"`
+	Expectations []account.Expected `json:"expectations"`
 }
 
 func (r expectedReport) WriteText(out io.Writer) error {

@@ -8,9 +8,9 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/normalize"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/spill"
 	"github.com/bulkcat/bulkcat/pipeline/readback"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -27,17 +27,17 @@ type Side struct {
 	Parts  []readback.Part
 	Kind   client.Kind // of the run; "" if unknown
 	Scheme string      // of bare domains in the run
-	Dedupe string      // of record.Dedupes: what was one request is one input; "" for record.DedupeSite
+	Dedupe string      // of account.Dedupes: what was one request is one input; "" for account.DedupeSite
 }
 
 // SideOf returns the files of an output, and the rule of its run for equal inputs from the account beside the output, if
 // there is one. The errors are those of readback.Find.
 func SideOf(ctx context.Context, output string) (Side, error) {
-	parts, account, err := readback.Find(ctx, output)
-	if err != nil || account == nil {
+	parts, a, err := readback.Find(ctx, output)
+	if err != nil || a == nil {
 		return Side{Parts: parts}, err
 	}
-	s := account.Settings
+	s := a.Settings
 	return Side{parts, client.Kind(s.Kind), s.Scheme, s.Dedupe}, nil
 }
 
@@ -167,10 +167,10 @@ func (c *comparison) key(input string) string {
 	switch {
 	case side.Kind == "" || err != nil:
 		return strings.TrimSpace(input)
-	case side.Dedupe == record.DedupeExact:
+	case side.Dedupe == account.DedupeExact:
 		return request.Input
 	}
-	step := max(1, slices.Index(record.Dedupes(), side.Dedupe)) // "" is site
+	step := max(1, slices.Index(account.Dedupes(), side.Dedupe)) // "" is site
 	return normalizer.Coarser()[step-1](request).Input
 }
 

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/diff"
 	"github.com/bulkcat/bulkcat/pipeline/readback"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/report"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -18,7 +18,7 @@ import (
 // figures are the figures of an output.
 type figures struct {
 	records, rows, categories int64
-	statuses                  record.Statuses
+	statuses                  account.Statuses
 	confidence                float64 // mean over confident records
 	confident                 int64   // records with a confidence
 	compared                  *diff.Summary
@@ -26,7 +26,7 @@ type figures struct {
 
 // Check compares an output with a list of expectations. Without an earlier output, expectations that compare with one are met.
 // temp is the folder for temporary files; "" for the system's. An error is one of reading, not an expectation that is not met.
-func Check(ctx context.Context, list []Expectation, output diff.Side, earlier *diff.Side, temp string) ([]record.Expected, error) {
+func Check(ctx context.Context, list []Expectation, output diff.Side, earlier *diff.Side, temp string) ([]account.Expected, error) {
 	summary, err := report.Summarize(ctx, output.Parts)
 	if err != nil {
 		return nil, err
@@ -39,10 +39,10 @@ func Check(ctx context.Context, list []Expectation, output diff.Side, earlier *d
 		}
 		f.compared = &compared
 	}
-	var results []record.Expected
+	var results []account.Expected
 	for _, e := range list {
 		if e.Compares() && f.compared == nil {
-			results = append(results, record.Expected{Expectation: e.String(), Value: "not compared, there is no earlier output", Met: true})
+			results = append(results, account.Expected{Expectation: e.String(), Value: "not compared, there is no earlier output", Met: true})
 			continue
 		}
 		results = append(results, e.result(f.value(e.Figure)))
@@ -103,8 +103,8 @@ func CheckAgainst(list []Expectation, earlier string) error {
 }
 
 // Broken reports whether any expectation is not met.
-func Broken(results []record.Expected) bool {
-	return slices.ContainsFunc(results, func(r record.Expected) bool { return !r.Met })
+func Broken(results []account.Expected) bool {
+	return slices.ContainsFunc(results, func(r account.Expected) bool { return !r.Met })
 }
 
 // figuresOf sums the classifications of a summary.

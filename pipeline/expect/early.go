@@ -3,7 +3,7 @@ package expect
 import (
 	"math"
 
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
 // Early predicts from the first records of an output that an expectation will not be met. It judges numbers and shares of
@@ -30,14 +30,14 @@ func NewEarly(list []Expectation) *Early { return &Early{list, earliest} }
 
 // Check judges the expectations. first counts the statuses so far; all is the number of all records, 0 if unknown. Both count a
 // record once per classification. The error is a *BrokenError with the expectations that will not be met.
-func (e *Early) Check(first record.Statuses, all int64) error {
+func (e *Early) Check(first account.Statuses, all int64) error {
 	n := first.Sum()
 	if n < e.next {
 		return nil
 	}
 	e.next = n + n/lookAgain
 	f := figures{records: n, statuses: first}
-	var hopeless []record.Expected
+	var hopeless []account.Expected
 	for _, x := range e.list {
 		if figureOf(x.Figure).statuses != nil && !x.possible(f.value(x.Figure), float64(all)) {
 			result := x.result(f.value(x.Figure))

@@ -5,10 +5,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
-type first = record.ByStatus[int64]
+type first = account.ByStatus[int64]
 
 func TestEarly(t *testing.T) {
 	for _, tt := range []struct {
@@ -40,7 +40,7 @@ func TestEarly(t *testing.T) {
 				t.Fatal(err)
 			}
 			met, _ := Parse("empty <= 100%")
-			got, broken := errors.AsType[*BrokenError](NewEarly([]Expectation{met, e}).Check(record.Statuses{ByStatus: tt.first}, tt.all))
+			got, broken := errors.AsType[*BrokenError](NewEarly([]Expectation{met, e}).Check(account.Statuses{ByStatus: tt.first}, tt.all))
 			switch {
 			case broken != (tt.want != ""):
 				t.Errorf("got %+v", got)
@@ -55,7 +55,7 @@ func TestEarly(t *testing.T) {
 func TestEarlyIsSure(t *testing.T) {
 	stopped := func(bound string, share float64, records int) (at int64) {
 		e, _ := Parse(bound)
-		early, random, s := NewEarly([]Expectation{e}), rand.New(rand.NewPCG(1, uint64(share*1000))), record.Statuses{}
+		early, random, s := NewEarly([]Expectation{e}), rand.New(rand.NewPCG(1, uint64(share*1000))), account.Statuses{}
 		for range records {
 			if random.Float64() < share {
 				s.OK++

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -145,8 +145,8 @@ func count(n int64) value { return value{number: float64(n), known: true} }
 func part(n, of int64) value { return value{float64(n), float64(of), of > 0} }
 
 // result compares a value with the expectation. An unknown value, such as a share of no records, does not meet it.
-func (e Expectation) result(v value) record.Expected {
-	r := record.Expected{Expectation: e.String(), Value: "unknown"}
+func (e Expectation) result(v value) account.Expected {
+	r := account.Expected{Expectation: e.String(), Value: "unknown"}
 	if !v.known {
 		return r
 	}
@@ -168,9 +168,9 @@ func (e Expectation) result(v value) record.Expected {
 
 // BrokenError says that an output does not meet its expectations.
 type BrokenError struct {
-	Results []record.Expected // all expectations, in order
-	Held    bool              // the output was not published
-	Early   bool              // the run stopped early; Results has only those that will not be met
+	Results []account.Expected // all expectations, in order
+	Held    bool               // the output was not published
+	Early   bool               // the run stopped early; Results has only those that will not be met
 }
 
 func (e *BrokenError) Error() string {

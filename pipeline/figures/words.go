@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
 // Title returns a title with the output and the service; "" is an unknown service.
@@ -55,7 +55,7 @@ func Short(text string) string {
 }
 
 // Settings returns the names and the values of the settings of a run, without secrets.
-func Settings(s record.Settings, service string) (list [][2]string) {
+func Settings(s account.Settings, service string) (list [][2]string) {
 	add := func(name string, has bool, value any) {
 		if has {
 			list = append(list, [2]string{name, Short(fmt.Sprint(value))})

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/output"
 	"github.com/bulkcat/bulkcat/pipeline/places"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/pipeline/verify"
@@ -59,7 +59,7 @@ func Run(ctx context.Context, o Options) (report verify.Report, err error) {
 // finishing is the state of Run.
 type finishing struct {
 	Options
-	shards *record.Shards
+	shards *account.Shards
 	locks  []*disk.Lock
 }
 
@@ -188,12 +188,12 @@ func (f *finishing) publish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	account := f.shards.Merged(accounts, f.settings(format), output.Entries(published))
-	return runfiles.Write(ctx, runfiles.AccountPath(f.Output), account)
+	a := f.shards.Merged(accounts, f.settings(format), output.Entries(published))
+	return runfiles.Write(ctx, runfiles.AccountPath(f.Output), a)
 }
 
 // settings are those of a run over the whole input that writes the output in a format.
-func (f *finishing) settings(format writer.Format) record.Settings {
+func (f *finishing) settings(format writer.Format) account.Settings {
 	settings := f.shards.Settings
 	settings.Output, settings.OutputFormat, settings.PartRows = f.Output, string(format), 0
 	settings.EscapeFormulas = settings.EscapeFormulas && format.Delimited() // as a run that writes the file has it

@@ -18,7 +18,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest"
@@ -107,7 +107,7 @@ func (s *sharded) run(number, count int, output string) error {
 		Limits: limits.Options{Rate: math.Inf(1)},
 	}
 	if count > 0 {
-		options.Shard = record.Shard{Number: number, Count: count}
+		options.Shard = account.Shard{Number: number, Count: count}
 	}
 	session, err := pipeline.Open(s.t.Context(), options)
 	if err != nil {
@@ -158,9 +158,9 @@ func TestMerge(t *testing.T) {
 			if !bytes.Equal(s.read(merged), s.read(s.beside("whole.csv"))) {
 				s.t.Errorf("%s: the rows are not those of a run over the whole input", merged)
 			}
-			account, err := runfiles.ReadAccount(s.t.Context(), runfiles.AccountPath(merged))
-			if err != nil || account == nil || account.Ending != record.Complete || account.Counts.Written != 40 {
-				s.t.Errorf("%s: the account is %+v, %v", merged, account, err)
+			a, err := runfiles.ReadAccount(s.t.Context(), runfiles.AccountPath(merged))
+			if err != nil || a == nil || a.Ending != account.Complete || a.Counts.Written != 40 {
+				s.t.Errorf("%s: the account is %+v, %v", merged, a, err)
 			}
 		}
 	})
@@ -229,7 +229,7 @@ func TestShardsStartedAgain(t *testing.T) {
 		if err != nil || !report.Balanced || !s.finished() {
 			s.t.Errorf("%+v, %v", report, err)
 		}
-		var other *record.ShardCountError
+		var other *account.ShardCountError
 		if err := s.run(2, shards+1, s.folder+"/"); !errors.As(err, &other) || other.Count != shards || !s.finished() {
 			s.t.Errorf("a shard of another count: %v", err)
 		}
@@ -241,20 +241,20 @@ func TestShardOnTwoMachines(t *testing.T) {
 	s := newSharded(t, inObjects(t))
 	s.runAll()
 	shard, _ := disk.Split(s.part(2))
-	account := runfiles.AccountPath(shard + "/")
-	theirs, rows := s.read(account), s.read(s.part(2))
-	for _, path := range []string{account, s.part(2), disk.Join(shard, "_manifest.json")} {
+	a := runfiles.AccountPath(shard + "/")
+	theirs, rows := s.read(a), s.read(s.part(2))
+	for _, path := range []string{a, s.part(2), disk.Join(shard, "_manifest.json")} {
 		s.check(storage.Remove(s.t.Context(), path))
 	}
 	t.Setenv("XDG_STATE_HOME", t.TempDir()) // of another machine
 	s.meanwhile = sync.OnceFunc(func() {
 		s.publish(s.part(2), string(rows))
-		s.publish(account, string(theirs))
+		s.publish(a, string(theirs))
 	})
 	if err := s.run(2, shards, s.folder+"/"); !errors.Is(err, storage.ErrChanged) {
 		t.Errorf("the late run ended with %v", err)
 	}
-	if !bytes.Equal(s.read(account), theirs) || !bytes.Equal(s.read(s.part(2)), rows) {
+	if !bytes.Equal(s.read(a), theirs) || !bytes.Equal(s.read(s.part(2)), rows) {
 		t.Error("the late run has replaced the account or the part")
 	}
 }
@@ -268,7 +268,7 @@ func TestFirstShardFixesTheCount(t *testing.T) {
 		}
 		started := 0
 		for range 4 {
-			var other *record.ShardCountError
+			var other *account.ShardCountError
 			if err := <-errs; err == nil {
 				started++
 			} else if !errors.As(err, &other) {
@@ -295,7 +295,7 @@ func TestShardsStartTogether(t *testing.T) {
 		s.check(s.run(1, 2, s.folder+"/"))
 		return fs.ErrNotExist
 	})
-	if err := s.run(1, 3, s.folder+"/"); errorAs[*record.ShardCountError](err) == nil {
+	if err := s.run(1, 3, s.folder+"/"); errorAs[*account.ShardCountError](err) == nil {
 		t.Errorf("got %v", err)
 	}
 }
@@ -319,7 +319,7 @@ func TestManifestsAreChecked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			everywhere(t, func(s *sharded) {
 				s.runAll()
-				s.check(damage(s, runfiles.ManifestPath(disk.Join(s.folder, record.Shard{Number: 2, Count: shards}.Folder()))))
+				s.check(damage(s, runfiles.ManifestPath(disk.Join(s.folder, account.Shard{Number: 2, Count: shards}.Folder()))))
 				report, err := s.finish("")
 				s.check(err)
 				if report.Balanced || s.finished() || len(report.Findings) != 1 || report.Findings[0].What != "manifest" {
@@ -335,7 +335,7 @@ func TestLinksIntoTheFolder(t *testing.T) {
 	s := newSharded(t, inFiles(t))
 	s.runAll()
 	s.check(os.Symlink(s.folder, s.beside("link")))
-	s.check(os.Symlink(filepath.Join(s.folder, record.Shard{Number: 2, Count: shards}.Folder()), s.beside("deep")))
+	s.check(os.Symlink(filepath.Join(s.folder, account.Shard{Number: 2, Count: shards}.Folder()), s.beside("deep")))
 	for _, output := range []string{"link/rows.csv", "deep/rows.csv", "link/../out/rows.csv"} {
 		if _, err := s.finish(filepath.Dir(s.folder) + "/" + output); err == nil || !strings.Contains(err.Error(), "would read its rows twice") {
 			t.Errorf("%s: got %v", output, err)

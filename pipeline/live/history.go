@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/figures"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // sample is a set of counters at one moment. Counters only grow.
@@ -14,7 +14,7 @@ type sample struct {
 	Counts  map[string]int64 // by outcome
 	Allowed float64          // requests a second; 0 without a limit
 	Latency []int64          // counts of the buckets of a histogram
-	Waited  map[record.State]time.Duration
+	Waited  map[account.State]time.Duration
 }
 
 // history keeps samples of the whole time: when there are too many, every second sample is dropped, and the interval
@@ -71,7 +71,7 @@ func (h *history) bands() (list []figures.Band) {
 	from := 0.0
 	for i, to := range h.places() {
 		before, after := h.samples[i], h.samples[i+1]
-		for _, state := range record.Waits {
+		for _, state := range account.Waits {
 			share := min(1, (after.Waited[state]-before.Waited[state]).Seconds()/max(after.At.Sub(before.At).Seconds(), 1e-9))
 			if share > 0 {
 				list = figures.AppendBand(list, figures.Band{Class: string(state), From: from, To: to, Share: share})

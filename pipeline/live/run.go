@@ -11,23 +11,23 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/figures"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // Run is the source of a run. The session gathers details (pipeline.Options.Details).
 type Run struct {
-	status  func() record.Status
+	status  func() account.Status
 	metrics *prometheus.Registry
 	mu      sync.Mutex
 	history history
-	before  record.Status // of the last sample
-	waited  map[record.State]time.Duration
+	before  account.Status // of the last sample
+	waited  map[account.State]time.Duration
 }
 
 // NewRun makes the source of a session that has begun, by its method Status.
-func NewRun(status func() record.Status) *Run {
-	r := &Run{status: status, metrics: prometheus.NewRegistry(), waited: make(map[record.State]time.Duration)}
+func NewRun(status func() account.Status) *Run {
+	r := &Run{status: status, metrics: prometheus.NewRegistry(), waited: make(map[account.State]time.Duration)}
 	r.metrics.MustRegister(r)
 	return r
 }
@@ -35,14 +35,14 @@ func NewRun(status func() record.Status) *Run {
 // Metrics has the figures of the status.
 func (r *Run) Metrics() prometheus.Gatherer { return r.metrics }
 
-// Status is a record.Status.
+// Status is a account.Status.
 func (r *Run) Status() any { return r.status() }
 
 // stateWords are the states in words.
-var stateWords = map[record.State]string{
-	record.Starting: "starting", record.Asking: "asking", record.Congested: "congested: one request is sent at a time",
-	record.Limited: "limited, waiting", record.Outage: "outage: waiting for the service", record.QuotaPause: "waiting for quota",
-	record.Finishing: "finishing: storing answers and writing rows",
+var stateWords = map[account.State]string{
+	account.Starting: "starting", account.Asking: "asking", account.Congested: "congested: one request is sent at a time",
+	account.Limited: "limited, waiting", account.Outage: "outage: waiting for the service", account.QuotaPause: "waiting for quota",
+	account.Finishing: "finishing: storing answers and writing rows",
 }
 
 // Sample adds the status to the history.
@@ -51,12 +51,12 @@ func (r *Run) Sample() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if passed := s.Updated.Sub(r.before.Updated); passed > 0 {
-		if slices.Contains(record.Waits, r.before.State) {
+		if slices.Contains(account.Waits, r.before.State) {
 			r.waited[r.before.State] += passed
 		}
 		r.before = s
 	}
-	if s.State != record.Ended {
+	if s.State != account.Ended {
 		r.history.add(sample{At: s.Updated, Counts: s.Outcomes, Allowed: s.Allowed, Latency: s.Details.Attempts.Counts, Waited: maps.Clone(r.waited)})
 	}
 }
@@ -66,11 +66,11 @@ func (r *Run) View() View {
 	s := r.status()
 	d := s.Details
 	v := View{
-		Title: figures.Title(s.Output, d.Service), Notes: notes(s), State: stateWords[s.State], Since: s.Since, Ended: s.State == record.Ended, Done: s.Records, Total: s.Total,
-		Trouble: slices.Contains(record.Waits, s.State), Main: mainFigures(s), Figures: moreFigures(s), Settings: settings(s),
+		Title: figures.Title(s.Output, d.Service), Notes: notes(s), State: stateWords[s.State], Since: s.Since, Ended: s.State == account.Ended, Done: s.Records, Total: s.Total,
+		Trouble: slices.Contains(account.Waits, s.State), Main: mainFigures(s), Figures: moreFigures(s), Settings: settings(s),
 	}
 	if v.Ended {
-		v.State, v.Trouble = "the run has ended: "+string(s.Ending), s.Ending != record.Complete
+		v.State, v.Trouble = "the run has ended: "+string(s.Ending), s.Ending != account.Complete
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,7 +80,7 @@ func (r *Run) View() View {
 }
 
 // notes say why the service holds the run up, when it is asked next, and when the run gives up.
-func notes(s record.Status) (list []string) {
+func notes(s account.Status) (list []string) {
 	if s.Cause != "" {
 		list = append(list, "The last error: "+s.Cause+".")
 	}
@@ -98,10 +98,10 @@ func notes(s record.Status) (list []string) {
 }
 
 // mainFigures say how far the run is.
-func mainFigures(s record.Status) []Figure {
+func mainFigures(s account.Status) []Figure {
 	left := Figure{Name: "Time left", Value: "unknown"}
 	switch {
-	case s.State == record.Ended:
+	case s.State == account.Ended:
 		left = Figure{"Took", figures.Duration(s.Updated.Sub(s.Started)), "until " + timeOfDay(s.Updated, s.Started)}
 	case s.Ends != nil:
 		left.Value, left.Detail = figures.Duration(time.Duration(s.SecondsLeft*float64(time.Second))), "until "+timeOfDay(*s.Ends, s.Updated)
@@ -116,7 +116,7 @@ func mainFigures(s record.Status) []Figure {
 	list := []Figure{left, done, {"Rate", figures.Number(s.RecordsPerSecond) + "/s", "records; " + figures.Number(s.RequestsPerSecond) + "/s requests"}}
 	if c := s.Cost; c != nil {
 		cost := Figure{"Cost", c.Price.Text(c.Total), "saved: " + c.Price.Text(c.Saved)}
-		if s.CostAtEnd != nil && s.State != record.Ended {
+		if s.CostAtEnd != nil && s.State != account.Ended {
 			cost.Detail = "about " + c.Price.Text(*s.CostAtEnd) + " at the end; " + cost.Detail
 		}
 		list = append(list, cost)
@@ -133,7 +133,7 @@ func timeOfDay(t, now time.Time) string {
 	return t.Format("Jan 2 15:04")
 }
 
-func moreFigures(s record.Status) []Figure {
+func moreFigures(s account.Status) []Figure {
 	answers := s.Records * int64(max(1, len(s.Details.Settings.Classifications())))
 	all := []Figure{
 		{"Requests", figures.Count(s.Requests), figures.Count(s.InFlight) + " in flight"},
@@ -226,7 +226,7 @@ func sum(counts map[string]int64) (n int64) {
 	return n
 }
 
-func tables(s record.Status) []Table {
+func tables(s account.Status) []Table {
 	d := s.Details
 	categories := Table{Title: "Top categories", Columns: append(texts("category"), number("records")), Empty: "No category yet."}
 	records := int64(0)
@@ -263,7 +263,7 @@ func tables(s record.Status) []Table {
 }
 
 // settings are those of the run, and its process.
-func settings(s record.Status) [][2]string {
+func settings(s account.Status) [][2]string {
 	return append(figures.Settings(s.Details.Settings, s.Details.Service),
 		[2]string{"Started", s.Started.Local().Format("Jan 2 15:04:05")}, [2]string{"Process", fmt.Sprint(s.PID)})
 }

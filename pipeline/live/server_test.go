@@ -17,31 +17,31 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/bulkcat/bulkcat/client/money"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/figures"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // hostile is text that would end an element, if the page did not escape it.
 const hostile = `</td><script>alert("x")</script>`
 
-func statusOf(state record.State) record.Status {
+func statusOf(state account.State) account.Status {
 	quota := int64(1234)
-	return record.Status{
+	return account.Status{
 		Output: "out.csv", State: state, Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Updated: time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC),
-		Records: 40, Blank: 3, Total: 100, Requests: 50, Outcomes: record.Attempts{"answered": 48, "limited": 2}, Allowed: 10, Quota: &quota,
-		Details: &record.Details{
+		Records: 40, Blank: 3, Total: 100, Requests: 50, Outcomes: account.Attempts{"answered": 48, "limited": 2}, Allowed: 10, Quota: &quota,
+		Details: &account.Details{
 			Service:    "https://api.example.com",
-			Settings:   record.Settings{Kind: "website", Output: "out.csv"},
-			Attempts:   record.Latency{Bounds: []float64{0.1, 1}, Counts: []int64{40, 9, 1}, Seconds: 6},
-			Categories: []record.CategoryCount{{Name: hostile, Records: 30}},
+			Settings:   account.Settings{Kind: "website", Output: "out.csv"},
+			Attempts:   account.Latency{Bounds: []float64{0.1, 1}, Counts: []int64{40, 9, 1}, Seconds: 6},
+			Categories: []account.CategoryCount{{Name: hostile, Records: 30}},
 			Confidence: []int64{0, 0, 0, 0, 0, 0, 0, 10, 20, 10},
 			Learned:    "10 requests/s, 600 requests in 1m0s",
-			Failures:   []record.Failure{{File: "in.txt", Line: 7, Input: hostile, Status: "rejected", Reason: "HTTP 404"}},
+			Failures:   []account.Failure{{File: "in.txt", Line: 7, Input: hostile, Status: "rejected", Reason: "HTTP 404"}},
 		},
 	}
 }
 
-func serve(t *testing.T, status func() record.Status) *Server {
+func serve(t *testing.T, status func() account.Status) *Server {
 	t.Helper()
 	s, err := Listen("127.0.0.1:0")
 	if err != nil {
@@ -67,7 +67,7 @@ func get(t *testing.T, s *Server, path string) (string, *http.Response) {
 }
 
 func TestPageEscapesInputsAndLoadsNothingElsewhere(t *testing.T) {
-	s := serve(t, func() record.Status { return statusOf(record.Asking) })
+	s := serve(t, func() account.Status { return statusOf(account.Asking) })
 	text, response := get(t, s, "")
 	if strings.Contains(text, "<script>alert") || !strings.Contains(text, "&lt;script&gt;alert") {
 		t.Error("the page does not escape a category and an input")
@@ -85,9 +85,9 @@ func TestPageEscapesInputsAndLoadsNothingElsewhere(t *testing.T) {
 }
 
 func TestEveryPathHasTheSameFigures(t *testing.T) {
-	s := serve(t, func() record.Status { return statusOf(record.Outage) })
+	s := serve(t, func() account.Status { return statusOf(account.Outage) })
 	text, _ := get(t, s, "status.json")
-	var status record.Status
+	var status account.Status
 	if err := json.Unmarshal([]byte(text), &status); err != nil {
 		t.Fatal(err)
 	}
@@ -116,14 +116,14 @@ func TestEveryPathHasTheSameFigures(t *testing.T) {
 
 // In an outage the page says why, when the service is asked next, and when the run gives up.
 func TestPageOfAnOutage(t *testing.T) {
-	status := statusOf(record.Outage)
+	status := statusOf(account.Outage)
 	next, giveUp, atEnd := status.Updated.Add(30*time.Second), status.Updated.Add(30*time.Hour), money.Amount(0)
 	if err := atEnd.UnmarshalJSON([]byte("12.5")); err != nil {
 		t.Fatal(err)
 	}
 	status.Cause, status.Next, status.GiveUp, status.CostAtEnd = "HTTP 503 "+hostile, &next, &giveUp, &atEnd
 	status.Cost = &money.Cost{Price: money.Price{Request: 1, Currency: "EUR"}}
-	v := NewRun(func() record.Status { return status }).View()
+	v := NewRun(func() account.Status { return status }).View()
 	if v.Title != "out.csv from https://api.example.com" || !v.Trouble || len(v.Notes) != 2 {
 		t.Fatalf("got %q, %v, %q", v.Title, v.Trouble, v.Notes)
 	}
@@ -133,19 +133,19 @@ func TestPageOfAnOutage(t *testing.T) {
 	if cost := v.Main[len(v.Main)-1]; !strings.HasPrefix(cost.Detail, "about 12.50 EUR at the end") {
 		t.Errorf("got %+v", cost)
 	}
-	text, _ := get(t, serve(t, func() record.Status { return status }), "")
+	text, _ := get(t, serve(t, func() account.Status { return status }), "")
 	if !strings.Contains(text, "The last error: HTTP 503 &lt;/td&gt;") || strings.Contains(text, "<script>alert") {
 		t.Error("the page does not show the last error, or does not escape it")
 	}
-	if v := NewRun(func() record.Status { return statusOf(record.Asking) }).View(); len(v.Notes) != 0 {
+	if v := NewRun(func() account.Status { return statusOf(account.Asking) }).View(); len(v.Notes) != 0 {
 		t.Errorf("a run that asks: %q", v.Notes)
 	}
 }
 
 func TestEventsEndWithTheRun(t *testing.T) {
 	var state atomic.Value
-	state.Store(record.Asking)
-	s := serve(t, func() record.Status { return statusOf(state.Load().(record.State)) })
+	state.Store(account.Asking)
+	s := serve(t, func() account.Status { return statusOf(state.Load().(account.State)) })
 	stop := s.Watch()
 	response, err := http.Get(s.URL() + "events")
 	if err != nil {
@@ -172,7 +172,7 @@ func TestEventsEndWithTheRun(t *testing.T) {
 	if event := next(); event.Ended || !strings.Contains(event.Parts["state"], "asking") {
 		t.Errorf("first event: %+v", event)
 	}
-	state.Store(record.Ended)
+	state.Store(account.Ended)
 	stop()
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -228,8 +228,8 @@ func TestHistoryIsBoundedAndKeepsTheBeginning(t *testing.T) {
 
 // TestReadersChangeNothing reads all that the server has, while nothing is sampled.
 func TestReadersChangeNothing(t *testing.T) {
-	status := statusOf(record.Limited)
-	run := NewRun(func() record.Status { return status })
+	status := statusOf(account.Limited)
+	run := NewRun(func() account.Status { return status })
 	metrics := prometheus.NewRegistry()
 	service := NewService("serve", metrics)
 	for name, tt := range map[string]struct {
@@ -251,16 +251,16 @@ func TestReadersChangeNothing(t *testing.T) {
 
 // TestReadersAddNoSamples wants a rate of the last second, not of the moment since the last view.
 func TestReadersAddNoSamples(t *testing.T) {
-	status := statusOf(record.Asking)
-	run := NewRun(func() record.Status { return status })
+	status := statusOf(account.Asking)
+	run := NewRun(func() account.Status { return status })
 	run.Sample()
-	status.Updated, status.Outcomes = status.Updated.Add(time.Second), record.Attempts{"answered": 58, "limited": 2}
+	status.Updated, status.Outcomes = status.Updated.Add(time.Second), account.Attempts{"answered": 58, "limited": 2}
 	run.Sample()
 	v := run.View()
 	if got := v.Charts[0].Lines[0].Values; !slices.Equal(got, []float64{10}) {
 		t.Errorf("rates %v, want 10", got)
 	}
-	status.State, status.Updated, status.Outcomes = record.Ended, status.Updated.Add(time.Second), record.Attempts{"answered": 60, "limited": 2}
+	status.State, status.Updated, status.Outcomes = account.Ended, status.Updated.Add(time.Second), account.Attempts{"answered": 60, "limited": 2}
 	if got := run.View().Charts[0].Lines[0].Cells; !slices.Equal(got, []string{"10/s", "60", "96.8%"}) {
 		t.Errorf("the legend of a run that has ended has %q, want its last counts", got)
 	}
@@ -292,15 +292,15 @@ func TestQuantile(t *testing.T) {
 // TestBandsOfStates wants the time of each state in the chart, to the second, also when samples are joined.
 func TestBandsOfStates(t *testing.T) {
 	start := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
-	status := statusOf(record.Asking)
-	run := NewRun(func() record.Status { return status })
+	status := statusOf(account.Asking)
+	run := NewRun(func() account.Status { return status })
 	for second := range 2000 {
-		status.Updated, status.State = start.Add(time.Duration(second)*time.Second), record.Asking
+		status.Updated, status.State = start.Add(time.Duration(second)*time.Second), account.Asking
 		switch {
 		case second >= 500 && second < 900:
-			status.State = record.Limited
+			status.State = account.Limited
 		case second >= 1000 && second < 1005: // shorter than the time between samples
-			status.State = record.Outage
+			status.State = account.Outage
 		}
 		run.Sample()
 	}
@@ -322,7 +322,7 @@ func TestBandsOfStates(t *testing.T) {
 
 // TestTablesKeepTheReason wants few columns, of which each can break its text.
 func TestTablesKeepTheReason(t *testing.T) {
-	status := statusOf(record.Asking)
+	status := statusOf(account.Asking)
 	status.Details.Failures[0].File = "/srv/" + strings.Repeat("long/", 40) + "in.txt"
 	for _, table := range tables(status) {
 		if !strings.HasPrefix(table.Title, "Last records") {
@@ -339,16 +339,16 @@ func TestTablesKeepTheReason(t *testing.T) {
 func TestMainFigures(t *testing.T) {
 	started := time.Date(2026, 1, 2, 12, 0, 0, 0, time.Local)
 	for name, tt := range map[string]struct {
-		change func(*record.Status)
+		change func(*account.Status)
 		want   Figure
 	}{
-		"unknown":  {func(*record.Status) {}, Figure{"Time left", "unknown", ""}},
-		"today":    {func(s *record.Status) { s.SecondsLeft = 3660 }, Figure{"Time left", "1h1m", "until 14:01"}},
-		"tomorrow": {func(s *record.Status) { s.SecondsLeft = 13 * 3600 }, Figure{"Time left", "13h", "until Jan 3 02:00"}},
-		"quota":    {func(s *record.Status) { s.SecondsLeft, s.Stop = 600, record.QuotaExhausted }, Figure{"Time left", "10m", "until 13:10, then it stops: quota"}},
-		"ended":    {func(s *record.Status) { s.State = record.Ended }, Figure{"Took", "1h", "until 13:00"}},
+		"unknown":  {func(*account.Status) {}, Figure{"Time left", "unknown", ""}},
+		"today":    {func(s *account.Status) { s.SecondsLeft = 3660 }, Figure{"Time left", "1h1m", "until 14:01"}},
+		"tomorrow": {func(s *account.Status) { s.SecondsLeft = 13 * 3600 }, Figure{"Time left", "13h", "until Jan 3 02:00"}},
+		"quota":    {func(s *account.Status) { s.SecondsLeft, s.Stop = 600, account.QuotaExhausted }, Figure{"Time left", "10m", "until 13:10, then it stops: quota"}},
+		"ended":    {func(s *account.Status) { s.State = account.Ended }, Figure{"Took", "1h", "until 13:00"}},
 	} {
-		s := statusOf(record.Asking)
+		s := statusOf(account.Asking)
 		s.Started, s.Updated = started, started.Add(time.Hour)
 		tt.change(&s)
 		if s.SecondsLeft > 0 {
@@ -363,9 +363,9 @@ func TestMainFigures(t *testing.T) {
 }
 
 func TestMetricsAreConsistent(t *testing.T) {
-	for _, state := range []record.State{record.Asking, record.Ended} {
+	for _, state := range []account.State{account.Asking, account.Ended} {
 		registry := prometheus.NewPedanticRegistry()
-		if err := registry.Register(NewRun(func() record.Status { return statusOf(state) })); err != nil {
+		if err := registry.Register(NewRun(func() account.Status { return statusOf(state) })); err != nil {
 			t.Fatal(err)
 		}
 		if families, err := registry.Gather(); err != nil || len(families) < 10 {
@@ -375,7 +375,7 @@ func TestMetricsAreConsistent(t *testing.T) {
 }
 
 func BenchmarkView(b *testing.B) {
-	run := NewRun(func() record.Status { return statusOf(record.Asking) })
+	run := NewRun(func() account.Status { return statusOf(account.Asking) })
 	for i := range mostSamples {
 		run.history.add(sample{At: time.Unix(int64(i), 0), Counts: map[string]int64{"answered": int64(i), "limited": 1}})
 	}

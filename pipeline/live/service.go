@@ -14,8 +14,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/figures"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // Service is the source of a service or a gateway. All figures are those of its metrics.
@@ -29,13 +29,13 @@ type Service struct {
 	state   string    // of the upstream at the last sample
 	since   time.Time // the first sample with this state
 	sampled time.Time // the last sample
-	waited  map[record.State]time.Duration
+	waited  map[account.State]time.Duration
 }
 
 // NewService makes the source of a service that begins now, with the registry of its metrics.
 func NewService(title string, metrics *prometheus.Registry) *Service {
 	now := time.Now()
-	return &Service{title: title, started: now, metrics: metrics, since: now, sampled: now, waited: map[record.State]time.Duration{}}
+	return &Service{title: title, started: now, metrics: metrics, since: now, sampled: now, waited: map[account.State]time.Duration{}}
 }
 
 // Metrics are those of the service.
@@ -172,8 +172,8 @@ func labels(m *dto.Metric) string {
 }
 
 // upstreamWaits are the states of the upstream in which a gateway waits, as the charts of runs name them.
-var upstreamWaits = map[string]record.State{
-	"limited": record.Limited, "out": record.Outage, "blocked": record.Outage, "spent": record.QuotaPause,
+var upstreamWaits = map[string]account.State{
+	"limited": account.Limited, "out": account.Outage, "blocked": account.Outage, "spent": account.QuotaPause,
 }
 
 // Sample adds the metrics to the history.

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
@@ -50,35 +50,35 @@ func (e *MissingPartError) Error() string {
 // Find returns the files of an output, as List does, and the account beside the output, which says the format of a file
 // with another extension. The account, or the folder itself, also says whether text is escaped. The account is nil if it
 // is missing. If only the files are missing, the account is returned with an error that is fs.ErrNotExist.
-func Find(ctx context.Context, output string) ([]Part, *record.Account, error) {
-	account, err := runfiles.ReadAccount(ctx, runfiles.AccountPath(output))
+func Find(ctx context.Context, output string) ([]Part, *account.Account, error) {
+	a, err := runfiles.ReadAccount(ctx, runfiles.AccountPath(output))
 	if err != nil {
 		return nil, nil, err
 	}
 	var format writer.Format
-	if account != nil {
-		format = writer.Format(account.Settings.OutputFormat)
+	if a != nil {
+		format = writer.Format(a.Settings.OutputFormat)
 	}
 	parts, err := List(ctx, output, format)
 	if err == nil {
-		err = markEscaped(ctx, output, parts, account)
+		err = markEscaped(ctx, output, parts, a)
 	}
 	if path, ok := errors.AsType[*os.PathError](err); ok {
 		err = fmt.Errorf("read %s: %w", output, path.Err)
 	}
-	return parts, account, err
+	return parts, a, err
 }
 
 // markEscaped sets Escaped of the files of an output. The folder decides, for its account may be that of an earlier run.
-func markEscaped(ctx context.Context, output string, parts []Part, account *record.Account) (err error) {
-	var settings *record.Settings
+func markEscaped(ctx context.Context, output string, parts []Part, a *account.Account) (err error) {
+	var settings *account.Settings
 	if len(parts) > 0 && parts[0].Number > 0 {
 		if settings, err = runfiles.FolderSettings(ctx, output); err != nil {
 			return err
 		}
 	}
-	if settings == nil && account != nil {
-		settings = &account.Settings
+	if settings == nil && a != nil {
+		settings = &a.Settings
 	}
 	for i := range parts {
 		parts[i].Escaped = settings != nil && settings.EscapeFormulas
@@ -121,7 +121,7 @@ func ListFolder(ctx context.Context, path string) (Folder, error) {
 			f.Parts = append(f.Parts, Part{Path: full, Format: format, Number: n})
 		} else if name == writer.SuccessName {
 			f.Complete = true
-		} else if _, ok := record.ShardOf(name); ok {
+		} else if _, ok := account.ShardOf(name); ok {
 			shard, err := ListFolder(ctx, full)
 			if err != nil {
 				return Folder{}, err
@@ -153,7 +153,7 @@ func missing(ctx context.Context, folder string, names []string) (paths []string
 		return nil, nil
 	}
 	m, err := runfiles.ReadManifest(ctx, disk.Clean(folder))
-	if _, damaged := errors.AsType[*record.DamagedError](err); damaged || errors.Is(err, os.ErrNotExist) {
+	if _, damaged := errors.AsType[*account.DamagedError](err); damaged || errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/figures"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -39,7 +39,7 @@ var page = template.Must(figures.Templates().New("report").Funcs(template.FuncMa
 	"basis":          basis,
 	"brief":          brief,
 	"clock":          clock,
-	"complete":       func(e record.Ending) bool { return e == record.Complete },
+	"complete":       func(e account.Ending) bool { return e == account.Complete },
 	"confidence":     confidenceOf,
 	"confidenceText": confidenceText,
 	"examples":       func(name string, list []Example) named { return named{name, list} },
@@ -118,7 +118,7 @@ func (r Report) headline() string {
 	text := "The run is unknown: there is no account beside the output."
 	if r.Run != nil {
 		text = fmt.Sprintf("The run of %s ended %s: %s.", r.Run.Settings.Kind+"s", clock(r.Run.Ended), r.Run.Ending)
-		if r.Run.Ending != record.Complete && r.Summary != nil {
+		if r.Run.Ending != account.Complete && r.Summary != nil {
 			text += " It has not published the rows below: an earlier run has."
 		}
 	}
@@ -162,13 +162,13 @@ func (r Report) failures() (list []failure) {
 // course is the time line as a chart, without the time between two starts, and its changes of state.
 type course struct {
 	Chart   figures.Chart
-	Changes []record.Span
+	Changes []account.Span
 }
 
 // course is nil without a time line.
 func (r Report) course() *course {
 	var total time.Duration
-	counts, waited := record.Attempts{}, make(map[record.State]time.Duration)
+	counts, waited := account.Attempts{}, make(map[account.State]time.Duration)
 	for _, s := range r.Timeline {
 		d := s.To.Sub(s.From)
 		total += d
@@ -195,12 +195,12 @@ func (r Report) course() *course {
 		from := x
 		x += s.To.Sub(s.From).Seconds() / total.Seconds()
 		c.Chart.X = append(c.Chart.X, from, x)
-		if slices.Contains(record.Waits, s.State) {
+		if slices.Contains(account.Waits, s.State) {
 			c.Chart.Bands = figures.AppendBand(c.Chart.Bands, figures.Band{Class: string(s.State), From: from, To: x, Share: 1})
 		}
 	}
 	c.Chart.Key = figures.KeyOfWaits(waited)
-	line := func(name, class string, n func(record.Span) int64, cells ...string) {
+	line := func(name, class string, n func(account.Span) int64, cells ...string) {
 		l := figures.Line{Name: name, Class: class, Area: true, Cells: cells}
 		for _, s := range r.Timeline {
 			l.Values = append(l.Values, perSecond(n(s), s), perSecond(n(s), s))
@@ -210,21 +210,21 @@ func (r Report) course() *course {
 	names := slices.Collect(maps.Keys(counts))
 	figures.SortOutcomes(names, counts)
 	for _, name := range names {
-		line(name, figures.OutcomeClass(name), func(s record.Span) int64 { return s.Outcomes[name] }, figures.Count(counts[name]), figures.Percent(figures.Share(counts[name], requests)))
+		line(name, figures.OutcomeClass(name), func(s account.Span) int64 { return s.Outcomes[name] }, figures.Count(counts[name]), figures.Percent(figures.Share(counts[name], requests)))
 	}
 	if len(names) == 0 { // all answers were stored
 		c.Chart.Title, c.Chart.Unit, c.Chart.Columns = "Records", "a second, from stored answers", nil
-		line("records", "s0", func(s record.Span) int64 { return s.Records })
+		line("records", "s0", func(s account.Span) int64 { return s.Records })
 	}
 	return c
 }
 
 // changes joins spans of the same state.
-func changes(spans []record.Span) (list []record.Span) {
+func changes(spans []account.Span) (list []account.Span) {
 	for _, s := range spans {
 		n := len(list)
 		if n == 0 || list[n-1].Start != s.Start || list[n-1].State != s.State || list[n-1].Ending != "" {
-			outcomes := record.Attempts{}
+			outcomes := account.Attempts{}
 			maps.Copy(outcomes, s.Outcomes)
 			s.Outcomes = outcomes
 			list = append(list, s)
@@ -235,7 +235,7 @@ func changes(spans []record.Span) (list []record.Span) {
 	return list
 }
 
-func perSecond(n int64, s record.Span) float64 {
+func perSecond(n int64, s account.Span) float64 {
 	if seconds := s.To.Sub(s.From).Seconds(); seconds > 0.05 { // of shorter spans the rate means nothing
 		return float64(n) / seconds
 	}
@@ -317,7 +317,7 @@ func confidenceText(d Distribution) string {
 }
 
 // bars are the counts with their shares, the largest first.
-func bars(a record.Attempts) (list []bin) {
+func bars(a account.Attempts) (list []bin) {
 	total := int64(0)
 	for name, n := range a {
 		list, total = append(list, bin{Name: name, N: n}), total+n
@@ -329,7 +329,7 @@ func bars(a record.Attempts) (list []bin) {
 	return list
 }
 
-func outcomes(a record.Attempts) string {
+func outcomes(a account.Attempts) string {
 	var list []string
 	for _, b := range bars(a) {
 		list = append(list, figures.Count(b.N)+" "+b.Name)

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/money"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/readback"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 )
 
@@ -18,47 +18,47 @@ type Report struct {
 	Run     *Run     `json:"run"`     // nil if the account is missing
 	Summary *Summary `json:"summary"` // nil if there are no rows
 
-	Timeline []record.Span `json:"timeline,omitempty"`
+	Timeline []account.Span `json:"timeline,omitempty"`
 }
 
 // Run is what the account says. Counts are of all starts of the run.
 type Run struct {
-	Bulkcat  string          `json:"bulkcat"`
-	Service  string          `json:"service"`
-	Settings record.Settings `json:"settings"`
-	Started  time.Time       `json:"started"` // of the first start
-	Ended    time.Time       `json:"ended"`
-	Ending   record.Ending   `json:"ending"`
-	Error    string          `json:"error,omitempty"`
-	Starts   []Start         `json:"starts"` // the first one first
-	Cost     Cost            `json:"cost"`
-	Counts   record.Snapshot `json:"counts"`         // of the last start
-	Free     *record.Audit   `json:"free,omitempty"` // of the answers of a model, of which Counts has the number
-	Files    []record.Output `json:"files"`
-	Inputs   []record.Input  `json:"inputs"`
-	Models   []record.Model  `json:"models,omitempty"`
+	Bulkcat  string           `json:"bulkcat"`
+	Service  string           `json:"service"`
+	Settings account.Settings `json:"settings"`
+	Started  time.Time        `json:"started"` // of the first start
+	Ended    time.Time        `json:"ended"`
+	Ending   account.Ending   `json:"ending"`
+	Error    string           `json:"error,omitempty"`
+	Starts   []Start          `json:"starts"` // the first one first
+	Cost     Cost             `json:"cost"`
+	Counts   account.Snapshot `json:"counts"`         // of the last start
+	Free     *account.Audit   `json:"free,omitempty"` // of the answers of a model, of which Counts has the number
+	Files    []account.Output `json:"files"`
+	Inputs   []account.Input  `json:"inputs"`
+	Models   []account.Model  `json:"models,omitempty"`
 
-	Expectations []record.Expected `json:"expectations,omitempty"`
+	Expectations []account.Expected `json:"expectations,omitempty"`
 }
 
 // Start is one start of a run.
 type Start struct {
-	Started  time.Time     `json:"started"`
-	Ended    time.Time     `json:"ended"`
-	Ending   record.Ending `json:"ending"`
-	Requests int64         `json:"requests"`
-	Error    string        `json:"error,omitempty"`
+	Started  time.Time      `json:"started"`
+	Ended    time.Time      `json:"ended"`
+	Ending   account.Ending `json:"ending"`
+	Requests int64          `json:"requests"`
+	Error    string         `json:"error,omitempty"`
 }
 
 // Cost counts requests.
 type Cost struct {
-	Made     int64           `json:"made"`     // attempts, of all starts
-	Retries  int64           `json:"retries"`  // of these
-	Rechecks int64           `json:"rechecks"` // of these: answered requests that were repeated to check the service
-	Outcomes record.Attempts `json:"outcomes"` // of the attempts
-	Saved    int64           `json:"saved"`    // by equal inputs, answers that other runs have stored, and answers of a model
-	Money    *money.Cost     `json:"money"`    // nil without a price
-	Kept     int64           `json:"kept"`     // records of the last start in parts that an earlier start had published
+	Made     int64            `json:"made"`     // attempts, of all starts
+	Retries  int64            `json:"retries"`  // of these
+	Rechecks int64            `json:"rechecks"` // of these: answered requests that were repeated to check the service
+	Outcomes account.Attempts `json:"outcomes"` // of the attempts
+	Saved    int64            `json:"saved"`    // by equal inputs, answers that other runs have stored, and answers of a model
+	Money    *money.Cost      `json:"money"`    // nil without a price
+	Kept     int64            `json:"kept"`     // records of the last start in parts that an earlier start had published
 }
 
 // Build reads the account, the journal and the rows of an output. The account and the journal may be missing; the rows
@@ -82,25 +82,25 @@ func Build(ctx context.Context, output string) (Report, error) {
 
 // OfRun reads the account and the journal of an output, but not its rows.
 func OfRun(ctx context.Context, output string) (Report, error) {
-	account, err := runfiles.ReadAccount(ctx, runfiles.AccountPath(output))
+	a, err := runfiles.ReadAccount(ctx, runfiles.AccountPath(output))
 	if err != nil {
 		return Report{}, err
 	}
 	r := Report{Output: output}
-	if account != nil {
-		r.Run = runOf(account)
+	if a != nil {
+		r.Run = runOf(a)
 	}
-	r.Timeline, err = runfiles.Timeline(runfiles.JournalPath(output), account)
+	r.Timeline, err = runfiles.Timeline(runfiles.JournalPath(output), a)
 	return r, err
 }
 
-func runOf(a *record.Account) *Run {
+func runOf(a *account.Account) *Run {
 	r := &Run{
 		Bulkcat: a.Bulkcat, Service: a.Service, Settings: a.Settings, Started: a.Started, Ended: a.Ended, Ending: a.Ending, Error: a.Error,
 		Counts: a.Counts, Free: a.Free, Files: a.Outputs, Inputs: a.Inputs, Models: a.Models, Expectations: a.Expectations,
-		Cost: Cost{Outcomes: record.Attempts{}, Saved: a.Saved, Kept: a.Counts.Kept, Money: a.Cost},
+		Cost: Cost{Outcomes: account.Attempts{}, Saved: a.Saved, Kept: a.Counts.Kept, Money: a.Cost},
 	}
-	add := func(started, ended time.Time, ending record.Ending, err string, c record.Snapshot) {
+	add := func(started, ended time.Time, ending account.Ending, err string, c account.Snapshot) {
 		r.Starts = append(r.Starts, Start{started, ended, ending, c.Requests, err})
 		r.Cost.Made += c.Requests
 		r.Cost.Retries += c.Retries

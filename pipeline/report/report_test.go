@@ -18,8 +18,8 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/readback"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -270,34 +270,34 @@ func TestTop(t *testing.T) {
 }
 
 // run is the account of a run with two starts.
-func run(output string) record.Account {
+func run(output string) account.Account {
 	at := time.Date(2026, 3, 2, 6, 0, 0, 0, time.UTC)
-	return record.Account{
-		Bulkcat: "v1", Service: "https://api.example.com", Started: at.Add(time.Hour), Ended: at.Add(2 * time.Hour), Ending: record.Complete, Saved: 7,
-		Settings: record.Settings{Kind: "website", Classification: "taxonomy_v3,naics", Inputs: []string{hostile}, Output: output, OutputFormat: "csv"},
-		Counts: record.Snapshot{
-			Counts:   record.Counts[int64]{Written: 10, Rows: 22, Requests: 1234, Retries: 20},
-			Attempts: record.Attempts{"answered": 1200, "http_503": 34},
-			Reasons:  []record.Reason{{Status: "rejected", Class: "http_422", Text: "HTTP 422", Example: hostile, Records: 1, File: "in.csv", Line: 11}},
+	return account.Account{
+		Bulkcat: "v1", Service: "https://api.example.com", Started: at.Add(time.Hour), Ended: at.Add(2 * time.Hour), Ending: account.Complete, Saved: 7,
+		Settings: account.Settings{Kind: "website", Classification: "taxonomy_v3,naics", Inputs: []string{hostile}, Output: output, OutputFormat: "csv"},
+		Counts: account.Snapshot{
+			Counts:   account.Counts[int64]{Written: 10, Rows: 22, Requests: 1234, Retries: 20},
+			Attempts: account.Attempts{"answered": 1200, "http_503": 34},
+			Reasons:  []account.Reason{{Status: "rejected", Class: "http_422", Text: "HTTP 422", Example: hostile, Records: 1, File: "in.csv", Line: 11}},
 		},
-		Earlier: []record.EarlierRun{{Started: at, Ended: at.Add(time.Minute), Ending: record.Killed, Counts: record.Snapshot{Counts: record.Counts[int64]{Requests: 100}, Attempts: record.Attempts{"answered": 100}}}},
+		Earlier: []account.EarlierRun{{Started: at, Ended: at.Add(time.Minute), Ending: account.Killed, Counts: account.Snapshot{Counts: account.Counts[int64]{Requests: 100}, Attempts: account.Attempts{"answered": 100}}}},
 	}
 }
 
 func example(t *testing.T) Report {
 	t.Helper()
 	s := summarize(t, write(t, rows(), "", writer.Parquet))
-	account := run("out.csv")
-	r := Report{Output: "out.csv", Run: runOf(&account), Summary: &s}
+	a := run("out.csv")
+	r := Report{Output: "out.csv", Run: runOf(&a), Summary: &s}
 	for start := range 2 {
-		span := func(from, to int, state record.State, requests int64) {
-			at := func(seconds int) time.Time { return account.Started.Add(time.Duration(seconds) * time.Second) }
-			r.Timeline = append(r.Timeline, record.Span{Start: start + 1, From: at(from), To: at(to), State: state, Requests: requests, Outcomes: record.Attempts{"answered": requests}})
+		span := func(from, to int, state account.State, requests int64) {
+			at := func(seconds int) time.Time { return a.Started.Add(time.Duration(seconds) * time.Second) }
+			r.Timeline = append(r.Timeline, account.Span{Start: start + 1, From: at(from), To: at(to), State: state, Requests: requests, Outcomes: account.Attempts{"answered": requests}})
 		}
-		span(0, 1, record.Asking, 100)
-		span(1, 2, record.Asking, 100)
-		span(2, 30, record.Outage, 0)
-		span(30, 31, record.Asking, 100)
+		span(0, 1, account.Asking, 100)
+		span(1, 2, account.Asking, 100)
+		span(2, 30, account.Outage, 0)
+		span(30, 31, account.Asking, 100)
 	}
 	return r
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/figures"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
@@ -18,7 +18,7 @@ func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC"
 func brief(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
 
 // basis is what the answers rest on, in words; "" if that is not known.
-func basis(c record.Snapshot) string {
+func basis(c account.Snapshot) string {
 	var shares []string
 	b := c.Basis
 	sum := b.Service + b.Page + b.Name + b.Title + b.Model
@@ -69,7 +69,7 @@ func settings(r *Run) [][2]string {
 }
 
 // met is the result of an expectation in words.
-func met(e record.Expected) string {
+func met(e account.Expected) string {
 	if e.Met {
 		return "met"
 	}

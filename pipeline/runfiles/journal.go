@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
@@ -46,7 +46,7 @@ func OpenJournal(path, run string) (*Journal, error) {
 }
 
 // ReadStarts gives the starts in the journal of a run, by its RunID; none if there is no journal, or that of another run.
-func ReadStarts(path, run string) ([]record.EarlierRun, error) {
+func ReadStarts(path, run string) ([]account.EarlierRun, error) {
 	file, err := regular.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -60,18 +60,18 @@ func ReadStarts(path, run string) ([]record.EarlierRun, error) {
 }
 
 // readStarts reads the starts in a journal, and the size of its whole lines.
-func readStarts(file io.Reader, run string) (starts []record.EarlierRun, whole int64, err error) {
+func readStarts(file io.Reader, run string) (starts []account.EarlierRun, whole int64, err error) {
 	size, isOurs := int64(0), false
-	err = eachLine(file, func(text []byte, line *record.JournalLine, end int64) (more bool) {
+	err = eachLine(file, func(text []byte, line *account.JournalLine, end int64) (more bool) {
 		size, isOurs = end, isOurs || isOfJournal(text)
 		switch {
 		case line == nil:
 			return true
-		case line.Event == record.JournalStart && line.Run != run:
+		case line.Event == account.JournalStart && line.Run != run:
 			whole, starts, isOurs = 0, nil, true
 			return false
-		case line.Event == record.JournalStart:
-			starts = append(starts, record.EarlierRun{Bulkcat: line.Bulkcat, Started: line.At, Ended: line.At, Ending: record.Killed, FinishBy: line.FinishBy})
+		case line.Event == account.JournalStart:
+			starts = append(starts, account.EarlierRun{Bulkcat: line.Bulkcat, Started: line.At, Ended: line.At, Ending: account.Killed, FinishBy: line.FinishBy})
 		case len(starts) > 0:
 			add(line, &starts[len(starts)-1])
 		}
@@ -85,8 +85,8 @@ func readStarts(file io.Reader, run string) (starts []record.EarlierRun, whole i
 }
 
 // ReadJournal calls use for each line of the journal at path, in order. It leaves out damaged lines, and calls use for
-// no line if the file is missing, or is the journal of another run than the account's; account may be nil.
-func ReadJournal(path string, account *record.Account, use func(record.JournalLine)) error {
+// no line if the file is missing, or is the journal of another run than the account's; a may be nil.
+func ReadJournal(path string, a *account.Account, use func(account.JournalLine)) error {
 	file, err := regular.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -95,11 +95,11 @@ func ReadJournal(path string, account *record.Account, use func(record.JournalLi
 		return err
 	}
 	defer file.Close() // only read from
-	return eachLine(file, func(_ []byte, line *record.JournalLine, _ int64) (more bool) {
+	return eachLine(file, func(_ []byte, line *account.JournalLine, _ int64) (more bool) {
 		if line == nil {
 			return true
 		}
-		if line.Event == record.JournalStart && account != nil && line.Run != account.RunID() {
+		if line.Event == account.JournalStart && a != nil && line.Run != a.RunID() {
 			return false
 		}
 		use(*line)
@@ -109,7 +109,7 @@ func ReadJournal(path string, account *record.Account, use func(record.JournalLi
 
 // eachLine calls use for each line of a journal, with its text and where it ends, until use returns false. The line is
 // nil if it is damaged, or has no end: a line that was being written.
-func eachLine(file io.Reader, use func(text []byte, line *record.JournalLine, end int64) (more bool)) error {
+func eachLine(file io.Reader, use func(text []byte, line *account.JournalLine, end int64) (more bool)) error {
 	lines := bufio.NewReaderSize(file, mostOfLine)
 	for end := int64(0); ; {
 		text, size, err := nextLine(lines)
@@ -117,7 +117,7 @@ func eachLine(file io.Reader, use func(text []byte, line *record.JournalLine, en
 			return err
 		}
 		end += size
-		line := new(record.JournalLine)
+		line := new(account.JournalLine)
 		if err == io.EOF || json.Unmarshal(text, line) != nil {
 			line = nil
 		}
@@ -155,17 +155,17 @@ func nextLine(lines *bufio.Reader) (text []byte, size int64, err error) {
 }
 
 // add brings a start up to date.
-func add(l *record.JournalLine, start *record.EarlierRun) {
+func add(l *account.JournalLine, start *account.EarlierRun) {
 	start.Ended = l.At
-	start.Counts = record.Snapshot{Counts: record.Counts[int64]{Requests: l.Requests, Retries: l.Retries, Shared: l.Shared, Rechecks: l.Rechecks, WithOutcome: l.WithOutcome}, Attempts: l.Outcomes}
-	if l.Event == record.JournalEnd {
+	start.Counts = account.Snapshot{Counts: account.Counts[int64]{Requests: l.Requests, Retries: l.Retries, Shared: l.Shared, Rechecks: l.Rechecks, WithOutcome: l.WithOutcome}, Attempts: l.Outcomes}
+	if l.Event == account.JournalEnd {
 		start.Ending = l.Ending
 	}
 }
 
 // Append writes a line that stays, and is durable after the next sync. After an error the journal has the lines
 // before, and further lines can be appended.
-func (j *Journal) Append(line record.JournalLine) error {
+func (j *Journal) Append(line account.JournalLine) error {
 	n, err := j.write(line)
 	if err != nil {
 		return err
@@ -176,12 +176,12 @@ func (j *Journal) Append(line record.JournalLine) error {
 
 // Replace writes a line after the lines that were appended, in place of an earlier line there. The line outlives the
 // process, but perhaps not the machine.
-func (j *Journal) Replace(line record.JournalLine) error {
+func (j *Journal) Replace(line account.JournalLine) error {
 	_, err := j.write(line)
 	return err
 }
 
-func (j *Journal) write(line record.JournalLine) (size int64, err error) {
+func (j *Journal) write(line account.JournalLine) (size int64, err error) {
 	text, err := json.Marshal(line)
 	if err != nil {
 		return 0, err

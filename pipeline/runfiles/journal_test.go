@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
 // journalOf writes the journal of a run with two starts, of which the second was killed.
@@ -19,13 +19,13 @@ func journalOf(t *testing.T, path, run string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []record.JournalLine{
-		{At: at, Event: record.JournalStart, Run: run, Bulkcat: "bulkcat 1", PID: 1},
-		{At: at.Add(time.Second), Event: record.JournalCounts, State: record.Asking, Requests: 10, Outcomes: record.Attempts{"answered": 9}},
-		{At: at.Add(2 * time.Second), Event: record.JournalEnd, State: record.Ended, Requests: 12, Outcomes: record.Attempts{"answered": 12}, Ending: record.Ending(record.Interrupted)},
-		{At: at.Add(time.Hour), Event: record.JournalStart, Run: run, Bulkcat: "bulkcat 2", PID: 2},
-		{At: at.Add(time.Hour + time.Second), Event: record.JournalCounts, State: record.Asking, Requests: 5, Retries: 1, Outcomes: record.Attempts{"429": 2}},
-		{At: at.Add(time.Hour + 2*time.Second), Event: record.JournalCounts, State: record.Outage, Since: at.Add(time.Hour), Requests: 7, Retries: 2, Outcomes: record.Attempts{"429": 4}},
+	for _, line := range []account.JournalLine{
+		{At: at, Event: account.JournalStart, Run: run, Bulkcat: "bulkcat 1", PID: 1},
+		{At: at.Add(time.Second), Event: account.JournalCounts, State: account.Asking, Requests: 10, Outcomes: account.Attempts{"answered": 9}},
+		{At: at.Add(2 * time.Second), Event: account.JournalEnd, State: account.Ended, Requests: 12, Outcomes: account.Attempts{"answered": 12}, Ending: account.Ending(account.Interrupted)},
+		{At: at.Add(time.Hour), Event: account.JournalStart, Run: run, Bulkcat: "bulkcat 2", PID: 2},
+		{At: at.Add(time.Hour + time.Second), Event: account.JournalCounts, State: account.Asking, Requests: 5, Retries: 1, Outcomes: account.Attempts{"429": 2}},
+		{At: at.Add(time.Hour + 2*time.Second), Event: account.JournalCounts, State: account.Outage, Since: at.Add(time.Hour), Requests: 7, Retries: 2, Outcomes: account.Attempts{"429": 4}},
 	} {
 		if err := j.Append(line); err != nil {
 			t.Fatal(err)
@@ -36,7 +36,7 @@ func journalOf(t *testing.T, path, run string) {
 	}
 }
 
-func reopen(t *testing.T, path, run string) (starts []record.EarlierRun) {
+func reopen(t *testing.T, path, run string) (starts []account.EarlierRun) {
 	t.Helper()
 	starts, err := ReadStarts(path, run)
 	if err != nil {
@@ -60,10 +60,10 @@ func TestJournalKeepsStarts(t *testing.T) {
 		t.Fatalf("got %+v", starts)
 	}
 	first, second := starts[0], starts[1]
-	if first.Ending != record.Ending(record.Interrupted) || first.Counts.Requests != 12 || first.Ended.Sub(first.Started) != 2*time.Second {
+	if first.Ending != account.Ending(account.Interrupted) || first.Counts.Requests != 12 || first.Ended.Sub(first.Started) != 2*time.Second {
 		t.Errorf("the first start: %+v", first)
 	}
-	if second.Ending != record.Killed || second.Bulkcat != "bulkcat 2" || second.Counts.Requests != 7 || second.Counts.Retries != 2 || second.Counts.Attempts["429"] != 4 {
+	if second.Ending != account.Killed || second.Bulkcat != "bulkcat 2" || second.Counts.Requests != 7 || second.Counts.Retries != 2 || second.Counts.Attempts["429"] != 4 {
 		t.Errorf("the killed start: %+v", second)
 	}
 }
@@ -98,7 +98,7 @@ func TestJournalCutAnywhere(t *testing.T) {
 				t.Fatalf("cut at %d: %d requests, fewer than before", cut, before)
 			}
 			requests = before
-			if err := errors.Join(j.Append(record.JournalLine{Event: record.JournalStart, Run: "run"}), j.Append(record.JournalLine{Event: record.JournalCounts, Requests: 3}), j.Close()); err != nil {
+			if err := errors.Join(j.Append(account.JournalLine{Event: account.JournalStart, Run: "run"}), j.Append(account.JournalLine{Event: account.JournalCounts, Requests: 3}), j.Close()); err != nil {
 				t.Fatal(err)
 			}
 			after := int64(0)
@@ -156,14 +156,14 @@ func TestJournalWritesItsLastLineAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, requests := range []int64{8, 1_000_000, 9} {
-		if err := j.Replace(record.JournalLine{Event: record.JournalCounts, State: record.QuotaPause, Requests: requests}); err != nil {
+		if err := j.Replace(account.JournalLine{Event: account.JournalCounts, State: account.QuotaPause, Requests: requests}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if starts := reopen(t, path, "run"); len(starts) != 2 || starts[1].Counts.Requests != 9 {
 		t.Errorf("got %+v", starts)
 	}
-	if err := errors.Join(j.Append(record.JournalLine{Event: record.JournalEnd, Requests: 10, Ending: record.Complete}), j.Sync(), j.Close()); err != nil {
+	if err := errors.Join(j.Append(account.JournalLine{Event: account.JournalEnd, Requests: 10, Ending: account.Complete}), j.Sync(), j.Close()); err != nil {
 		t.Fatal(err)
 	}
 	before, err := os.Stat(path)
@@ -171,7 +171,7 @@ func TestJournalWritesItsLastLineAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	starts := reopen(t, path, "run")
-	if len(starts) != 2 || starts[1].Counts.Requests != 10 || starts[1].Ending != record.Complete {
+	if len(starts) != 2 || starts[1].Counts.Requests != 10 || starts[1].Ending != account.Complete {
 		t.Errorf("got %+v", starts)
 	}
 	if after, err := os.Stat(path); err != nil || after.Size() != before.Size() || j.size != before.Size() {
@@ -186,7 +186,7 @@ func TestJournalOnAFullDisk(t *testing.T) {
 		t.Skip("there is no full disk here:", err)
 	}
 	j := &Journal{file: full}
-	if err := j.Append(record.JournalLine{Event: record.JournalCounts}); !errors.Is(err, syscall.ENOSPC) || j.size != 0 {
+	if err := j.Append(account.JournalLine{Event: account.JournalCounts}); !errors.Is(err, syscall.ENOSPC) || j.size != 0 {
 		t.Errorf("got %v, and %d bytes", err, j.size)
 	}
 	if err := j.Close(); err != nil {
@@ -195,8 +195,8 @@ func TestJournalOnAFullDisk(t *testing.T) {
 }
 
 func TestReadJournal(t *testing.T) {
-	account := &record.Account{Service: "https://api.example.com", Settings: record.Settings{Kind: "website"}}
-	start := `{"at":"2026-03-02T06:00:00Z","event":"start","run":"` + account.RunID() + `","bulkcat":"v1"}` + "\n"
+	a := &account.Account{Service: "https://api.example.com", Settings: account.Settings{Kind: "website"}}
+	start := `{"at":"2026-03-02T06:00:00Z","event":"start","run":"` + a.RunID() + `","bulkcat":"v1"}` + "\n"
 	const (
 		counts  = `{"at":"2026-03-02T06:00:01Z","event":"counts","state":"asking","records":5,"requests":4,"outcomes":{"answered":4}}` + "\n"
 		end     = `{"at":"2026-03-02T06:00:02Z","event":"end","state":"ended","records":9,"ending":"complete"}` + "\n"
@@ -204,34 +204,34 @@ func TestReadJournal(t *testing.T) {
 	)
 	for _, tt := range []struct {
 		name, text string
-		account    *record.Account
+		account    *account.Account
 		want       int
 	}{
-		{"whole", start + counts + end, account, 3},
+		{"whole", start + counts + end, a, 3},
 		{"without an account", start + counts + end, nil, 3},
-		{"damaged in the middle", start + damaged + end, account, 2},
-		{"cut", start + counts + end[:20], account, 2},
-		{"of another run", start + counts, &record.Account{Service: "embedded"}, 0},
-		{"empty", "", account, 0},
+		{"damaged in the middle", start + damaged + end, a, 2},
+		{"cut", start + counts + end[:20], a, 2},
+		{"of another run", start + counts, &account.Account{Service: "embedded"}, 0},
+		{"empty", "", a, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "journal")
 			if err := os.WriteFile(path, []byte(tt.text), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			var got []record.JournalLine
-			if err := ReadJournal(path, tt.account, func(m record.JournalLine) { got = append(got, m) }); err != nil {
+			var got []account.JournalLine
+			if err := ReadJournal(path, tt.account, func(m account.JournalLine) { got = append(got, m) }); err != nil {
 				t.Fatal(err)
 			}
 			if len(got) != tt.want {
 				t.Fatalf("%d moments, want %d", len(got), tt.want)
 			}
-			if tt.want == 3 && (got[0].Event != record.JournalStart || got[1].State != record.Asking || got[1].Outcomes["answered"] != 4 || got[2].Ending != record.Complete) {
+			if tt.want == 3 && (got[0].Event != account.JournalStart || got[1].State != account.Asking || got[1].Outcomes["answered"] != 4 || got[2].Ending != account.Complete) {
 				t.Errorf("got %+v", got)
 			}
 		})
 	}
-	if err := ReadJournal(filepath.Join(t.TempDir(), "none"), account, func(record.JournalLine) { t.Error("a moment") }); err != nil {
+	if err := ReadJournal(filepath.Join(t.TempDir(), "none"), a, func(account.JournalLine) { t.Error("a moment") }); err != nil {
 		t.Error(err)
 	}
 }

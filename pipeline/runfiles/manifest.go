@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // ReadManifest reads the manifest of a folder. The errors are those of storage.ReadFile, and *DamagedError.
-func ReadManifest(ctx context.Context, folder string) (*record.Manifest, error) {
-	m := new(record.Manifest)
+func ReadManifest(ctx context.Context, folder string) (*account.Manifest, error) {
+	m := new(account.Manifest)
 	if err := read(ctx, ManifestPath(folder), m); err != nil {
 		return nil, fmt.Errorf("read the manifest: %w", err)
 	}
@@ -23,9 +23,9 @@ func ReadManifest(ctx context.Context, folder string) (*record.Manifest, error) 
 
 // CheckManifest says in a few words how the manifest of a folder differs from the one that the run has written; "" if it
 // does not. The account is that of the complete run. The error is that of reading the manifest.
-func CheckManifest(ctx context.Context, folder string, a *record.Account) (problem string, err error) {
+func CheckManifest(ctx context.Context, folder string, a *account.Account) (problem string, err error) {
 	m, err := ReadManifest(ctx, folder)
-	if damaged, ok := errors.AsType[*record.DamagedError](err); ok {
+	if damaged, ok := errors.AsType[*account.DamagedError](err); ok {
 		return damaged.Describe("manifest"), nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
@@ -37,7 +37,7 @@ func CheckManifest(ctx context.Context, folder string, a *record.Account) (probl
 	if changes := a.Changes(m.Service, m.Settings); len(changes) > 0 {
 		return "is that of another run: " + changes[0].String(), nil
 	}
-	same := slices.EqualFunc(m.Parts, a.Outputs, func(p record.PublishedPart, o record.Output) bool {
+	same := slices.EqualFunc(m.Parts, a.Outputs, func(p account.PublishedPart, o account.Output) bool {
 		p.Path, o.Path = filepath.Base(p.Path), filepath.Base(o.Path)
 		return p.Output == o
 	})
@@ -49,7 +49,7 @@ func CheckManifest(ctx context.Context, folder string, a *record.Account) (probl
 
 // FolderSettings are the settings with which the parts in a folder were written, also if the run has not ended; nil if
 // the folder does not say.
-func FolderSettings(ctx context.Context, folder string) (*record.Settings, error) {
+func FolderSettings(ctx context.Context, folder string) (*account.Settings, error) {
 	shards, err := ReadShards(ctx, folder)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func FolderSettings(ctx context.Context, folder string) (*record.Settings, error
 		return &shards.Settings, nil
 	}
 	m, err := ReadManifest(ctx, disk.Clean(folder))
-	if _, damaged := errors.AsType[*record.DamagedError](err); damaged || errors.Is(err, fs.ErrNotExist) {
+	if _, damaged := errors.AsType[*account.DamagedError](err); damaged || errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {

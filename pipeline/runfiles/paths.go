@@ -3,7 +3,7 @@ package runfiles
 import (
 	"path/filepath"
 
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -17,7 +17,7 @@ func AccountPath(output string) string {
 		return ""
 	}
 	output = disk.Clean(output)
-	if _, ok := record.ShardOf(output); ok { // within the folder, under a name that query engines ignore
+	if _, ok := account.ShardOf(output); ok { // within the folder, under a name that query engines ignore
 		return disk.Join(output, "_run.json")
 	}
 	return output + ".run.json"
@@ -58,9 +58,9 @@ func SuccessPath(folder string) string { return disk.Join(folder, writer.Success
 
 // ShardStore is the shard's store. Each shard has a store of its own, since machines cannot share one: in the folder of the
 // shard (that of storage.Local for a URL), or a file of the shard's name in dir.
-func ShardStore(s record.Shard, dir, output string) string {
+func ShardStore(s account.Shard, dir, output string) string {
 	if dir == "" {
-		return filepath.Join(storage.Local(output), record.ShardStore)
+		return filepath.Join(storage.Local(output), account.ShardStore)
 	}
 	return filepath.Join(dir, s.Folder()+".db")
 }

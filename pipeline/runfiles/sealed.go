@@ -9,24 +9,24 @@ import (
 	"io"
 	"io/fs"
 
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
-// read reads a file into f. The errors are those of storage.ReadFile and *record.DamagedError.
-func read(ctx context.Context, path string, f record.Sealed) error {
+// read reads a file into f. The errors are those of storage.ReadFile and *account.DamagedError.
+func read(ctx context.Context, path string, f account.Sealed) error {
 	text, err := storage.ReadFile(ctx, path)
 	if err != nil {
 		return err
 	}
-	return record.Unseal(path, text, f)
+	return account.Unseal(path, text, f)
 }
 
 // Write writes an account or a manifest in place of an earlier file. A reader sees the earlier or the new file. The error is a
 // *disk.Error.
-func Write(ctx context.Context, path string, f record.Sealed) error {
-	text, err := record.Seal(path, f)
+func Write(ctx context.Context, path string, f account.Sealed) error {
+	text, err := account.Seal(path, f)
 	if err != nil {
 		return err
 	}
@@ -35,8 +35,8 @@ func Write(ctx context.Context, path string, f record.Sealed) error {
 
 // ReadAccount reads an account. It gives nil and no error if there is no file, and an error if the file
 // cannot be read or is damaged.
-func ReadAccount(ctx context.Context, path string) (*record.Account, error) {
-	a := new(record.Account)
+func ReadAccount(ctx context.Context, path string) (*account.Account, error) {
+	a := new(account.Account)
 	switch err := read(ctx, path, a); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
@@ -49,7 +49,7 @@ func ReadAccount(ctx context.Context, path string) (*record.Account, error) {
 // ChangedInputs names the inputs of an account beside an output whose beginning is not what that run has read. A file that only
 // grew at its end has not changed. A file that cannot be read counts as unchanged: to open it gives
 // the error. So does an object, which is not read twice.
-func ChangedInputs(a *record.Account, output string) []string {
+func ChangedInputs(a *account.Account, output string) []string {
 	var changed []string
 	for _, in := range a.Inputs {
 		if in.SHA256 == "" || in.Name == "-" || storage.IsURL(in.Name) {

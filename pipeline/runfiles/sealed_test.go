@@ -9,22 +9,22 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // TestSealedFiles damages each file that is sealed.
 func TestSealedFiles(t *testing.T) {
-	settings := record.Settings{Kind: "website", Classification: "naics", Inputs: []string{"a&b.csv", "caf\xe9.csv"}, PartRows: 10}
-	account := record.NewAccount("dev", "https://api.example.com", settings)
-	account.Counts.Read = 123456
+	settings := account.Settings{Kind: "website", Classification: "naics", Inputs: []string{"a&b.csv", "caf\xe9.csv"}, PartRows: 10}
+	acc := account.NewAccount("dev", "https://api.example.com", settings)
+	acc.Counts.Read = 123456
 	for name, file := range map[string]struct {
 		write func(ctx context.Context, folder string) error
 		read  func(ctx context.Context, folder string) (found bool, err error)
 		path  func(folder string) string
 	}{
 		"account": {
-			func(ctx context.Context, folder string) error { return Write(ctx, AccountPath(folder), account) },
+			func(ctx context.Context, folder string) error { return Write(ctx, AccountPath(folder), acc) },
 			func(ctx context.Context, folder string) (bool, error) {
 				a, err := ReadAccount(ctx, AccountPath(folder))
 				return a != nil, err
@@ -33,7 +33,7 @@ func TestSealedFiles(t *testing.T) {
 		},
 		"manifest": {
 			func(ctx context.Context, folder string) error {
-				m := record.NewManifest(account)
+				m := account.NewManifest(acc)
 				m.Ends = []int64{123456}
 				return Write(ctx, ManifestPath(folder), m)
 			},
@@ -48,7 +48,7 @@ func TestSealedFiles(t *testing.T) {
 		},
 		"shards": {
 			func(ctx context.Context, folder string) error {
-				return StartShards(ctx, folder, record.Shard{Number: 1, Count: 123456 / 100}, account)
+				return StartShards(ctx, folder, account.Shard{Number: 1, Count: 123456 / 100}, acc)
 			},
 			func(ctx context.Context, folder string) (bool, error) {
 				s, err := ReadShards(ctx, folder)
@@ -93,7 +93,7 @@ func TestSealedFiles(t *testing.T) {
 					t.Fatal(err)
 				}
 				_, err := file.read(t.Context(), folder)
-				damaged, ok := errors.AsType[*record.DamagedError](err)
+				damaged, ok := errors.AsType[*account.DamagedError](err)
 				if !ok || damaged.Path != file.path(folder) || !strings.Contains(err.Error(), tt.want) {
 					t.Errorf("%s: got %v, want %q", damage, err, tt.want)
 				}

@@ -8,30 +8,30 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // ReadShards reads how the records in a folder are split. It gives nil and no error if the folder holds no shards.
-func ReadShards(ctx context.Context, folder string) (*record.Shards, error) {
-	s := new(record.Shards)
+func ReadShards(ctx context.Context, folder string) (*account.Shards, error) {
+	s := new(account.Shards)
 	switch err := read(ctx, ShardsPath(folder), s); {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("read how the records are split: %w", err)
-	case s.Split != record.SplitRule:
+	case s.Split != account.SplitRule:
 		return nil, fmt.Errorf("%s splits by %s, which this version does not know", ShardsPath(folder), s.Split)
 	}
-	return s, (record.Shard{Number: 1, Count: s.Count}).Check()
+	return s, (account.Shard{Number: 1, Count: s.Count}).Check()
 }
 
 // JoinShards makes a run, whose output is the folder of a shard, one of the shards of a folder: the first shard to start
 // fixes how the records are split, and the others compare. The errors are *[ShardCountError], *[ShardsTakenError], and those
 // of the storage.
-func JoinShards(ctx context.Context, folder string, shard record.Shard, account *record.Account) error {
-	common := *account // of all shards
+func JoinShards(ctx context.Context, folder string, shard account.Shard, a *account.Account) error {
+	common := *a // of all shards
 	common.Settings.Shard, common.Settings.Output = "", folder
 	if err := StartShards(ctx, folder, shard, &common); err != nil {
 		return err
@@ -44,12 +44,12 @@ func JoinShards(ctx context.Context, folder string, shard record.Shard, account 
 	case err != nil:
 		return err
 	case shards.Count != shard.Count:
-		return &record.ShardCountError{Folder: folder, Count: shards.Count, Shard: shard}
+		return &account.ShardCountError{Folder: folder, Count: shards.Count, Shard: shard}
 	}
-	if changes := shards.Changes(account); len(changes) > 0 {
-		return &record.ShardsTakenError{Folder: folder, Changes: changes}
+	if changes := shards.Changes(a); len(changes) > 0 {
+		return &account.ShardsTakenError{Folder: folder, Changes: changes}
 	}
-	if err := storage.MakeFolder(account.Settings.Output); err != nil {
+	if err := storage.MakeFolder(a.Settings.Output); err != nil {
 		return err
 	}
 	// The shard may get other rows, so that the folder has to be finished again.
@@ -58,7 +58,7 @@ func JoinShards(ctx context.Context, folder string, shard record.Shard, account 
 
 // StartShards writes how the records in a folder are split, unless another shard has done so. The account is that of all
 // shards: the shard in its settings is "", and the output is the folder.
-func StartShards(ctx context.Context, folder string, shard record.Shard, common *record.Account) error {
+func StartShards(ctx context.Context, folder string, shard account.Shard, common *account.Account) error {
 	path, other := ShardsPath(folder), ""
 	if found, err := storage.Exists(ctx, path); err != nil || found {
 		return err
@@ -68,7 +68,7 @@ func StartShards(ctx context.Context, folder string, shard record.Shard, common 
 		return err
 	}
 	for _, name := range names {
-		of, isShard := record.ShardOf(name)
+		of, isShard := account.ShardOf(name)
 		if !strings.HasPrefix(name, ".") && name != shardsName && !(isShard && of.Count == shard.Count) {
 			other = name
 		}
@@ -80,7 +80,7 @@ func StartShards(ctx context.Context, folder string, shard record.Shard, common 
 		}
 		return fmt.Errorf("%s has files of another run, such as %s: shards need a new or an empty folder", folder, other)
 	}
-	text, err := record.Seal(path, record.NewShards(shard.Count, common))
+	text, err := account.Seal(path, account.NewShards(shard.Count, common))
 	if err == nil {
 		_, err = storage.CreateFile(ctx, path, text)
 	}
@@ -88,17 +88,17 @@ func StartShards(ctx context.Context, folder string, shard record.Shard, common 
 }
 
 // Folders are the paths of the folders of all shards.
-func Folders(s *record.Shards, folder string) []string {
+func Folders(s *account.Shards, folder string) []string {
 	folders := make([]string, s.Count)
 	for i := range folders {
-		folders[i] = disk.Join(folder, record.Shard{Number: i + 1, Count: s.Count}.Folder())
+		folders[i] = disk.Join(folder, account.Shard{Number: i + 1, Count: s.Count}.Folder())
 	}
 	return folders
 }
 
 // Accounts are the accounts of all shards, by number; nil where there is none. The error is that of ReadAccount.
-func Accounts(ctx context.Context, s *record.Shards, folder string) ([]*record.Account, error) {
-	accounts := make([]*record.Account, s.Count)
+func Accounts(ctx context.Context, s *account.Shards, folder string) ([]*account.Account, error) {
+	accounts := make([]*account.Account, s.Count)
 	for i, shard := range Folders(s, folder) {
 		var err error
 		if accounts[i], err = ReadAccount(ctx, AccountPath(shard)); err != nil {

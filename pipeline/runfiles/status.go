@@ -5,13 +5,13 @@ import (
 	"errors"
 	"io/fs"
 
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/writer/disk"
 	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
 // WriteStatus replaces the file at path. A program that reads the file meanwhile has the earlier or the new content.
-func WriteStatus(path string, s record.Status) error {
+func WriteStatus(path string, s account.Status) error {
 	text, err := s.Text()
 	if err != nil {
 		return err
@@ -25,7 +25,7 @@ func CheckStatus(path string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	var s record.Status
+	var s account.Status
 	if err == nil && (json.Unmarshal(text, &s) != nil || s.Format == 0 || s.Updated.IsZero()) {
 		err = errors.New("it is no status of bulkcat: move it elsewhere")
 	}

@@ -3,16 +3,16 @@ package runfiles
 import (
 	"slices"
 
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
 // Timeline is the time line of an account, which may be nil, and of the starts in the journal at path that it does not have.
-func Timeline(path string, account *record.Account) ([]record.Span, error) {
+func Timeline(path string, a *account.Account) ([]account.Span, error) {
 	s := spans{}
-	if account != nil {
-		s.list, s.account = slices.Clone(account.Timeline), account
+	if a != nil {
+		s.list, s.account = slices.Clone(a.Timeline), a
 	}
-	err := ReadJournal(path, account, s.add)
+	err := ReadJournal(path, a, s.add)
 	return s.list, err
 }
 
@@ -21,19 +21,19 @@ const mostSpans = 120
 
 // spans makes the time line of a journal.
 type spans struct {
-	list    []record.Span
-	account *record.Account // nil for none
-	start   int             // the number of the start
-	known   bool            // the time line has the start already
-	last    record.JournalLine
+	list    []account.Span
+	account *account.Account // nil for none
+	start   int              // the number of the start
+	known   bool             // the time line has the start already
+	last    account.JournalLine
 }
 
 // number is the number of a start, from 1.
-func (s *spans) number(start record.JournalLine) int {
+func (s *spans) number(start account.JournalLine) int {
 	if s.account == nil {
 		return s.start + 1
 	}
-	i := slices.IndexFunc(s.account.Earlier, func(e record.EarlierRun) bool { return e.Started.Equal(start.At) })
+	i := slices.IndexFunc(s.account.Earlier, func(e account.EarlierRun) bool { return e.Started.Equal(start.At) })
 	switch n := len(s.account.Earlier) + 1; {
 	case i >= 0:
 		return i + 1
@@ -45,8 +45,8 @@ func (s *spans) number(start record.JournalLine) int {
 }
 
 // add adds the span from the last line of the journal to this one.
-func (s *spans) add(line record.JournalLine) {
-	if line.Event == record.JournalStart {
+func (s *spans) add(line account.JournalLine) {
+	if line.Event == account.JournalStart {
 		s.start = s.number(line)
 		s.known = len(s.list) > 0 && s.list[len(s.list)-1].Start >= s.start
 		s.last = line
@@ -56,12 +56,12 @@ func (s *spans) add(line record.JournalLine) {
 		return
 	}
 	state := s.last.State
-	if s.last.Event == record.JournalStart {
+	if s.last.Event == account.JournalStart {
 		state = line.State
 	}
-	span := record.Span{
+	span := account.Span{
 		Start: s.start, From: s.last.At, To: line.At, State: state, Ending: line.Ending,
-		Records: line.Records - s.last.Records, Requests: line.Requests - s.last.Requests, Outcomes: record.Attempts{},
+		Records: line.Records - s.last.Records, Requests: line.Requests - s.last.Requests, Outcomes: account.Attempts{},
 	}
 	for class, n := range line.Outcomes {
 		if n -= s.last.Outcomes[class]; n != 0 {
@@ -75,14 +75,14 @@ func (s *spans) add(line record.JournalLine) {
 
 // shorten joins pairs of neighbours: those of the same state, or all of the same start if that is not enough.
 func (s *spans) shorten() {
-	s.joinPairs(func(a, b record.Span) bool { return a.Start == b.Start && a.State == b.State })
+	s.joinPairs(func(a, b account.Span) bool { return a.Start == b.Start && a.State == b.State })
 	if len(s.list) >= 2*mostSpans {
-		s.joinPairs(func(a, b record.Span) bool { return a.Start == b.Start })
+		s.joinPairs(func(a, b account.Span) bool { return a.Start == b.Start })
 	}
 	s.list = s.list[max(0, len(s.list)-2*mostSpans+1):] // the latest of hundreds of starts
 }
 
-func (s *spans) joinPairs(may func(a, b record.Span) bool) {
+func (s *spans) joinPairs(may func(a, b account.Span) bool) {
 	list, joined := s.list[:0], true
 	for _, next := range s.list {
 		if joined || !may(list[len(list)-1], next) {

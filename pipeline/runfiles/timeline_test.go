@@ -6,18 +6,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
 // TestLongTimeline shortens the journal of a long run, and keeps its counts.
 func TestLongTimeline(t *testing.T) {
 	at := time.Date(2026, 3, 2, 6, 0, 0, 0, time.UTC)
-	for name, states := range map[string][]record.State{"one state": {record.Asking}, "two in turn": {record.Asking, record.Outage}} {
+	for name, states := range map[string][]account.State{"one state": {account.Asking}, "two in turn": {account.Asking, account.Outage}} {
 		s := spans{}
-		s.add(record.JournalLine{At: at, Event: record.JournalStart})
+		s.add(account.JournalLine{At: at, Event: account.JournalStart})
 		const seconds = 36_000
 		for n := 1; n <= seconds; n++ {
-			s.add(record.JournalLine{At: at.Add(time.Duration(n) * time.Second), State: states[n%len(states)], Requests: int64(n) * 3, Outcomes: record.Attempts{"answered": int64(n)}})
+			s.add(account.JournalLine{At: at.Add(time.Duration(n) * time.Second), State: states[n%len(states)], Requests: int64(n) * 3, Outcomes: account.Attempts{"answered": int64(n)}})
 		}
 		requests, answered := int64(0), int64(0)
 		for i, span := range s.list {
@@ -32,8 +32,8 @@ func TestLongTimeline(t *testing.T) {
 	}
 	s := spans{}
 	for n := range 10_000 { // a scheduler that starts a run that fails at once
-		s.add(record.JournalLine{At: at.Add(time.Duration(n) * time.Minute), Event: record.JournalStart})
-		s.add(record.JournalLine{At: at.Add(time.Duration(n)*time.Minute + time.Second), State: record.Ended, Ending: record.Failed})
+		s.add(account.JournalLine{At: at.Add(time.Duration(n) * time.Minute), Event: account.JournalStart})
+		s.add(account.JournalLine{At: at.Add(time.Duration(n)*time.Minute + time.Second), State: account.Ended, Ending: account.Failed})
 	}
 	if len(s.list) >= 2*mostSpans {
 		t.Errorf("%d spans", len(s.list))
@@ -43,18 +43,18 @@ func TestLongTimeline(t *testing.T) {
 // TestTimeline counts starts that were killed after the last account, and no start twice.
 func TestTimeline(t *testing.T) {
 	at := func(minutes int) time.Time { return time.Date(2026, 3, 2, 6, minutes, 0, 0, time.UTC) }
-	account := record.NewAccount("dev", "http://service", record.Settings{})
-	account.Started, account.Earlier = at(10), []record.EarlierRun{{Started: at(0)}}
-	account.Timeline = []record.Span{{Start: 1, From: at(0), To: at(1)}, {Start: 2, From: at(10), To: at(11)}}
+	a := account.NewAccount("dev", "http://service", account.Settings{})
+	a.Started, a.Earlier = at(10), []account.EarlierRun{{Started: at(0)}}
+	a.Timeline = []account.Span{{Start: 1, From: at(0), To: at(1)}, {Start: 2, From: at(10), To: at(11)}}
 	path := filepath.Join(t.TempDir(), "journal")
-	j, err := OpenJournal(path, account.RunID())
+	j, err := OpenJournal(path, a.RunID())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, minutes := range []int{10, 20, 30} { // a kill kept the journal of the start that the account has
-		for _, line := range []record.JournalLine{
-			{At: at(minutes), Event: record.JournalStart, Run: account.RunID()},
-			{At: at(minutes + 1), Event: record.JournalCounts, State: record.Asking, Requests: 7, Outcomes: record.Attempts{"answered": 7}},
+		for _, line := range []account.JournalLine{
+			{At: at(minutes), Event: account.JournalStart, Run: a.RunID()},
+			{At: at(minutes + 1), Event: account.JournalCounts, State: account.Asking, Requests: 7, Outcomes: account.Attempts{"answered": 7}},
 		} {
 			if err := j.Append(line); err != nil {
 				t.Fatal(err)
@@ -65,9 +65,9 @@ func TestTimeline(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tt := range map[string]struct {
-		account *record.Account
+		account *account.Account
 		want    []int
-	}{"without an account": {nil, []int{1, 2, 3}}, "with an account": {account, []int{1, 2, 3, 4}}} {
+	}{"without an account": {nil, []int{1, 2, 3}}, "with an account": {a, []int{1, 2, 3, 4}}} {
 		spans, err := Timeline(path, tt.account)
 		var starts []int
 		for _, s := range spans {

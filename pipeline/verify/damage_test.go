@@ -13,7 +13,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -112,7 +112,7 @@ func (d *damages) one(kind int, adapt bool) {
 	d.adapt(files...)
 }
 
-func fileOf(o record.Output) writer.File {
+func fileOf(o account.Output) writer.File {
 	return writer.File{Path: o.Path, Bytes: o.Bytes, SHA256: o.SHA256, Rows: o.Rows, FirstRecord: o.FirstRecord, LastRecord: o.LastRecord}
 }
 
@@ -167,5 +167,5 @@ func (d *damages) changeRows(kind int, rows []writer.Row) (what string, _ []writ
 }
 
 func (d *damages) partOf(number int64) int {
-	return slices.IndexFunc(d.account.Outputs, func(o record.Output) bool { return number <= o.LastRecord })
+	return slices.IndexFunc(d.account.Outputs, func(o account.Output) bool { return number <= o.LastRecord })
 }

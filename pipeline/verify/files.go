@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/output"
 	"github.com/bulkcat/bulkcat/pipeline/readback"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
@@ -20,7 +20,7 @@ import (
 // part is a file of the output.
 type part struct {
 	readback.Part
-	want   *record.Output // the account's entry; nil for none
+	want   *account.Output // the account's entry; nil for none
 	sha256 string
 	again  writer.File // the file that the run writes; zero if the run was not written again
 
@@ -75,7 +75,7 @@ func (v *verification) listFolder(ctx context.Context) ([]readback.Part, error) 
 	if !folder.Complete {
 		v.report.add(Finding{File: runfiles.SuccessPath(v.path), What: "file", Expected: "one that says that the folder is complete", Got: "none"})
 	}
-	if v.account == nil || v.account.Ending != record.Complete {
+	if v.account == nil || v.account.Ending != account.Complete {
 		return folder.Parts, nil
 	}
 	problem, err := runfiles.CheckManifest(ctx, v.path, v.account)

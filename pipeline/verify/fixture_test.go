@@ -16,9 +16,9 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/flow"
 	"github.com/bulkcat/bulkcat/pipeline/internal/output"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
@@ -71,7 +71,7 @@ type fixture struct {
 	options pipeline.Options
 	input   string
 	output  string // without a slash at the end
-	account *record.Account
+	account *account.Account
 }
 
 // newFixture runs a session over records. The path of the output is one in a folder of its own, or a URL.
@@ -182,7 +182,7 @@ func (f *fixture) adapt(files ...writer.File) {
 	a := *f.account
 	a.Outputs = nil
 	for _, file := range files {
-		a.Outputs = append(a.Outputs, record.Output(file))
+		a.Outputs = append(a.Outputs, account.Output(file))
 	}
 	f.check(runfiles.Write(f.t.Context(), runfiles.AccountPath(f.output), &a))
 	if m, err := runfiles.ReadManifest(f.t.Context(), f.output); err == nil {
@@ -194,7 +194,7 @@ func (f *fixture) adapt(files ...writer.File) {
 }
 
 // change changes the account.
-func (f *fixture) change(change func(*record.Account)) {
+func (f *fixture) change(change func(*account.Account)) {
 	f.t.Helper()
 	a := *f.account
 	a.Outputs = slices.Clone(a.Outputs)

@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/figures"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -24,18 +24,18 @@ const MaxFindings = 20
 
 // Counts are counts of the output, and of what was compared.
 type Counts struct {
-	Records  int64           `json:"records"`
-	Statuses record.Statuses `json:"statuses"` // records by status, in each classification
-	Rows     int64           `json:"rows"`
-	Files    int             `json:"files"`
-	Bytes    int64           `json:"bytes"`
+	Records  int64            `json:"records"`
+	Statuses account.Statuses `json:"statuses"` // records by status, in each classification
+	Rows     int64            `json:"rows"`
+	Files    int              `json:"files"`
+	Bytes    int64            `json:"bytes"`
 
 	Inputs      int64 `json:"inputs_compared"`  // records of the input whose rows were written again
 	Answers     int64 `json:"answers_compared"` // records with the answer of the run, in each classification
 	NotCompared int64 `json:"answers_not_compared"`
 
-	Free  int64         `json:"free,omitempty"`  // records that a model has answered for nothing, by the account
-	Audit *record.Audit `json:"audit,omitempty"` // of these; nil if no model has answered
+	Free  int64          `json:"free,omitempty"`  // records that a model has answered for nothing, by the account
+	Audit *account.Audit `json:"audit,omitempty"` // of these; nil if no model has answered
 
 	Classifications []string `json:"classifications"` // of every record
 }
@@ -93,7 +93,7 @@ func (r *Report) addFiles(paths []string, only string) {
 
 // compareInputs adds the differences between the files that were read as inputs. Those that were not read to their ends are
 // not compared. of begins the names of the files in the findings.
-func (r *Report) compareInputs(of string, want, got []record.Input) {
+func (r *Report) compareInputs(of string, want, got []account.Input) {
 	expect(r, strings.TrimSuffix(of, ": "), "input files", len(want), len(got))
 	for i := range min(len(want), len(got)) {
 		if want, got := want[i], got[i]; want.Whole && got.Whole {

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/readback"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -209,7 +209,7 @@ func (c *comparison) difference(want, got []row, next row) (what string, expecte
 // partOf is the part that has the rows of a record; nil if it is not there.
 func (c *comparison) partOf(number int64) *part {
 	outputs := c.account.Outputs
-	i := slices.IndexFunc(outputs, func(o record.Output) bool { return number <= o.LastRecord })
+	i := slices.IndexFunc(outputs, func(o account.Output) bool { return number <= o.LastRecord })
 	if i < 0 {
 		i = len(outputs) - 1
 	}

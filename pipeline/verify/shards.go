@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
@@ -15,7 +15,7 @@ import (
 // verifyShards verifies the shards of a folder, each as an output of its own, and that together they have all records of
 // the input. If a shard is missing or not complete, the report says so, and no rows are read. The error is that of reading
 // how the records are split.
-func (o Options) verifyShards(ctx context.Context, shards *record.Shards, report *Report) error {
+func (o Options) verifyShards(ctx context.Context, shards *account.Shards, report *Report) error {
 	w := &shardsReport{o, report, shards}
 	w.Classifications = shards.Settings.Classifications()
 	if err := w.checkFolder(ctx); err != nil {
@@ -40,7 +40,7 @@ func (o Options) verifyShards(ctx context.Context, shards *record.Shards, report
 type shardsReport struct {
 	Options
 	*Report
-	shards *record.Shards
+	shards *account.Shards
 }
 
 // checkFolder finds files that are not of the shards.
@@ -51,7 +51,7 @@ func (w *shardsReport) checkFolder(ctx context.Context) error {
 	}
 	success, others := w.Unfinished, []string(nil)
 	for _, name := range names {
-		shard, ok := record.ShardOf(name)
+		shard, ok := account.ShardOf(name)
 		switch {
 		case name == writer.SuccessName:
 			success = true
@@ -69,8 +69,8 @@ func (w *shardsReport) checkFolder(ctx context.Context) error {
 
 // checkAccounts finds missing and incomplete shards, and shards of another run or another input. It reports whether all are
 // complete.
-func (w *shardsReport) checkAccounts(ctx context.Context, accounts []*record.Account) (complete bool, err error) {
-	var first *record.Account // that is complete
+func (w *shardsReport) checkAccounts(ctx context.Context, accounts []*account.Account) (complete bool, err error) {
+	var first *account.Account // that is complete
 	complete = true
 	read := int64(0)
 	for i, folder := range runfiles.Folders(w.shards, w.Output) {
@@ -85,7 +85,7 @@ func (w *shardsReport) checkAccounts(ctx context.Context, accounts []*record.Acc
 			want, got = "a folder", "none: the shard has not started, or has no part yet"
 		case a == nil:
 			got = "one without an account: the shard is running, or was killed"
-		case a.Ending != record.Complete:
+		case a.Ending != account.Complete:
 			got = string(a.Ending)
 		case a.Counts.Pending > 0:
 			got = fmt.Sprintf("a partial output: %d records are pending", a.Counts.Pending)

@@ -11,9 +11,9 @@ import (
 
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/cascade"
 	"github.com/bulkcat/bulkcat/pipeline/readback"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
@@ -61,16 +61,16 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 	if shards != nil {
 		return report, o.verifyShards(ctx, shards, &report)
 	}
-	account, err := runfiles.ReadAccount(ctx, runfiles.AccountPath(o.Output))
+	a, err := runfiles.ReadAccount(ctx, runfiles.AccountPath(o.Output))
 	if err == nil {
-		err = o.verify(ctx, o.Output, account, &report, "")
+		err = o.verify(ctx, o.Output, a, &report, "")
 	}
 	return report, err
 }
 
 // verify verifies a file, or a folder of parts. What is not checked is that of a shard, whose name it begins with, or "".
-func (o Options) verify(ctx context.Context, path string, account *record.Account, report *Report, shard string) error {
-	v := &verification{Options: o, path: path, account: account, report: report, shard: shard}
+func (o Options) verify(ctx context.Context, path string, a *account.Account, report *Report, shard string) error {
+	v := &verification{Options: o, path: path, account: a, report: report, shard: shard}
 	err := v.run(ctx)
 	report.Counts.add(v.Counts)
 	return err
@@ -81,7 +81,7 @@ type verification struct {
 	Options
 	Counts   // of this output
 	path     string
-	account  *record.Account // nil for none
+	account  *account.Account // nil for none
 	report   *Report
 	shard    string
 	parts    []*part
@@ -108,7 +108,7 @@ func (v *verification) run(ctx context.Context) error {
 		return v.countRows(ctx)
 	}
 	v.Classifications, v.embedded = a.Settings.Classifications(), strings.HasPrefix(a.Service, "embedded")
-	expect(v.report, "", "ending of the run", string(record.Complete), string(a.Ending))
+	expect(v.report, "", "ending of the run", string(account.Complete), string(a.Ending))
 	if !v.Unfinished {
 		if err := v.writeAgain(ctx); err != nil {
 			return err
@@ -183,7 +183,7 @@ func (v *verification) inputsOfAccount(ctx context.Context) (paths []string, err
 // openStore opens the store; nil if the account names none, or if a store that was not named is missing.
 func (v *verification) openStore() (*answers.Store, error) {
 	path := cmp.Or(v.Store, v.account.Store)
-	shard, isShard := record.ShardOf(v.path)
+	shard, isShard := account.ShardOf(v.path)
 	if isShard {
 		path = runfiles.ShardStore(shard, v.Store, v.path)
 	}
@@ -226,7 +226,7 @@ func (v *verification) countRows(ctx context.Context) error {
 		same = same && p.isSame()
 	}
 	if c := v.again.Counts; same {
-		v.Records, v.Rows, v.Statuses = c.Written, c.Rows, record.Statuses{ByStatus: c.ByStatus}
+		v.Records, v.Rows, v.Statuses = c.Written, c.Rows, account.Statuses{ByStatus: c.ByStatus}
 		v.Answers, v.NotCompared = c.OK+c.Empty+c.Rejected, c.Pending
 		return nil
 	}

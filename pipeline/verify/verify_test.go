@@ -18,7 +18,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest"
@@ -137,17 +137,17 @@ func TestTamperedFilesAreFound(t *testing.T) {
 	}{
 		"end cut off":                    {func(f *fixture) { f.edit(f.output, func(b []byte) []byte { return b[:len(b)-20] }) }, "bytes"},
 		"emptied":                        {func(f *fixture) { f.edit(f.output, func([]byte) []byte { return nil }) }, "content"},
-		"count of the account":           {func(f *fixture) { f.change(func(a *record.Account) { a.Counts.OK++ }) }, "records ok, by the account"},
-		"rows of the account":            {func(f *fixture) { f.change(func(a *record.Account) { a.Counts.Rows-- }) }, "rows, by the account"},
-		"hash of the account":            {func(f *fixture) { f.change(func(a *record.Account) { a.Outputs[0].SHA256 = "0" }) }, "sha256"},
-		"rows of the account's file":     {func(f *fixture) { f.change(func(a *record.Account) { a.Outputs[0].Rows++ }) }, "rows, by the account"},
-		"last record of the file":        {func(f *fixture) { f.change(func(a *record.Account) { a.Outputs[0].LastRecord++ }) }, "last record, by the account"},
-		"files of the account":           {func(f *fixture) { f.change(func(a *record.Account) { a.Outputs = nil }) }, "files of the account"},
-		"levels of the account":          {func(f *fixture) { f.change(func(a *record.Account) { a.Settings.Levels = 3 }) }, "columns"},
-		"carried columns of the account": {func(f *fixture) { f.change(func(a *record.Account) { a.Settings.Carry = "note" }) }, "columns"},
-		"top of the account":             {func(f *fixture) { f.change(func(a *record.Account) { a.Settings.Top = 1 }) }, "row"},
-		"shape of the account":           {func(f *fixture) { f.change(func(a *record.Account) { a.Settings.Shape = "top" }) }, "row"},
-		"ending of the account":          {func(f *fixture) { f.change(func(a *record.Account) { a.Ending = record.Failed }) }, "ending of the run"},
+		"count of the account":           {func(f *fixture) { f.change(func(a *account.Account) { a.Counts.OK++ }) }, "records ok, by the account"},
+		"rows of the account":            {func(f *fixture) { f.change(func(a *account.Account) { a.Counts.Rows-- }) }, "rows, by the account"},
+		"hash of the account":            {func(f *fixture) { f.change(func(a *account.Account) { a.Outputs[0].SHA256 = "0" }) }, "sha256"},
+		"rows of the account's file":     {func(f *fixture) { f.change(func(a *account.Account) { a.Outputs[0].Rows++ }) }, "rows, by the account"},
+		"last record of the file":        {func(f *fixture) { f.change(func(a *account.Account) { a.Outputs[0].LastRecord++ }) }, "last record, by the account"},
+		"files of the account":           {func(f *fixture) { f.change(func(a *account.Account) { a.Outputs = nil }) }, "files of the account"},
+		"levels of the account":          {func(f *fixture) { f.change(func(a *account.Account) { a.Settings.Levels = 3 }) }, "columns"},
+		"carried columns of the account": {func(f *fixture) { f.change(func(a *account.Account) { a.Settings.Carry = "note" }) }, "columns"},
+		"top of the account":             {func(f *fixture) { f.change(func(a *account.Account) { a.Settings.Top = 1 }) }, "row"},
+		"shape of the account":           {func(f *fixture) { f.change(func(a *account.Account) { a.Settings.Shape = "top" }) }, "row"},
+		"ending of the account":          {func(f *fixture) { f.change(func(a *account.Account) { a.Ending = account.Failed }) }, "ending of the run"},
 		"account removed":                {func(f *fixture) { f.check(os.Remove(runfiles.AccountPath(f.output))) }, "account"},
 		"input grown":                    {add("more.example,\n"), ""},
 		"input changed":                  {func(f *fixture) { f.check(os.WriteFile(f.input, []byte("url,note\nx.example,\n"), 0o666)) }, ""},
@@ -232,12 +232,12 @@ func TestTamperedFoldersAreFound(t *testing.T) {
 func TestAnswersThatCameLater(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
-		at       func(a *record.Account) time.Time
+		at       func(a *account.Account) time.Time
 		balanced bool
 	}{
-		{"by a later run", func(a *record.Account) time.Time { return a.Ended.Add(time.Hour) }, true},
-		{"in the run", func(a *record.Account) time.Time { return a.Started.Add(a.Ended.Sub(a.Started) / 2) }, false},
-		{"before the run", func(a *record.Account) time.Time { return a.Started.Add(-time.Hour) }, false},
+		{"by a later run", func(a *account.Account) time.Time { return a.Ended.Add(time.Hour) }, true},
+		{"in the run", func(a *account.Account) time.Time { return a.Started.Add(a.Ended.Sub(a.Started) / 2) }, false},
+		{"before the run", func(a *account.Account) time.Time { return a.Started.Add(-time.Hour) }, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newFixture(t, "out.csv", nil)
@@ -361,7 +361,7 @@ func TestObjectsAndShards(t *testing.T) {
 	for name, path := range map[string]string{"files": "out/", "objects": url + "/shards/"} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, path, func(o *pipeline.Options) {
-				o.Output.Format, o.Shard = writer.CSV, record.Shard{Number: 1, Count: 3}
+				o.Output.Format, o.Shard = writer.CSV, account.Shard{Number: 1, Count: 3}
 			})
 			for n := 2; n < 4; n++ {
 				wantFinding(t, f.verify(), "shard")

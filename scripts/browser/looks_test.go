@@ -12,15 +12,15 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/live"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/report"
 )
 
 // TestPageOfARecordedHour checks the page of a run that is half done.
 func TestPageOfARecordedHour(t *testing.T) {
-	var now record.Status
-	run := live.NewRun(func() record.Status { return now })
+	var now account.Status
+	run := live.NewRun(func() account.Status { return now })
 	for _, now = range recording() {
 		run.Sample()
 	}
@@ -101,12 +101,12 @@ func TestReportOfARecordedHour(t *testing.T) {
 }
 
 // asIfOf makes a report look like that of a recorded run.
-func asIfOf(r *report.Report, hour []record.Status) {
+func asIfOf(r *report.Report, hour []account.Status) {
 	last := hour[len(hour)-1]
 	r.Output, r.Timeline = "catalog.parquet", spans(hour, 15)
 	run, c := r.Run, &r.Summary.Classifications[0]
 	run.Bulkcat, run.Service, run.Ended = "v1.0.0", last.Details.Service, last.Updated
-	run.Starts = []report.Start{{Started: last.Started, Ended: last.Updated, Ending: record.Complete, Requests: last.Requests}}
+	run.Starts = []report.Start{{Started: last.Started, Ended: last.Updated, Ending: account.Complete, Requests: last.Requests}}
 	run.Cost = report.Cost{Made: last.Requests, Retries: last.Retries, Outcomes: last.Outcomes, Money: last.Cost, Saved: recordedStored}
 	times := last.Outcomes["answered"] / c.Records
 	multiply(c.Categories, times)
@@ -119,7 +119,7 @@ func asIfOf(r *report.Report, hour []record.Status) {
 		{Status: "ok", Records: ok, Share: share},
 		{Status: "rejected", Records: rejected, Share: 1 - share, Reasons: []report.ErrorGroup{{Text: "HTTP 404 Not Found: no such product", Records: rejected}}},
 	}
-	run.Counts.Reasons = []record.Reason{{Status: "rejected", Class: "404", Text: "HTTP 404 Not Found", Example: "no such product", Records: rejected, File: "catalog.jsonl", Line: 118}}
+	run.Counts.Reasons = []account.Reason{{Status: "rejected", Class: "404", Text: "HTTP 404 Not Found", Example: "no such product", Records: rejected, File: "catalog.jsonl", Line: 118}}
 	c.Records, r.Summary.Records, r.Summary.Rows = ok+rejected, ok+rejected, r.Summary.Rows*times+rejected
 	run.Counts.Written, run.Counts.Rows = r.Summary.Records, r.Summary.Rows
 	c.Look.Rare = []report.Rare{{Category: "Vehicles & Parts", Records: 1, Example: &report.Example{Record: 1184, Input: "velvet car seat cover", Value: "Vehicles & Parts > Vehicle Parts & Accessories"}}}
@@ -133,10 +133,10 @@ func multiply(list []report.Category, times int64) {
 }
 
 // spans are a time line with a span for some seconds of a recording.
-func spans(list []record.Status, seconds int) (spans []record.Span) {
+func spans(list []account.Status, seconds int) (spans []account.Span) {
 	for i := seconds; i < len(list); i += seconds {
 		from, to := list[i-seconds], list[i]
-		spans = append(spans, record.Span{
+		spans = append(spans, account.Span{
 			Start: 1, From: from.Updated, To: to.Updated, State: to.State, Records: to.Records - from.Records, Requests: to.Requests - from.Requests,
 			Outcomes: difference(to.Outcomes, from.Outcomes),
 		})
@@ -144,8 +144,8 @@ func spans(list []record.Status, seconds int) (spans []record.Span) {
 	return spans
 }
 
-func difference(a, b record.Attempts) record.Attempts {
-	d := record.Attempts{}
+func difference(a, b account.Attempts) account.Attempts {
+	d := account.Attempts{}
 	for name, n := range a {
 		d[name] = n - b[name]
 	}

@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/money"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
 // phase is a part of the recording.
 type phase struct {
-	state    record.State
+	state    account.State
 	seconds  int
 	requests float64            // a second, at the end of the phase; the rate moves there from that of the phase before
 	shares   map[string]float64 // of the requests that are not answered, by outcome
@@ -20,18 +20,18 @@ type phase struct {
 }
 
 var phases = []phase{
-	{record.Starting, 15, 0, nil, 0},
-	{record.Asking, 240, 420, map[string]float64{"429": 0.01, "404": 0.012}, 0.11},
-	{record.Asking, 620, 520, map[string]float64{"429": 0.03, "404": 0.012, "500": 0.002}, 0.14},
-	{record.Limited, 210, 6, map[string]float64{"429": 1}, 0.03},
-	{record.Asking, 60, 380, map[string]float64{"429": 0.02, "404": 0.012}, 0.13},
-	{record.Asking, 800, 450, map[string]float64{"429": 0.02, "404": 0.012, "500": 0.004, "timeout": 0.001}, 0.16},
-	{record.Congested, 40, 12, map[string]float64{"503": 0.8, "timeout": 0.15}, 0.9},
-	{record.Outage, 230, 1, map[string]float64{"503": 0.7, "no response": 0.3}, 0.05},
-	{record.Congested, 25, 20, map[string]float64{"503": 0.3}, 0.4},
-	{record.Asking, 620, 490, map[string]float64{"429": 0.015, "404": 0.012, "500": 0.003}, 0.15},
-	{record.QuotaPause, 300, 0, nil, 0},
-	{record.Asking, 440, 470, map[string]float64{"429": 0.02, "404": 0.012, "500": 0.002}, 0.14},
+	{account.Starting, 15, 0, nil, 0},
+	{account.Asking, 240, 420, map[string]float64{"429": 0.01, "404": 0.012}, 0.11},
+	{account.Asking, 620, 520, map[string]float64{"429": 0.03, "404": 0.012, "500": 0.002}, 0.14},
+	{account.Limited, 210, 6, map[string]float64{"429": 1}, 0.03},
+	{account.Asking, 60, 380, map[string]float64{"429": 0.02, "404": 0.012}, 0.13},
+	{account.Asking, 800, 450, map[string]float64{"429": 0.02, "404": 0.012, "500": 0.004, "timeout": 0.001}, 0.16},
+	{account.Congested, 40, 12, map[string]float64{"503": 0.8, "timeout": 0.15}, 0.9},
+	{account.Outage, 230, 1, map[string]float64{"503": 0.7, "no response": 0.3}, 0.05},
+	{account.Congested, 25, 20, map[string]float64{"503": 0.3}, 0.4},
+	{account.Asking, 620, 490, map[string]float64{"429": 0.015, "404": 0.012, "500": 0.003}, 0.15},
+	{account.QuotaPause, 300, 0, nil, 0},
+	{account.Asking, 440, 470, map[string]float64{"429": 0.02, "404": 0.012, "500": 0.002}, 0.14},
 }
 
 // The recording ends in the middle of a list.
@@ -44,20 +44,20 @@ var recordedStart = time.Date(2026, 11, 25, 8, 12, 30, 0, time.UTC)
 
 // recording is an hour of a run that is half done, in statuses, one for each second. It is made: the service limits the run, is
 // out, and its quota ends and is renewed.
-func recording() (list []record.Status) {
+func recording() (list []account.Status) {
 	random := rand.New(rand.NewPCG(1, 2))
 	price := money.Price{Request: 2_000_000, Currency: "EUR"}
 	quota := int64(1_180_000)
-	s := record.Status{
-		Format: record.StatusFormat, Output: "/srv/customers/2026/november/websites-categorized.parquet", PID: 48213, Started: recordedStart, Total: recordedTotal,
-		Outcomes: record.Attempts{}, Quota: &quota,
-		Details: &record.Details{
+	s := account.Status{
+		Format: account.StatusFormat, Output: "/srv/customers/2026/november/websites-categorized.parquet", PID: 48213, Started: recordedStart, Total: recordedTotal,
+		Outcomes: account.Attempts{}, Quota: &quota,
+		Details: &account.Details{
 			Service: "https://api.example.com", Learned: "520 requests/s",
-			Settings: record.Settings{Kind: "website", Classification: "taxonomy_v3", Inputs: []string{recordedInput}, Output: "websites-categorized.parquet", OutputFormat: "parquet"},
-			Attempts: record.Latency{Bounds: latencyBounds, Counts: make([]int64, len(latencyBounds)+1)},
-			Earlier: []record.EarlierStart{
+			Settings: account.Settings{Kind: "website", Classification: "taxonomy_v3", Inputs: []string{recordedInput}, Output: "websites-categorized.parquet", OutputFormat: "parquet"},
+			Attempts: account.Latency{Bounds: latencyBounds, Counts: make([]int64, len(latencyBounds)+1)},
+			Earlier: []account.EarlierStart{
 				{Started: recordedStart.Add(-26 * time.Hour), Ended: recordedStart.Add(-25 * time.Hour), Ending: "interrupted", Requests: 81_204},
-				{Started: recordedStart.Add(-3 * time.Hour), Ended: recordedStart.Add(-170 * time.Minute), Ending: record.Killed, Requests: 24_377},
+				{Started: recordedStart.Add(-3 * time.Hour), Ended: recordedStart.Add(-170 * time.Minute), Ending: account.Killed, Requests: 24_377},
 			},
 		},
 	}
@@ -99,7 +99,7 @@ func recording() (list []record.Status) {
 			quota -= answered
 			left := quota + int64(len(list)/3000)*900_000
 			s.Quota = &left
-			if p.state == record.QuotaPause {
+			if p.state == account.QuotaPause {
 				none := int64(0)
 				s.Quota = &none
 			}
@@ -137,7 +137,7 @@ func bucket(seconds float64) int {
 	return len(latencyBounds)
 }
 
-func cloned(d *record.Details) *record.Details {
+func cloned(d *account.Details) *account.Details {
 	clone := *d
 	clone.Attempts.Counts = append([]int64(nil), d.Attempts.Counts...)
 	return &clone
@@ -146,7 +146,7 @@ func cloned(d *record.Details) *record.Details {
 const recordedInput = "/srv/customers/2026/november/websites-of-all-countries.csv"
 
 // details are categories, confidences and failures in proportion to the records.
-func details(d *record.Details, s record.Status) {
+func details(d *account.Details, s account.Status) {
 	answered := float64(s.Outcomes["answered"])
 	d.Categories, d.Confidence, d.Failures = nil, make([]int64, 10), nil
 	for _, c := range []struct {
@@ -156,12 +156,12 @@ func details(d *record.Details, s record.Status) {
 		{"Business and Finance", 0.173}, {"Technology & Computing", 0.141}, {"Style & Fashion", 0.098}, {"Home & Garden", 0.091}, {"Travel", 0.083},
 		{"Food & Drink", 0.077}, {"Medical Health", 0.064}, {"Automotive", 0.055}, {"Education", 0.049}, {"Sports", 0.041}, {"Real Estate", 0.033}, {"Hobbies & Interests", 0.027},
 	} {
-		d.Categories = append(d.Categories, record.CategoryCount{Name: c.name, Records: int64(c.share * answered)})
+		d.Categories = append(d.Categories, account.CategoryCount{Name: c.name, Records: int64(c.share * answered)})
 	}
 	for i, share := range []float64{0.002, 0.006, 0.014, 0.031, 0.062, 0.108, 0.171, 0.224, 0.241, 0.141} {
 		d.Confidence[i] = int64(share * answered)
 	}
-	for i, f := range []record.Failure{
+	for i, f := range []account.Failure{
 		{Line: 1_182_344, Input: "https://shop.brueckner-und-soehne.example/de/kollektion/herbst-2026?utm_source=newsletter", Status: "rejected", Reason: "HTTP 404 Not Found: no such site"},
 		{Line: 1_181_907, Input: "parked-domain-7731.example", Status: "rejected", Reason: "HTTP 404 Not Found: no such site"},
 		{Line: 1_179_215, Input: "intranet", Status: "invalid", Reason: "not a website: a bare domain needs a dot"},

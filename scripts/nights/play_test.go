@@ -21,7 +21,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -111,20 +111,20 @@ func (n *night) play(t *testing.T, dir string) (o outcome) {
 	log := &outageCounter{out: &o.outages}
 	bound, requests := n.most, int64(0)
 	for i := 0; ; i++ {
-		account, drained, err := n.session(t, dial, input, output, i, bound, start, &o, slog.New(log))
+		a, drained, err := n.session(t, dial, input, output, i, bound, start, &o, slog.New(log))
 		o.took -= drained
 		if visits := int64(len(server.Visits())); bound > 0 && visits > bound {
 			o.fail("%d requests, of at most %d", visits, bound)
 		}
-		if account != nil {
-			requests += account.Counts.Requests
+		if a != nil {
+			requests += a.Counts.Requests
 		}
 		var stop *pipeline.StopError
 		switch {
 		case err == nil:
-		case errors.As(err, &stop) && stop.Cause == record.Interrupted && i < len(n.stops):
+		case errors.As(err, &stop) && stop.Cause == account.Interrupted && i < len(n.stops):
 			continue
-		case errors.As(err, &stop) && stop.Cause == record.Budget && bound > 0:
+		case errors.As(err, &stop) && stop.Cause == account.Budget && bound > 0:
 			if requests != bound {
 				o.fail("stopped after %d of %d requests", requests, bound)
 			}
@@ -143,7 +143,7 @@ func (n *night) play(t *testing.T, dir string) (o outcome) {
 }
 
 // session makes one start of the run with a bound of the requests, and returns how long the run took to stop.
-func (n *night) session(t *testing.T, dial func(ctx context.Context, network, address string) (net.Conn, error), input, output string, i int, bound int64, start time.Time, o *outcome, log *slog.Logger) (account *record.Account, drained time.Duration, err error) {
+func (n *night) session(t *testing.T, dial func(ctx context.Context, network, address string) (net.Conn, error), input, output string, i int, bound int64, start time.Time, o *outcome, log *slog.Logger) (a *account.Account, drained time.Duration, err error) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 20*o.ideal+10*time.Hour-time.Since(start), errors.New("the night does not end"))
 	defer cancel()
 	var stopped time.Time
@@ -165,14 +165,14 @@ func (n *night) session(t *testing.T, dial func(ctx context.Context, network, ad
 	if err != nil {
 		return nil, 0, err
 	}
-	account, err = session.Run(ctx)
-	if account != nil {
-		o.rechecks += int(account.Counts.Rechecks)
+	a, err = session.Run(ctx)
+	if a != nil {
+		o.rechecks += int(a.Counts.Rechecks)
 	}
 	if !stopped.IsZero() {
 		drained = time.Since(stopped)
 	}
-	return account, drained, errors.Join(err, session.Close())
+	return a, drained, errors.Join(err, session.Close())
 }
 
 // outageCounter counts the outages that a log tells of.

@@ -17,8 +17,8 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/spill"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // ErrRaised says that the audit of the step has failed. The caller must not publish the rows; it calls Raise and starts the run
@@ -331,7 +331,7 @@ func (c *Cascade) Count(r client.Request, o answers.Outcome) error {
 }
 
 // Raise moves to the next step whose audit has not failed. It returns the failed audit.
-func (c *Cascade) Raise() (failed record.Audit) {
+func (c *Cascade) Raise() (failed account.Audit) {
 	failed = c.Audit()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -363,13 +363,13 @@ func (c *Cascade) AtRisk() int64 {
 }
 
 // Audit returns the current audit.
-func (c *Cascade) Audit() record.Audit {
-	a := record.Audit{Source: c.options.Source, Begun: c.plan.Begun, Precision: c.options.Precision}
+func (c *Cascade) Audit() account.Audit {
+	a := account.Audit{Source: c.options.Source, Begun: c.plan.Begun, Precision: c.options.Precision}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	at := c.at
 	if at == len(c.plan.Steps) {
-		if a.Cause = c.cause(); a.Cause != record.AuditFailed {
+		if a.Cause = c.cause(); a.Cause != account.AuditFailed {
 			a.Requests = c.sure
 			return a
 		}
@@ -384,16 +384,16 @@ func (c *Cascade) Audit() record.Audit {
 }
 
 // cause returns why no answer is free.
-func (c *Cascade) cause() record.AuditCause {
+func (c *Cascade) cause() account.AuditCause {
 	switch {
 	case c.unplanned():
-		return record.Unplanned
+		return account.Unplanned
 	case len(c.plan.Steps) > 0:
-		return record.AuditFailed
+		return account.AuditFailed
 	case c.sure > 0:
-		return record.TooFew
+		return account.TooFew
 	}
-	return record.NoneSure
+	return account.NoneSure
 }
 
 // leastSample returns the minimum size of a sample: 300 for a precision up to 95%, and more above. The bound then reaches the

@@ -14,7 +14,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
 var begun = time.Date(2026, 11, 25, 8, 0, 0, 0, time.UTC)
@@ -181,18 +181,18 @@ func TestSample(t *testing.T) {
 		before      int // of the requests, those that were answered before the plan
 		steps       int
 		least, most int // requests of the sample
-		cause       record.AuditCause
+		cause       account.AuditCause
 	}{
 		"few":                  {n: 1000, steps: 2, least: 300, most: 300},
-		"too few":              {n: 500, cause: record.TooFew},
+		"too few":              {n: 500, cause: account.TooFew},
 		"many":                 {n: 60_000, change: func(o *Options) { o.Audit = 0.05 }, steps: 5, least: 1400, most: 1600},
 		"a finer precision":    {n: 20_000, change: func(o *Options) { o.Precision = 0.99 }, steps: 4, least: 1500, most: 1500},
 		"no audit":             {n: 1000, change: func(o *Options) { o.Audit = 0 }, steps: 1},
-		"all are audited":      {n: 1000, change: func(o *Options) { o.Audit = 1 }, cause: record.TooFew},
-		"never sure":           {n: 1000, change: func(o *Options) { o.Threshold = 1 }, cause: record.NoneSure},
-		"other classification": {n: 1000, change: func(o *Options) { o.Classification = "another" }, cause: record.NoneSure},
+		"all are audited":      {n: 1000, change: func(o *Options) { o.Audit = 1 }, cause: account.TooFew},
+		"never sure":           {n: 1000, change: func(o *Options) { o.Threshold = 1 }, cause: account.NoneSure},
+		"other classification": {n: 1000, change: func(o *Options) { o.Classification = "another" }, cause: account.NoneSure},
 		"answered before":      {n: 2000, before: 1000, steps: 2, least: 300, most: 300},
-		"offline":              {n: 1000, change: func(o *Options) { o.Offline = true }, cause: record.Unplanned},
+		"offline":              {n: 1000, change: func(o *Options) { o.Offline = true }, cause: account.Unplanned},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, queries := options(), unanswered(tt.n)
@@ -287,7 +287,7 @@ func TestNothingIsFreeAtLast(t *testing.T) {
 	for {
 		sample, free := asked(t, c, queries)
 		if free == 0 {
-			if a := c.Audit(); a.Step != 0 || c.Free() != 0 || a.Cause != record.AuditFailed {
+			if a := c.Audit(); a.Step != 0 || c.Free() != 0 || a.Cause != account.AuditFailed {
 				t.Errorf("at last: %s, %d free", a, c.Free())
 			}
 			return
@@ -405,7 +405,7 @@ func TestNights(t *testing.T) {
 		queries  []answers.Query
 		change   func(*Options)
 		number   int // of the plan of the next night
-		cause    record.AuditCause
+		cause    account.AuditCause
 		saved    int // the number of the plan in the store after it
 	}{
 		"killed":               {answered: 0.5, queries: queries, number: 1, saved: 1},
@@ -419,8 +419,8 @@ func TestNights(t *testing.T) {
 		"too old":              {answered: 1, queries: queries, change: func(o *Options) { o.MaxAge = 23 * time.Hour }, number: 2, saved: 2},
 		"not too old":          {answered: 1, queries: queries, change: func(o *Options) { o.MaxAge = 25 * time.Hour }, number: 1, saved: 1},
 		"offline":              {answered: 1, queries: queries, change: func(o *Options) { o.Offline, o.MaxAge = true, time.Hour }, number: 1, saved: 1},
-		"offline, more":        {answered: 1, queries: unanswered(n + 100), change: func(o *Options) { o.Offline = true }, number: 2, cause: record.Unplanned, saved: 1},
-		"offline, of settings": {answered: 1, queries: queries, change: func(o *Options) { o.Offline, o.Run = true, "other" }, number: 1, cause: record.Unplanned},
+		"offline, more":        {answered: 1, queries: unanswered(n + 100), change: func(o *Options) { o.Offline = true }, number: 2, cause: account.Unplanned, saved: 1},
+		"offline, of settings": {answered: 1, queries: queries, change: func(o *Options) { o.Offline, o.Run = true, "other" }, number: 1, cause: account.Unplanned},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := newStore(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/ask"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/attempts"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // attempt asks once. Then the task is committed, parked for a retry, or, after a rejection, kept until it is confirmed. A
@@ -157,7 +157,7 @@ func (r *run) park(t *task) {
 // waitForQuota reports whether the run waits until there is quota again; else the run stops.
 func (r *run) waitForQuota(e *client.Error) bool {
 	if !r.options.WaitForQuota {
-		r.stop(&StopError{Cause: record.QuotaExhausted, Err: e})
+		r.stop(&StopError{Cause: account.QuotaExhausted, Err: e})
 		return false
 	}
 	if wait, isNew := r.Limits.Exhausted(time.Now(), e.RetryAfter); isNew {
@@ -189,11 +189,11 @@ func (r *run) Report(change limits.Effect) {
 }
 
 // causeOf is the cause of a stop by a limit: a reserve is left because the quota is used up but for that.
-func causeOf(l limits.Limit) record.Cause {
+func causeOf(l limits.Limit) account.Cause {
 	if l == limits.Reserve {
-		return record.QuotaExhausted
+		return account.QuotaExhausted
 	}
-	return record.Budget
+	return account.Budget
 }
 
 // stopError is the reason for which the limits end the run.
@@ -204,5 +204,5 @@ func (r *run) stopError(err error) error {
 	if last := r.Counters.LastError.Load(); last != nil {
 		err = fmt.Errorf("%w, last error: %w", err, last)
 	}
-	return &StopError{Cause: record.OutageTooLong, Err: err}
+	return &StopError{Cause: account.OutageTooLong, Err: err}
 }

@@ -11,7 +11,7 @@ import (
 // use says in which modes of dedupe a request is made, and whether the store has its outcome.
 type use byte
 
-// The modes are in the order of record.Dedupes.
+// The modes are in the order of account.Dedupes.
 const (
 	exactly  use = 1 << iota // in a run by exact spellings
 	bySite                   // in a run by sites

@@ -12,8 +12,8 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -149,7 +149,7 @@ func TestEndsWhileItWaitsForInput(t *testing.T) {
 	for name, stop := range map[string]func(x *testRun, cancel func()) error{
 		"by a signal": func(x *testRun, cancel func()) error {
 			x.service.answer = func(context.Context, string, int) error { cancel(); return nil }
-			return &StopError{Cause: record.Interrupted}
+			return &StopError{Cause: account.Interrupted}
 		},
 		"by the service": func(x *testRun, _ func()) error {
 			x.service.answer = func(context.Context, string, int) error { return &client.Error{Class: client.Fatal, Err: failure} }

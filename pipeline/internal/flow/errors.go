@@ -5,13 +5,13 @@ import (
 	"fmt"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
 // StopError says that the run stopped early. All answers are in the store; the same run started again
 // asks only for the rest.
 type StopError struct {
-	Cause record.Cause
+	Cause account.Cause
 	Err   error // that led to the stop; may be nil
 }
 
@@ -25,17 +25,17 @@ func (e *StopError) Error() string {
 func (e *StopError) Unwrap() error { return e.Err }
 
 // errInterrupted is a stop by the caller.
-var errInterrupted = &StopError{Cause: record.Interrupted}
+var errInterrupted = &StopError{Cause: account.Interrupted}
 
 // EndingOf returns the ending of a run with this error; nil is Complete.
-func EndingOf(err error) record.Ending {
+func EndingOf(err error) account.Ending {
 	if err == nil {
-		return record.Complete
+		return account.Complete
 	}
 	if stop, stopped := errors.AsType[*StopError](err); stopped {
-		return record.Ending(stop.Cause)
+		return account.Ending(stop.Cause)
 	}
-	return record.Failed
+	return account.Failed
 }
 
 // ServiceError says that the service cannot be used with these settings. No record failed; the run

@@ -21,8 +21,8 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // wholeRun is a run against a faulty service, with limits, retries and a store.
@@ -241,7 +241,7 @@ func TestQuotaInEveryGuise(t *testing.T) {
 				}, inputs)
 				n.limits.Rate, n.limits.InFlight = 400, 32
 				stop, ok := errors.AsType[*StopError](n.run(t))
-				if !ok || stop.Cause != record.QuotaExhausted {
+				if !ok || stop.Cause != account.QuotaExhausted {
 					t.Fatalf("got %v", stop)
 				}
 				first := n.server.Audit()
@@ -386,7 +386,7 @@ func TestOutageThatIsTooLongStopsTheRun(t *testing.T) {
 		n := newWholeRun(clienttest.Options{Down: func() bool { return true }}, 100)
 		start := time.Now()
 		stop, ok := errors.AsType[*StopError](n.run(t))
-		if !ok || stop.Cause != record.OutageTooLong || !strings.Contains(stop.Error(), "out for 6h0m0s") || !strings.Contains(stop.Error(), "HTTP 503") {
+		if !ok || stop.Cause != account.OutageTooLong || !strings.Contains(stop.Error(), "out for 6h0m0s") || !strings.Contains(stop.Error(), "HTTP 503") {
 			t.Errorf("got %v", stop)
 		}
 		if took := time.Since(start); took < 6*time.Hour || took > 6*time.Hour+time.Minute {
@@ -474,7 +474,7 @@ func TestMaxRequestsIsNeverOverstepped(t *testing.T) {
 				switch {
 				case tt.most >= needed && err != nil:
 					t.Errorf("the run is not complete: %v", err)
-				case tt.most < needed && (!stopped || stop.Cause != record.Budget || !strings.Contains(err.Error(), fmt.Sprintf("limit of %d requests", tt.most))):
+				case tt.most < needed && (!stopped || stop.Cause != account.Budget || !strings.Contains(err.Error(), fmt.Sprintf("limit of %d requests", tt.most))):
 					t.Errorf("got %v", err)
 				}
 				if made := len(n.server.Audit().Arrivals); made != tt.made {
@@ -517,7 +517,7 @@ func TestReserveIsNeverTouched(t *testing.T) {
 		n.limits.Rate = 1000
 		n.limits.KeepReserve, n.limits.Reserve = true, 200
 		stop, ok := errors.AsType[*StopError](n.run(t))
-		if !ok || stop.Cause != record.QuotaExhausted || !strings.Contains(stop.Error(), "reserve of 200 requests") {
+		if !ok || stop.Cause != account.QuotaExhausted || !strings.Contains(stop.Error(), "reserve of 200 requests") {
 			t.Errorf("got %v", stop)
 		}
 		// What is refused or fails costs nothing here, so that exactly 200 can be left.
@@ -534,7 +534,7 @@ func TestDeadlineStopsInTime(t *testing.T) {
 		start := time.Now()
 		x.options.FinishBy = start.Add(10 * time.Minute)
 		stop, ok := errors.AsType[*StopError](x.run(t.Context()))
-		if took := time.Since(start); !ok || stop.Cause != record.Deadline || took > 10*time.Minute || took < 9*time.Minute {
+		if took := time.Since(start); !ok || stop.Cause != account.Deadline || took > 10*time.Minute || took < 9*time.Minute {
 			t.Errorf("got %v after %v", stop, took)
 		}
 	})

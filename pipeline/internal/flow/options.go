@@ -14,11 +14,11 @@ import (
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/client/money"
 	"github.com/bulkcat/bulkcat/client/normalize"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/attempts"
 	"github.com/bulkcat/bulkcat/pipeline/internal/output"
 	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
 	"github.com/bulkcat/bulkcat/pipeline/internal/refresh"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -30,21 +30,21 @@ type Source interface {
 
 // Options describe what [Run] does. Kind and Classifications are required.
 type Options struct {
-	Kind             client.Kind
-	Classifications  []Classification // what each record is asked for; its rows come in this order
-	record.Requested                  // its Sample must fit in memory
+	Kind              client.Kind
+	Classifications   []Classification // what each record is asked for; its rows come in this order
+	account.Requested                  // its Sample must fit in memory
 	Conduct
 	SourceName string       // of the service, for the column `source`
 	Basis      client.Basis // of the answers that do not say what they rest on
 
-	Unstored     bool         // outcomes are not stored: the store is only read from
-	Shard        record.Shard // the records to ask for; zero for all
-	Window       int64        // bytes of records between reading and writing; default 128 MiB
-	WaitForQuota bool         // when the quota is used up, wait until there is quota again, instead of stopping
-	FinishBy     time.Time    // stop in time to be done by then; zero for no deadline
+	Unstored     bool          // outcomes are not stored: the store is only read from
+	Shard        account.Shard // the records to ask for; zero for all
+	Window       int64         // bytes of records between reading and writing; default 128 MiB
+	WaitForQuota bool          // when the quota is used up, wait until there is quota again, instead of stopping
+	FinishBy     time.Time     // stop in time to be done by then; zero for no deadline
 
-	CheckCounts func(record.Snapshot) error // called before the output is published; may be nil
-	Judge       func(record.Statuses) error // called with the statuses of the first records, again with each further one: an error stops the run; may be nil
+	CheckCounts func(account.Snapshot) error // called before the output is published; may be nil
+	Judge       func(account.Statuses) error // called with the statuses of the first records, again with each further one: an error stops the run; may be nil
 
 	Folder  *output.Folder   // with the parts to keep; nil unless the output is a folder
 	Refresh *refresh.Refresh // the stored answers to be asked again; nil for none
@@ -151,17 +151,17 @@ func (o *Options) request(input string, class int) (client.Request, error) {
 }
 
 // Normalizer makes the requests of a run.
-func Normalizer(r record.Requested) normalize.Normalizer {
+func Normalizer(r account.Requested) normalize.Normalizer {
 	return normalize.Normalizer{Scheme: r.Scheme, AskPlaceholders: r.AskPlaceholders}
 }
 
-// merges gives the steps that make one request of several: see record.Dedupes.
+// merges gives the steps that make one request of several: see account.Dedupes.
 func (o *Options) merges() []func(client.Request) client.Request {
 	dedupe := o.Dedupe
 	if o.Kind == client.Website {
-		dedupe = cmp.Or(dedupe, record.DedupeSite)
+		dedupe = cmp.Or(dedupe, account.DedupeSite)
 	}
-	return Normalizer(o.Requested).Coarser()[:max(0, slices.Index(record.Dedupes(), dedupe))]
+	return Normalizer(o.Requested).Coarser()[:max(0, slices.Index(account.Dedupes(), dedupe))]
 }
 
 func (o Options) withDefaults() Options {

@@ -14,8 +14,8 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 // The failures of a service that is out.
@@ -100,7 +100,7 @@ func TestOutageOfAShortList(t *testing.T) {
 							return // it has never answered
 						}
 						stop, _ := errors.AsType[*StopError](err)
-						if stop == nil || stop.Cause != record.OutageTooLong || x.sink.closed {
+						if stop == nil || stop.Cause != account.OutageTooLong || x.sink.closed {
 							t.Errorf("ended after %v with %v, and %d rows", time.Since(start), err, len(x.sink.lines))
 						}
 						if took := time.Since(start); took > 10*time.Minute && name != "a hang" {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/normalize"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/output"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -167,7 +167,7 @@ func (w *window) release(size int64) {
 
 // splitter says which records a shard has.
 type splitter struct {
-	shard      record.Shard
+	shard      account.Shard
 	kind       client.Kind
 	request    func(client.Request) client.Request // that records of one shard have in common
 	normalizer normalize.Normalizer
@@ -182,7 +182,7 @@ func (o *Options) splitter() *splitter {
 // classification: the shard is the remainder, plus 1, that the XXH64 hash of the kind, a zero byte and the
 // normalized input leaves when it is divided by the number of shards. The normalized input of a website is that
 // of its site, or of its host or domain if these are one request. An input that cannot be normalized is hashed as it was read. The rule must not change: it has the
-// name record.SplitRule.
+// name account.SplitRule.
 func (s *splitter) holds(record *reader.Record) bool {
 	if s.shard.Count == 0 {
 		return true

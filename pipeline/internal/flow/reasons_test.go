@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
 // TestReasons wants each class of errors once, with its count and its first record.
@@ -33,7 +33,7 @@ func TestReasons(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := x.counters.Snapshot().Reasons
-		want := []record.Reason{
+		want := []account.Reason{
 			{Status: "blank", Class: "input", Text: "the input is empty", Records: 2, File: "in.txt", Line: 2},
 			{Status: "failed", Class: "503", Text: "HTTP 503 Service Unavailable", Records: 1, File: "in.txt", Line: 5},
 			{Status: "failed", Class: "no response", Text: "no response", Example: "dial tcp: refused", Records: 1, File: "in.txt", Line: 6},

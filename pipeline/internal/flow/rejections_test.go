@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
 // number is the place of one of the numbered inputs.
@@ -108,7 +108,7 @@ func TestRejections(t *testing.T) {
 				err := x.run(t.Context())
 				wrong, _ := errors.AsType[*MisconfiguredError](err)
 				stop, _ := errors.AsType[*StopError](err)
-				if (wrong != nil) != tt.wrong || (stop != nil && stop.Cause == record.OutageTooLong) != tt.out || err != nil && !tt.wrong && !tt.out {
+				if (wrong != nil) != tt.wrong || (stop != nil && stop.Cause == account.OutageTooLong) != tt.out || err != nil && !tt.wrong && !tt.out {
 					t.Fatalf("ended with %v", err)
 				}
 				if asked := x.service.asked(); tt.wrong && (asked > 50 || wrong.Inputs < min(tt.inputs, firstSeries)) {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/ask"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -181,7 +181,7 @@ func (r *run) finishBy() error {
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		r.stop(&StopError{Cause: record.Deadline})
+		r.stop(&StopError{Cause: account.Deadline})
 	case <-r.quiet:
 	case <-r.soft.Done():
 	}

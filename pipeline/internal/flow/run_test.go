@@ -23,8 +23,8 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/client/normalize"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -404,7 +404,7 @@ func TestInterruptedRunDrainsAndResumes(t *testing.T) {
 		}
 		err := x.run(ctx)
 		var stop *StopError
-		if !errors.As(err, &stop) || stop.Cause != record.Interrupted {
+		if !errors.As(err, &stop) || stop.Cause != account.Interrupted {
 			t.Fatalf("got %v", err)
 		}
 		if x.sink.closed || !x.sink.aborted {
@@ -485,7 +485,7 @@ func TestErrorsThatEndTheRun(t *testing.T) {
 	}{
 		{"quota", func(x *testRun) { x.service.answer = refuse(client.Quota) }, func(err error) bool {
 			stop, ok := errors.AsType[*StopError](err)
-			return ok && stop.Cause == record.QuotaExhausted
+			return ok && stop.Cause == account.QuotaExhausted
 		}},
 		{"auth", func(x *testRun) { x.service.answer = refuse(client.Auth) }, isServiceError},
 		{"fatal", func(x *testRun) { x.service.answer = refuse(client.Fatal) }, isServiceError},

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -17,7 +17,7 @@ import (
 func drawn(t *testing.T, records, size, limit int64) (numbers []int64, others int64) {
 	t.Helper()
 	counters := new(progress.Counters)
-	source := (&Options{Requested: record.Requested{Sample: size, Limit: limit}}).source(t.Context(), &Parts{Source: &numberedRecords{last: records}, Counters: counters})
+	source := (&Options{Requested: account.Requested{Sample: size, Limit: limit}}).source(t.Context(), &Parts{Source: &numberedRecords{last: records}, Counters: counters})
 	for {
 		record, err := source.Read()
 		if err == io.EOF {
@@ -71,12 +71,12 @@ func TestSampleIsSpread(t *testing.T) {
 func TestSampleEndsEarly(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	source := (&Options{Requested: record.Requested{Sample: 5}}).source(ctx, &Parts{Source: &numberedRecords{last: 10}, Counters: new(progress.Counters)})
+	source := (&Options{Requested: account.Requested{Sample: 5}}).source(ctx, &Parts{Source: &numberedRecords{last: 10}, Counters: new(progress.Counters)})
 	if _, err := source.Read(); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	failed := errors.New("damaged")
-	source = (&Options{Requested: record.Requested{Sample: 5}}).source(t.Context(), &Parts{Source: &records{err: failed}, Counters: new(progress.Counters)})
+	source = (&Options{Requested: account.Requested{Sample: 5}}).source(t.Context(), &Parts{Source: &records{err: failed}, Counters: new(progress.Counters)})
 	if _, err := source.Read(); !errors.Is(err, failed) {
 		t.Errorf("got %v", err)
 	}

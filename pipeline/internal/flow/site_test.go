@@ -12,7 +12,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
 // spelled are spellings of one website, and another website.
@@ -46,7 +46,7 @@ func storeOf(t *testing.T, inputs ...string) *answers.Store {
 	store := openStore(t, t.TempDir())
 	t.Cleanup(func() { store.Close() })
 	x := newSiteRun(store, inputs...)
-	x.options.Dedupe = record.DedupeExact
+	x.options.Dedupe = account.DedupeExact
 	x.rowsOf(t)
 	return store
 }
@@ -157,14 +157,14 @@ func TestDryRunBySite(t *testing.T) {
 		dedupe string
 		want   Forecast
 	}{
-		{nil, record.DedupeSite, Forecast{Records: 7, Invalid: 1, Distinct: 2, Repeated: 4, Saved: 3, SavedByHost: 4, SavedByDomain: 4}},
-		{nil, record.DedupeExact, Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Saved: 3, SavedByHost: 4, SavedByDomain: 4}},
+		{nil, account.DedupeSite, Forecast{Records: 7, Invalid: 1, Distinct: 2, Repeated: 4, Saved: 3, SavedByHost: 4, SavedByDomain: 4}},
+		{nil, account.DedupeExact, Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Saved: 3, SavedByHost: 4, SavedByDomain: 4}},
 		{nil, "host", Forecast{Records: 7, Invalid: 1, Distinct: 1, Repeated: 5, Saved: 3, SavedByHost: 4, SavedByDomain: 4}},
-		{[]string{"http://example.com"}, record.DedupeSite, Forecast{Records: 7, Invalid: 1, Distinct: 3, Repeated: 3, Answered: 1, Saved: 2, SavedByHost: 3, SavedByDomain: 3}},
-		{[]string{"http://example.com"}, record.DedupeExact, Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Answered: 1, Saved: 2, SavedByHost: 3, SavedByDomain: 3}},
-		{[]string{"example.com"}, record.DedupeSite, Forecast{Records: 7, Invalid: 1, Distinct: 2, Repeated: 4, Answered: 1, Saved: 3, SavedByHost: 4, SavedByDomain: 4}},
-		{spelled, record.DedupeSite, Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Answered: 5}},
-		{spelled, record.DedupeExact, Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Answered: 5}},
+		{[]string{"http://example.com"}, account.DedupeSite, Forecast{Records: 7, Invalid: 1, Distinct: 3, Repeated: 3, Answered: 1, Saved: 2, SavedByHost: 3, SavedByDomain: 3}},
+		{[]string{"http://example.com"}, account.DedupeExact, Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Answered: 1, Saved: 2, SavedByHost: 3, SavedByDomain: 3}},
+		{[]string{"example.com"}, account.DedupeSite, Forecast{Records: 7, Invalid: 1, Distinct: 2, Repeated: 4, Answered: 1, Saved: 3, SavedByHost: 4, SavedByDomain: 4}},
+		{spelled, account.DedupeSite, Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Answered: 5}},
+		{spelled, account.DedupeExact, Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Answered: 5}},
 	} {
 		t.Run(fmt.Sprintf("%q dedupe %s", tt.stored, tt.dedupe), func(t *testing.T) {
 			x := newSiteRun(storeOf(t, tt.stored...), append([]string{"no website", "HTTP://example.com:80"}, spelled...)...)

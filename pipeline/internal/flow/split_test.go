@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -15,7 +15,7 @@ func shardOf(t *testing.T, kind client.Kind, count int, r reader.Record) int {
 	t.Helper()
 	found := 0
 	for n := range count {
-		o := Options{Kind: kind, Shard: record.Shard{Number: n + 1, Count: count}}
+		o := Options{Kind: kind, Shard: account.Shard{Number: n + 1, Count: count}}
 		if !o.splitter().holds(&r) {
 			continue
 		}
@@ -56,7 +56,7 @@ func TestSplitIsStable(t *testing.T) {
 			}
 		})
 	}
-	if record.SplitRule != "xxh64-site-1" {
+	if account.SplitRule != "xxh64-site-1" {
 		t.Error("a new rule needs a new name, and the old rule must stay")
 	}
 }
@@ -74,7 +74,7 @@ func TestShardsAreOfEqualSize(t *testing.T) {
 	const inputs, count = 100_000, 16
 	var sizes [count]int
 	for n := range count {
-		o := Options{Kind: client.Website, Shard: record.Shard{Number: n + 1, Count: count}}
+		o := Options{Kind: client.Website, Shard: account.Shard{Number: n + 1, Count: count}}
 		split := o.splitter()
 		for i := range inputs {
 			if split.holds(&reader.Record{Input: fmt.Sprintf("shop-%d.example.com", i)}) {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/output"
 	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -33,7 +33,7 @@ type rowBatch struct {
 	levels  []string // of the entries
 
 	records  int64              // number of records whose last rows are in the batch
-	statuses record.Statuses    // of the records
+	statuses account.Statuses   // of the records
 	written  []output.RecordEnd // of the records, for a manifest
 	size     int64              // bytes of the window that the records take
 	excess   int64              // bytes of the answers beyond a few entries each
@@ -86,7 +86,7 @@ type flattening struct {
 	hard  context.Context
 	batch *rowBatch // being filled
 
-	statuses record.Statuses // of all records so far
+	statuses account.Statuses // of all records so far
 
 	failed bool // no batch is sent any more
 }
@@ -141,7 +141,7 @@ func (f *flattening) handOut(t *task) error {
 		err = ErrPending
 	}
 	if err = f.run.Each(t.record, t.answer.Entries, err); err != nil {
-		return &StopError{Cause: record.Interrupted, Err: err}
+		return &StopError{Cause: account.Interrupted, Err: err}
 	}
 	return nil
 }
@@ -269,7 +269,7 @@ func (f *flattening) countMisfits(t *task) (count int64) {
 		}
 		count++
 		if first := &f.run.Counters.FirstMisfit; first.Load() == nil {
-			first.Store(&progress.Misfit{Place: t.place(), Column: record.Carried{Name: f.run.options.Schema.Carry[i], Type: typ.String()}, Value: value})
+			first.Store(&progress.Misfit{Place: t.place(), Column: account.Carried{Name: f.run.options.Schema.Carry[i], Type: typ.String()}, Value: value})
 		}
 	}
 	f.run.Counters.Misfits.Add(count)

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer/disk"
@@ -19,10 +19,10 @@ import (
 type TakenError struct {
 	Path    string
 	Reason  string
-	Changes []record.SettingChange // from the run that wrote the output to this run
+	Changes []account.SettingChange // from the run that wrote the output to this run
 }
 
-func (e *TakenError) Error() string { return e.Describe(record.Texts(e.Changes)) }
+func (e *TakenError) Error() string { return e.Describe(account.Texts(e.Changes)) }
 
 // Describe returns the text of the error with the given descriptions of Changes.
 func (e *TakenError) Describe(changes []string) string {
@@ -36,7 +36,7 @@ func (e *TakenError) Describe(changes []string) string {
 // Claim writes the run into the lock of the output. It returns a *TakenError if another run or another program wrote the
 // output, unless Overwrite is set. A run may replace its own output: its account or the lock names the run. The lock does so
 // even if the run was killed before it wrote its account. Claim does nothing if lock is nil.
-func (o *Options) Claim(ctx context.Context, account *record.Account, lock *disk.Lock) error {
+func (o *Options) Claim(ctx context.Context, a *account.Account, lock *disk.Lock) error {
 	if lock == nil {
 		return nil
 	}
@@ -55,17 +55,17 @@ func (o *Options) Claim(ctx context.Context, account *record.Account, lock *disk
 	if err != nil {
 		return err
 	}
-	if !o.Overwrite && occupied && lock.Claimed() != account.RunID() {
-		if err := o.checkOwner(ctx, account); err != nil {
+	if !o.Overwrite && occupied && lock.Claimed() != a.RunID() {
+		if err := o.checkOwner(ctx, a); err != nil {
 			return err
 		}
 	}
-	return lock.Claim(account.RunID())
+	return lock.Claim(a.RunID())
 }
 
 // CheckEmptied returns a *TakenError if the output exists and may have rows. Call it if the input has no records. last is the
 // account of the output; it may be nil.
-func (o *Options) CheckEmptied(ctx context.Context, last *record.Account) error {
+func (o *Options) CheckEmptied(ctx context.Context, last *account.Account) error {
 	if o.Overwrite || o.Path == "-" {
 		return nil
 	}
@@ -90,7 +90,7 @@ func (o *Options) CheckFewer(before, outcomes, pending int64) error {
 }
 
 // checkOwner returns a *TakenError if another run wrote the output.
-func (o *Options) checkOwner(ctx context.Context, account *record.Account) error {
+func (o *Options) checkOwner(ctx context.Context, a *account.Account) error {
 	if o.IsFolder() && hasManifest(ctx, disk.Clean(o.Path)) {
 		return nil // OpenFolder checks the manifest
 	}
@@ -98,17 +98,17 @@ func (o *Options) checkOwner(ctx context.Context, account *record.Account) error
 	switch {
 	case err != nil:
 		return unreadableAccount(o.Path, err)
-	case last == nil && account.Settings.Shard != "":
+	case last == nil && a.Settings.Shard != "":
 		return nil // the file of the shards assigns the folder to this run; a lost machine has left the parts
 	case last == nil:
 		return &TakenError{Path: o.Path, Reason: "exists and has no account of a run beside it"}
 	}
-	return takenBy(account, last.Service, last.Settings, o.Path)
+	return takenBy(a, last.Service, last.Settings, o.Path)
 }
 
 // takenBy returns a *TakenError if the service or the settings that an output was written with differ from those of account.
-func takenBy(account *record.Account, service string, settings record.Settings, output string) error {
-	if changes := account.Changes(service, settings); len(changes) > 0 {
+func takenBy(a *account.Account, service string, settings account.Settings, output string) error {
+	if changes := a.Changes(service, settings); len(changes) > 0 {
 		return &TakenError{Path: output, Reason: "was written by another run", Changes: changes}
 	}
 	return nil
@@ -127,7 +127,7 @@ func unreadableAccount(output string, err error) error {
 func (o *Options) occupied(ctx context.Context) (bool, error) {
 	if o.IsFolder() && !storage.IsURL(o.Path) {
 		entries, err := os.ReadDir(o.Path)
-		return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool { return !strings.HasPrefix(e.Name(), record.ShardStore) }), nil
+		return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool { return !strings.HasPrefix(e.Name(), account.ShardStore) }), nil
 	}
 	return storage.Exists(ctx, o.Path)
 }

@@ -12,8 +12,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
@@ -25,16 +25,16 @@ import (
 type Folder struct {
 	ctx      context.Context // for calls of the storage
 	path     string
-	manifest *record.Manifest
-	full     []int64                // last records of the full parts in the earlier manifest
-	kept     []record.PublishedPart // parts of an earlier start that are kept; the first ones of manifest
-	before   []record.PublishedPart // parts of the earlier manifest that are written again, and not compared yet
+	manifest *account.Manifest
+	full     []int64                 // last records of the full parts in the earlier manifest
+	kept     []account.PublishedPart // parts of an earlier start that are kept; the first ones of manifest
+	before   []account.PublishedPart // parts of the earlier manifest that are written again, and not compared yet
 	fewer    func(before, outcomes, pending int64) error
-	statuses record.Statuses // of the records after the kept parts, as far as announced
-	replaced int64           // outcomes of the parts of before that were compared
+	statuses account.Statuses // of the records after the kept parts, as far as announced
+	replaced int64            // outcomes of the parts of before that were compared
 
-	open    record.PublishedPart // the part that is being written, without the records in written
-	written []RecordEnd          // the records that were announced last, in order
+	open    account.PublishedPart // the part that is being written, without the records in written
+	written []RecordEnd           // the records that were announced last, in order
 }
 
 // RecordEnd has the facts about a record that the manifest needs.
@@ -67,22 +67,22 @@ func (e *InputChangedError) Error() string {
 //
 // A folder without a manifest gets a new one; with Overwrite, every folder does. The error is a *[TakenError] if the manifest
 // is damaged, or of a run with other settings than those of account.
-func (o *Options) OpenFolder(ctx context.Context, account *record.Account, keeps func(record.Statuses) bool) (*Folder, error) {
+func (o *Options) OpenFolder(ctx context.Context, a *account.Account, keeps func(account.Statuses) bool) (*Folder, error) {
 	if !o.IsFolder() {
 		return nil, nil
 	}
-	f := &Folder{ctx: ctx, path: disk.Clean(o.Path), manifest: record.NewManifest(account)}
+	f := &Folder{ctx: ctx, path: disk.Clean(o.Path), manifest: account.NewManifest(a)}
 	last, err := runfiles.ReadManifest(ctx, f.path)
 	if errors.Is(err, fs.ErrNotExist) || o.Overwrite {
 		return f, nil
 	}
-	if damaged, ok := errors.AsType[*record.DamagedError](err); ok {
+	if damaged, ok := errors.AsType[*account.DamagedError](err); ok {
 		return nil, &TakenError{Path: f.path, Reason: damaged.Describe("manifest")}
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := takenBy(account, last.Service, last.Settings, f.path); err != nil {
+	if err := takenBy(a, last.Service, last.Settings, f.path); err != nil {
 		return nil, err
 	}
 	f.manifest.Ends, f.full, f.before, f.fewer = last.Ends, last.LastRecords(), last.Parts, o.CheckFewer
@@ -122,7 +122,7 @@ func hasManifest(ctx context.Context, folder string) bool {
 }
 
 // intact reports whether the file of a part has not changed since it was published.
-func intact(ctx context.Context, p record.PublishedPart) bool {
+func intact(ctx context.Context, p account.PublishedPart) bool {
 	size, sum, err := storage.Digest(ctx, p.Path)
 	return err == nil && size == p.Bytes && sum == p.SHA256
 }
@@ -161,7 +161,7 @@ func (f *Folder) KeptRecords() int64 {
 }
 
 // KeptStatuses returns the statuses of the records in the kept parts.
-func (f *Folder) KeptStatuses() (all record.Statuses) {
+func (f *Folder) KeptStatuses() (all account.Statuses) {
 	if f == nil {
 		return all
 	}
@@ -191,7 +191,7 @@ func (f *Folder) Count(c *progress.Counters) {
 // Check compares the input with the kept parts. number and d are the number and the digest of a record of the input. If the
 // record is the last of a kept part and the digests differ, the error is an *[InputChangedError].
 func (f *Folder) Check(number int64, d Digest) error {
-	i, last := slices.BinarySearchFunc(f.kept, number, func(p record.PublishedPart, number int64) int { return cmp.Compare(p.LastRecord, number) })
+	i, last := slices.BinarySearchFunc(f.kept, number, func(p account.PublishedPart, number int64) int { return cmp.Compare(p.LastRecord, number) })
 	if last && f.kept[i].Digest != d.String() {
 		return &InputChangedError{Part: f.kept[i].Path, Kept: i}
 	}
@@ -248,7 +248,7 @@ func (f *Folder) CheckLast() error {
 }
 
 // addRecords adds records to a part.
-func addRecords(p *record.PublishedPart, records []RecordEnd) {
+func addRecords(p *account.PublishedPart, records []RecordEnd) {
 	for _, r := range records {
 		p.Statuses.Add(r.Status)
 		p.Misfits += r.Misfits
@@ -266,9 +266,9 @@ func (f *Folder) addPart(file writer.File) error {
 		n++
 	}
 	part := f.open
-	part.Output = record.Output(file)
+	part.Output = account.Output(file)
 	addRecords(&part, f.written[:n])
-	f.open, f.written = record.PublishedPart{}, append(f.written[:0], f.written[n:]...)
+	f.open, f.written = account.PublishedPart{}, append(f.written[:0], f.written[n:]...)
 	f.manifest.Parts = append(f.manifest.Parts, part)
 	return runfiles.Write(f.ctx, runfiles.ManifestPath(f.path), f.manifest)
 }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -46,16 +46,16 @@ func TestDigestTellsEveryChange(t *testing.T) {
 	}
 }
 
-func openFolder(t *testing.T, path string, account *record.Account, overwrite bool, keeps func(record.Statuses) bool) (*Folder, error) {
+func openFolder(t *testing.T, path string, a *account.Account, overwrite bool, keeps func(account.Statuses) bool) (*Folder, error) {
 	o := Options{Path: path, Overwrite: overwrite}
-	return o.OpenFolder(t.Context(), account, keeps)
+	return o.OpenFolder(t.Context(), a, keeps)
 }
 
 // publish writes parts of one row a record into a folder. All
 // records are ok, unless others says otherwise.
-func publish(t *testing.T, folder string, account *record.Account, parts []int64, others ...RecordEnd) {
+func publish(t *testing.T, folder string, a *account.Account, parts []int64, others ...RecordEnd) {
 	t.Helper()
-	m, err := openFolder(t, folder, account, true, nil)
+	m, err := openFolder(t, folder, a, true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func publish(t *testing.T, folder string, account *record.Account, parts []int64
 }
 
 func TestFolderKeepsWholePartsFromTheBeginning(t *testing.T) {
-	account := record.NewAccount("dev", "http://service", record.Settings{Kind: "product", PartRows: 10})
+	a := account.NewAccount("dev", "http://service", account.Settings{Kind: "product", PartRows: 10})
 	for _, tt := range []struct {
 		name   string
 		damage func(folder string) error
@@ -97,13 +97,13 @@ func TestFolderKeepsWholePartsFromTheBeginning(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			folder := t.TempDir()
-			publish(t, folder, account, tt.parts)
+			publish(t, folder, a, tt.parts)
 			if tt.damage != nil {
 				if err := tt.damage(folder); err != nil {
 					t.Fatal(err)
 				}
 			}
-			m, err := openFolder(t, folder, account, false, nil)
+			m, err := openFolder(t, folder, a, false, nil)
 			if err != nil || len(m.keptFiles()) != tt.kept {
 				t.Fatalf("%d parts are kept, want %d (%v)", len(m.keptFiles()), tt.kept, err)
 			}
@@ -117,11 +117,11 @@ func TestFolderKeepsWholePartsFromTheBeginning(t *testing.T) {
 
 // Parts are kept only if the next run would give all their records the same status.
 func TestFolderKeepsSettledParts(t *testing.T) {
-	account := record.NewAccount("dev", "http://service", record.Settings{Kind: "product", PartRows: 2})
-	noneRejected := func(s record.Statuses) bool { return s.Rejected == 0 }
+	a := account.NewAccount("dev", "http://service", account.Settings{Kind: "product", PartRows: 2})
+	noneRejected := func(s account.Statuses) bool { return s.Rejected == 0 }
 	for _, tt := range []struct {
 		status  writer.Status // of the first record of the second part
-		settled func(record.Statuses) bool
+		settled func(account.Statuses) bool
 		kept    int
 	}{
 		{writer.StatusOK, nil, 3},
@@ -131,11 +131,11 @@ func TestFolderKeepsSettledParts(t *testing.T) {
 		{writer.StatusPending, nil, 1},
 		{writer.StatusRejected, nil, 3},
 		{writer.StatusRejected, noneRejected, 1},
-		{writer.StatusOK, func(record.Statuses) bool { return false }, 0},
+		{writer.StatusOK, func(account.Statuses) bool { return false }, 0},
 	} {
 		folder := t.TempDir()
-		publish(t, folder, account, []int64{2, 2, 2}, RecordEnd{Record: 3, Status: tt.status})
-		m, err := openFolder(t, folder, account, false, tt.settled)
+		publish(t, folder, a, []int64{2, 2, 2}, RecordEnd{Record: 3, Status: tt.status})
+		m, err := openFolder(t, folder, a, false, tt.settled)
 		if err != nil || len(m.keptFiles()) != tt.kept {
 			t.Errorf("%s: %d parts are kept, want %d (%v)", tt.status, len(m.keptFiles()), tt.kept, err)
 		}
@@ -145,8 +145,8 @@ func TestFolderKeepsSettledParts(t *testing.T) {
 // A part has all its records, however they are divided into calls. Of the records before the last call only
 // the sum is held.
 func TestFolderCountsRecordsOfParts(t *testing.T) {
-	account := record.NewAccount("dev", "http://service", record.Settings{Kind: "product", PartRows: 1000})
-	m, err := openFolder(t, t.TempDir(), account, false, nil)
+	a := account.NewAccount("dev", "http://service", account.Settings{Kind: "product", PartRows: 1000})
+	m, err := openFolder(t, t.TempDir(), a, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestFolderCountsRecordsOfParts(t *testing.T) {
 	if err := m.addPart(writer.File{Path: "b", LastRecord: 1000}); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []record.PublishedPart{{Digest: Digest(504).String()}, {Digest: Digest(1000).String()}} {
+	for i, want := range []account.PublishedPart{{Digest: Digest(504).String()}, {Digest: Digest(1000).String()}} {
 		want.Statuses.OK = []int64{504, 496}[i]
 		if got := m.manifest.Parts[i]; got.Digest != want.Digest || got.Statuses != want.Statuses {
 			t.Errorf("part %d: got %+v, want %+v", i, got, want)
@@ -176,11 +176,11 @@ func TestFolderCountsRecordsOfParts(t *testing.T) {
 }
 
 func TestFolderRefuses(t *testing.T) {
-	account := record.NewAccount("dev", "http://service", record.Settings{Kind: "product", PartRows: 10})
+	a := account.NewAccount("dev", "http://service", account.Settings{Kind: "product", PartRows: 10})
 	folder := t.TempDir()
-	publish(t, folder, account, []int64{10, 10})
+	publish(t, folder, a, []int64{10, 10})
 
-	other := record.NewAccount("dev", "http://service", record.Settings{Kind: "website", PartRows: 10})
+	other := account.NewAccount("dev", "http://service", account.Settings{Kind: "website", PartRows: 10})
 	var taken *TakenError
 	if _, err := openFolder(t, folder, other, false, nil); !errors.As(err, &taken) {
 		t.Errorf("other settings: got %v", err)
@@ -188,7 +188,7 @@ func TestFolderRefuses(t *testing.T) {
 	if m, err := openFolder(t, folder, other, true, nil); err != nil || len(m.keptFiles()) != 0 {
 		t.Errorf("overwrite: got %v", err)
 	}
-	m, err := openFolder(t, folder, account, false, nil)
+	m, err := openFolder(t, folder, a, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func TestFolderRefuses(t *testing.T) {
 	if err := os.WriteFile(runfiles.ManifestPath(folder), []byte("{"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openFolder(t, folder, account, false, nil); !errors.As(err, &taken) {
+	if _, err := openFolder(t, folder, a, false, nil); !errors.As(err, &taken) {
 		t.Errorf("damaged: got %v", err)
 	}
 }

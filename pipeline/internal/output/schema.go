@@ -5,12 +5,12 @@ import (
 	"strconv"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
 // Schema is the schema of the output of a run with these settings, without the carried columns.
-func Schema(s record.Settings) writer.Schema {
+func Schema(s account.Settings) writer.Schema {
 	schema := writer.Schema{Form: s.Form, Sources: s.Free != "", Codes: client.Codes()}
 	for _, name := range s.Classifications() {
 		schema.Titles = schema.Titles || schema.Codes[name] != nil
@@ -19,7 +19,7 @@ func Schema(s record.Settings) writer.Schema {
 }
 
 // Metadata is the metadata of such an output. It holds only what is the same in every run over the same input.
-func Metadata(s record.Settings) map[string]string {
+func Metadata(s account.Settings) map[string]string {
 	metadata := map[string]string{
 		"bulkcat.format":         "2",
 		"bulkcat.kind":           s.Kind,
@@ -36,20 +36,20 @@ func Metadata(s record.Settings) map[string]string {
 }
 
 // CarriedBy returns the carried columns of a schema.
-func CarriedBy(s writer.Schema) []record.Carried {
+func CarriedBy(s writer.Schema) []account.Carried {
 	columns := s.Columns()
-	carried := make([]record.Carried, len(s.Carry))
+	carried := make([]account.Carried, len(s.Carry))
 	for i, c := range columns[len(columns)-len(s.Carry):] {
-		carried[i] = record.Carried{Name: c.Name, Type: c.ValueType().String()}
+		carried[i] = account.Carried{Name: c.Name, Type: c.ValueType().String()}
 	}
 	return carried
 }
 
 // Entries are the published files as accounts have them.
-func Entries(p writer.Published) []record.Output {
-	var outputs []record.Output
+func Entries(p writer.Published) []account.Output {
+	var outputs []account.Output
 	for _, file := range p.Files {
-		outputs = append(outputs, record.Output(file))
+		outputs = append(outputs, account.Output(file))
 	}
 	return outputs
 }

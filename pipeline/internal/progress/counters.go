@@ -10,14 +10,14 @@ import (
 	"sync/atomic"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
 // Counters count the records and the requests of a run.
 type Counters struct {
-	record.Counts[atomic.Int64]
+	account.Counts[atomic.Int64]
 
 	share    share // of the records that need a request
 	attempts attempts
@@ -35,7 +35,7 @@ type Counters struct {
 // their types from the first records.
 type Misfit struct {
 	Place  string // file and line of the record
-	Column record.Carried
+	Column account.Carried
 	Value  string
 }
 
@@ -49,8 +49,8 @@ type Settled struct {
 
 // Snapshot reads all counters, one after the other. During the run, events in between make sums inexact; after the run the sums
 // are exact.
-func (c *Counters) Snapshot() record.Snapshot {
-	s := record.Snapshot{
+func (c *Counters) Snapshot() account.Snapshot {
+	s := account.Snapshot{
 		Attempts: c.attempts.count(), Reasons: c.reasons.list(),
 		New: c.share.value(), Finishing: c.Finishing.Load(),
 	}
@@ -73,7 +73,7 @@ func load(counts, counters reflect.Value) {
 func (c *Counters) Rewind() {
 	counts := reflect.ValueOf(&c.Counts).Elem()
 	for i := range counts.NumField() {
-		if counts.Type().Field(i).Tag.Get(record.CountOf) == record.OfRecords {
+		if counts.Type().Field(i).Tag.Get(account.CountOf) == account.OfRecords {
 			reset(counts.Field(i))
 		}
 	}
@@ -172,7 +172,7 @@ func (c *Counters) CountSettled(status writer.Status, s Settled) {
 }
 
 // CountStatuses counts the records of a part that an earlier run has published.
-func (c *Counters) CountStatuses(s record.Statuses) {
+func (c *Counters) CountStatuses(s account.Statuses) {
 	for _, status := range writer.Statuses {
 		c.WithStatus(status).Add(*s.WithStatus(status))
 	}
@@ -188,22 +188,22 @@ func (c *Counters) CountWritten(records int64, rows int) {
 type attempts struct {
 	answered atomic.Int64
 	mu       sync.Mutex
-	failed   record.Attempts
+	failed   account.Attempts
 }
 
 func (a *attempts) add(failure string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.failed == nil {
-		a.failed = make(record.Attempts)
+		a.failed = make(account.Attempts)
 	}
 	a.failed[failure]++
 }
 
-func (a *attempts) count() record.Attempts {
+func (a *attempts) count() account.Attempts {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	all := record.Attempts{}
+	all := account.Attempts{}
 	maps.Copy(all, a.failed)
 	if n := a.answered.Load(); n > 0 {
 		all["answered"] = n

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -28,14 +28,14 @@ type details struct {
 	mu         sync.Mutex
 	categories map[string]int64
 	confidence [10]int64
-	failures   []record.Failure // the oldest first
+	failures   []account.Failure // the oldest first
 }
 
 // GatherDetails turns the details on. Call it before the run.
 func (c *Counters) GatherDetails() { c.details = &details{categories: make(map[string]int64)} }
 
 // Details returns the details; nil unless GatherDetails was called.
-func (c *Counters) Details() *record.Details {
+func (c *Counters) Details() *account.Details {
 	if c.details == nil {
 		return nil
 	}
@@ -80,7 +80,7 @@ func (d *details) failed(status writer.Status, settled Settled) {
 		text += ": " + reason.Example
 	}
 	input := cmp.Or(settled.Record.Input, settled.Input)
-	f := record.Failure{At: time.Now().UTC(), File: settled.Record.File, Line: settled.Record.Line, Input: strings.ToValidUTF8(input[:min(len(input), inputShown)], ""), Status: status, Reason: text}
+	f := account.Failure{At: time.Now().UTC(), File: settled.Record.File, Line: settled.Record.Line, Input: strings.ToValidUTF8(input[:min(len(input), inputShown)], ""), Status: status, Reason: text}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.failures) == shownFailures {
@@ -97,15 +97,15 @@ func (d *details) clear() {
 	d.confidence, d.failures = [10]int64{}, nil
 }
 
-func (d *details) list() *record.Details {
+func (d *details) list() *account.Details {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	list := &record.Details{Attempts: d.latency.read(), Confidence: slices.Clone(d.confidence[:]), Categories: []record.CategoryCount{}, Failures: slices.Clone(d.failures)}
+	list := &account.Details{Attempts: d.latency.read(), Confidence: slices.Clone(d.confidence[:]), Categories: []account.CategoryCount{}, Failures: slices.Clone(d.failures)}
 	slices.Reverse(list.Failures)
 	for name, records := range d.categories {
-		list.Categories = append(list.Categories, record.CategoryCount{Name: name, Records: records})
+		list.Categories = append(list.Categories, account.CategoryCount{Name: name, Records: records})
 	}
-	slices.SortFunc(list.Categories, func(a, b record.CategoryCount) int {
+	slices.SortFunc(list.Categories, func(a, b account.CategoryCount) int {
 		return cmp.Or(cmp.Compare(b.Records, a.Records), cmp.Compare(a.Name, b.Name))
 	})
 	list.Categories = list.Categories[:min(len(list.Categories), shownCategories)]
@@ -127,8 +127,8 @@ func (h *histogram) observe(d time.Duration) {
 	h.sum.Add(int64(d))
 }
 
-func (h *histogram) read() record.Latency {
-	l := record.Latency{Bounds: latencyBounds[:], Counts: make([]int64, len(h.counts)), Seconds: time.Duration(h.sum.Load()).Seconds()}
+func (h *histogram) read() account.Latency {
+	l := account.Latency{Bounds: latencyBounds[:], Counts: make([]int64, len(h.counts)), Seconds: time.Duration(h.sum.Load()).Seconds()}
 	for i := range h.counts {
 		l.Counts[i] = h.counts[i].Load()
 	}

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
@@ -19,7 +19,7 @@ import (
 // Monitor updates the journal and the status file of a run. The run needs neither: the first error of each file is logged as a
 // warning, and the run goes on.
 type Monitor struct {
-	account  *record.Account
+	account  *account.Account
 	counters *Counters
 	log      *slog.Logger
 	shown    time.Time // when the status was last written
@@ -43,20 +43,20 @@ const (
 
 // NewMonitor opens the journal for a start. The methods of a nil Monitor do nothing. A run that writes to standard output has
 // no Monitor.
-func NewMonitor(account *record.Account, counters *Counters, log *slog.Logger) *Monitor {
-	m := &Monitor{account: account, counters: counters, log: log, warned: make(map[string]bool), done: make(chan struct{})}
-	status := runfiles.StatusPath(account.Settings.Output)
+func NewMonitor(a *account.Account, counters *Counters, log *slog.Logger) *Monitor {
+	m := &Monitor{account: a, counters: counters, log: log, warned: make(map[string]bool), done: make(chan struct{})}
+	status := runfiles.StatusPath(a.Settings.Output)
 	m.warn(status, runfiles.CheckStatus(status))
 	disk.RemoveDrafts(context.Background(), disk.Local{}, status)
 	m.noStatus = len(m.warned) > 0
-	path := runfiles.JournalPath(account.Settings.Output)
-	journal, err := runfiles.OpenJournal(path, account.RunID())
+	path := runfiles.JournalPath(a.Settings.Output)
+	journal, err := runfiles.OpenJournal(path, a.RunID())
 	if err != nil {
 		m.warn(path, err)
 		return m
 	}
 	m.journal = journal
-	m.append(record.JournalLine{At: account.Started, Event: record.JournalStart, Run: account.RunID(), Bulkcat: account.Bulkcat, PID: os.Getpid(), FinishBy: account.FinishBy})
+	m.append(account.JournalLine{At: a.Started, Event: account.JournalStart, Run: a.RunID(), Bulkcat: a.Bulkcat, PID: os.Getpid(), FinishBy: a.FinishBy})
 	m.sync()
 	return m
 }
@@ -102,7 +102,7 @@ func (m *Monitor) look(p Progress, now time.Time) {
 	m.mu.Lock()
 	p.Counts = m.counters.Snapshot() // a worker may have recorded more in the meantime
 	m.last = p
-	m.append(lineOf(record.JournalCounts, p, now))
+	m.append(lineOf(account.JournalCounts, p, now))
 	m.mu.Unlock()
 	m.sync()
 }
@@ -136,19 +136,19 @@ func (m *Monitor) record(lacks func() bool) {
 		return
 	}
 	p := Progress{State: m.last.State, Since: m.last.Since, Counts: m.counters.Snapshot()}
-	err := m.journal.Replace(lineOf(record.JournalCounts, p, time.Now()))
+	err := m.journal.Replace(lineOf(account.JournalCounts, p, time.Now()))
 	m.warnLocked(m.journal.Name(), err)
 	m.recorded.Store(p.Counts.Requests)
 }
 
 // End writes the end of the start to the status and the journal, and syncs the journal. A second End supersedes the first.
-func (m *Monitor) End(p Progress, ending record.Ending) {
+func (m *Monitor) End(p Progress, ending account.Ending) {
 	if m == nil {
 		return
 	}
 	now := time.Now()
 	m.show(p, ending, now)
-	line := lineOf(record.JournalEnd, p, now)
+	line := lineOf(account.JournalEnd, p, now)
 	line.Ending = ending
 	m.append(line)
 	m.sync()
@@ -172,15 +172,15 @@ func (m *Monitor) removeIf(remove bool, path string) {
 	}
 }
 
-func lineOf(event record.JournalEvent, p Progress, now time.Time) record.JournalLine {
-	return record.JournalLine{
+func lineOf(event account.JournalEvent, p Progress, now time.Time) account.JournalLine {
+	return account.JournalLine{
 		At: now.UTC(), Event: event, State: p.State, Since: p.Since.UTC(),
 		Records: p.Counts.Settled(), Requests: p.Counts.Requests, Retries: p.Counts.Retries, Shared: p.Counts.Shared, Rechecks: p.Counts.Rechecks, WithOutcome: p.Counts.WithOutcome,
 		Outcomes: p.Counts.Attempts,
 	}
 }
 
-func (m *Monitor) show(p Progress, ending record.Ending, now time.Time) {
+func (m *Monitor) show(p Progress, ending account.Ending, now time.Time) {
 	path, status := runfiles.StatusPath(m.account.Settings.Output), p.Status(m.account, now)
 	status.Ending = ending
 	if !m.noStatus {
@@ -189,7 +189,7 @@ func (m *Monitor) show(p Progress, ending record.Ending, now time.Time) {
 }
 
 // append appends a line to the journal. The caller holds mu, except before the workers start and after they end.
-func (m *Monitor) append(line record.JournalLine) {
+func (m *Monitor) append(line account.JournalLine) {
 	if m.journal == nil {
 		return
 	}

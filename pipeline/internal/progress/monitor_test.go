@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 )
 
@@ -21,9 +21,9 @@ func TestMonitorWarnsOnceOfEachFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	account, counters := record.NewAccount("dev", "http://service", record.Settings{Output: output}), new(Counters)
-	progress := func() Progress { return Progress{State: record.Asking, Counts: counters.Snapshot()} }
-	m := NewMonitor(account, counters, slog.New(slog.NewTextHandler(&log, nil)))
+	a, counters := account.NewAccount("dev", "http://service", account.Settings{Output: output}), new(Counters)
+	progress := func() Progress { return Progress{State: account.Asking, Counts: counters.Snapshot()} }
+	m := NewMonitor(a, counters, slog.New(slog.NewTextHandler(&log, nil)))
 	if err := m.journal.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestMonitorWarnsOnceOfEachFile(t *testing.T) {
 		m.look(progress(), time.Now().Add(time.Duration(second)*time.Minute))
 		m.Attempted()
 	}
-	m.End(Progress{State: record.Ended, Counts: counters.Snapshot()}, record.Complete)
+	m.End(Progress{State: account.Ended, Counts: counters.Snapshot()}, account.Complete)
 	for _, path := range []string{runfiles.StatusPath(output), runfiles.JournalPath(output)} {
 		if n := strings.Count(log.String(), "file="+path); n != 1 {
 			t.Errorf("%d warnings of %s:\n%s", n, path, &log)
@@ -48,11 +48,11 @@ func TestJournalLacksNoMoreThanIsInFlight(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	if err := j.Append(record.JournalLine{Event: record.JournalStart, Run: "run"}); err != nil {
+	if err := j.Append(account.JournalLine{Event: account.JournalStart, Run: "run"}); err != nil {
 		t.Fatal(err)
 	}
 	recorded := func() (requests int64) {
-		if err := runfiles.ReadJournal(path, nil, func(line record.JournalLine) { requests = line.Requests }); err != nil {
+		if err := runfiles.ReadJournal(path, nil, func(line account.JournalLine) { requests = line.Requests }); err != nil {
 			t.Fatal(err)
 		}
 		return requests

@@ -11,22 +11,22 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/client/money"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
 // Progress says how far a run is.
 type Progress struct {
-	State record.State
+	State account.State
 	Since time.Time // when State began; for an outage, when the service last answered
 
-	Counts   record.Snapshot
+	Counts   account.Snapshot
 	Total    int64         // records of the input; 0 if unknown
 	About    bool          // Total is estimated from the bytes read
 	Rate     float64       // settled records per second, over the last minutes; 0 while the run waits
 	Requests float64       // requests per second that got an outcome, over the last minutes; 0 while the run waits
 	Allowed  float64       // requests per second that the learned limit allows now; +Inf without a limit
 	Left     time.Duration // until the last request has an outcome, or until Stop; 0 if unknown
-	Stop     record.Cause  // what will stop the run early: QuotaExhausted, Budget or Deadline; "" for nothing
+	Stop     account.Cause // what will stop the run early: QuotaExhausted, Budget or Deadline; "" for nothing
 	Quota    int64         // requests left for the API key
 	Metered  bool          // Quota is known
 	Cost     *money.Cost   // nil without a price
@@ -40,14 +40,14 @@ type Progress struct {
 // Waits sets Cause, Next and GiveUp if the run waits for the service. most is the longest outage that the run tolerates; 0 for
 // no bound.
 func (p *Progress) Waits(s limits.Status, cause *client.Error, most time.Duration) {
-	if !slices.Contains(record.Waits, p.State) {
+	if !slices.Contains(account.Waits, p.State) {
 		return
 	}
 	p.Next = s.Next
 	if cause != nil {
 		p.Cause = cause.Error()
 	}
-	if p.State == record.Outage && most > 0 {
+	if p.State == account.Outage && most > 0 {
 		p.GiveUp = s.Since.Add(most)
 	}
 }
@@ -62,29 +62,29 @@ func (p *Progress) Foresee() {
 }
 
 // waits reports whether a run in this state sends only probes: requests that find out whether it can go on.
-func waits(s record.State) bool { return s == record.Outage || s == record.QuotaPause }
+func waits(s account.State) bool { return s == account.Outage || s == account.QuotaPause }
 
 // StateOf returns the state of a run from the status of its limits. finishing reports that the run sends no more requests.
-func StateOf(s limits.Status, finishing bool) record.State {
+func StateOf(s limits.Status, finishing bool) account.State {
 	switch {
 	case finishing:
-		return record.Finishing
+		return account.Finishing
 	case s.Empty:
-		return record.QuotaPause
+		return account.QuotaPause
 	case s.State == limits.Out:
-		return record.Outage
+		return account.Outage
 	case s.State == limits.Limited:
-		return record.Limited
+		return account.Limited
 	case s.State == limits.Doubt:
-		return record.Congested
+		return account.Congested
 	}
-	return record.Asking
+	return account.Asking
 }
 
 // Status returns the contents of the status file.
-func (p Progress) Status(account *record.Account, now time.Time) record.Status {
-	s := record.Status{
-		Format: record.StatusFormat, Output: account.Settings.Output, PID: os.Getpid(), Started: account.Started, Updated: now.UTC(),
+func (p Progress) Status(a *account.Account, now time.Time) account.Status {
+	s := account.Status{
+		Format: account.StatusFormat, Output: a.Settings.Output, PID: os.Getpid(), Started: a.Started, Updated: now.UTC(),
 		State: p.State, Since: p.Since.UTC(),
 		Records: p.Counts.Settled(), Total: p.Total, Blank: p.Counts.Blank, Unanswered: p.Counts.Unanswered(), Free: p.Counts.Free,
 		Requests: p.Counts.Requests, Retries: p.Counts.Retries, InFlight: p.Counts.InFlight, ToRetry: p.Counts.Parked,
@@ -136,7 +136,7 @@ func (t *Total) Counted() int64 { return max(0, t.counted.Load()-1) }
 
 // Of returns the number of records of the run, 0 if unknown, and whether it is an estimate. s has the counts of the run, read
 // the bytes read, bytes the size of the input. limit is the largest number of records; 0 for no limit.
-func (t *Total) Of(s *record.Snapshot, read, bytes, limit int64) (records int64, estimated bool) {
+func (t *Total) Of(s *account.Snapshot, read, bytes, limit int64) (records int64, estimated bool) {
 	records, estimated = t.of(estimateTotal(s.Read+s.Others, read, bytes, limit), limit)
 	records = ofShard(s, records)
 	t.last.Store(records)
@@ -175,7 +175,7 @@ func estimateTotal(records, read, total, limit int64) int64 {
 }
 
 // ofShard estimates how many of the input's records belong to the shard, from the records read so far.
-func ofShard(s *record.Snapshot, records int64) int64 {
+func ofShard(s *account.Snapshot, records int64) int64 {
 	if s.Others == 0 {
 		return records
 	}

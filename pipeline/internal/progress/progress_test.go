@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/limits"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
 func TestTotalIsEstimatedFromBytes(t *testing.T) {
@@ -43,16 +43,16 @@ func TestTotalDoesNotWobble(t *testing.T) {
 }
 
 func TestStates(t *testing.T) {
-	for want, tt := range map[record.State]struct {
+	for want, tt := range map[account.State]struct {
 		status    limits.Status
 		finishing bool
 	}{
-		record.Asking:     {limits.Status{State: limits.Up}, false},
-		record.Congested:  {limits.Status{State: limits.Doubt}, false},
-		record.Outage:     {limits.Status{State: limits.Out}, false},
-		record.Limited:    {limits.Status{State: limits.Limited}, false},
-		record.QuotaPause: {limits.Status{State: limits.Out, Empty: true}, false},
-		record.Finishing:  {limits.Status{State: limits.Out, Empty: true}, true},
+		account.Asking:     {limits.Status{State: limits.Up}, false},
+		account.Congested:  {limits.Status{State: limits.Doubt}, false},
+		account.Outage:     {limits.Status{State: limits.Out}, false},
+		account.Limited:    {limits.Status{State: limits.Limited}, false},
+		account.QuotaPause: {limits.Status{State: limits.Out, Empty: true}, false},
+		account.Finishing:  {limits.Status{State: limits.Out, Empty: true}, true},
 	} {
 		if got := StateOf(tt.status, tt.finishing); got != want {
 			t.Errorf("%+v: got %s, want %s", tt.status, got, want)
@@ -71,7 +71,7 @@ type estimator struct {
 }
 
 func newEstimator() *estimator {
-	x := &estimator{now: time.Now(), status: limits.Status{Most: math.Inf(1)}, p: Progress{State: record.Asking, Counts: record.Snapshot{Counts: record.Counts[int64]{Classifications: 1}}}}
+	x := &estimator{now: time.Now(), status: limits.Status{Most: math.Inf(1)}, p: Progress{State: account.Asking, Counts: account.Snapshot{Counts: account.Counts[int64]{Classifications: 1}}}}
 	x.estimate()
 	return x
 }
@@ -99,7 +99,7 @@ func (x *estimator) second(lookedUp, needed, ended int64) Progress {
 	return x.estimate()
 }
 
-func wantLeft(t *testing.T, p Progress, want time.Duration, stop record.Cause) {
+func wantLeft(t *testing.T, p Progress, want time.Duration, stop account.Cause) {
 	t.Helper()
 	if math.Abs((p.Left-want).Seconds()) > 0.02*want.Seconds() || p.Stop != stop {
 		t.Errorf("%v left, then %q; want %v and %q", p.Left, p.Stop, want, stop)
@@ -174,18 +174,18 @@ func TestWhatEndsTheRequestsFirst(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(x *estimator)
 		want   time.Duration
-		stop   record.Cause
+		stop   account.Cause
 	}{
 		"nothing":      {func(x *estimator) {}, 940 * time.Second, ""},
 		"enough quota": {func(x *estimator) { x.p.Metered, x.p.Quota = true, 9_400 }, 940 * time.Second, ""},
-		"quota":        {func(x *estimator) { x.p.Metered, x.p.Quota = true, 1_000 }, 100 * time.Second, record.QuotaExhausted},
+		"quota":        {func(x *estimator) { x.p.Metered, x.p.Quota = true, 1_000 }, 100 * time.Second, account.QuotaExhausted},
 		"reserve": {func(x *estimator) {
 			x.p.Metered, x.p.Quota = true, 1_000
 			x.bounds.Limits.KeepReserve, x.bounds.Limits.Reserve = true, 500
-		}, 50 * time.Second, record.QuotaExhausted},
-		"most requests":  {func(x *estimator) { x.bounds.Limits.MaxRequests = 1_600 }, 100 * time.Second, record.Budget},
-		"with retries":   {func(x *estimator) { x.bounds.Limits.MaxRequests = 3_200; x.p.Counts.Requests *= 2 }, 100 * time.Second, record.Budget},
-		"deadline":       {func(x *estimator) { x.bounds.FinishBy = x.now.Add(time.Minute) }, time.Minute, record.Deadline},
+		}, 50 * time.Second, account.QuotaExhausted},
+		"most requests":  {func(x *estimator) { x.bounds.Limits.MaxRequests = 1_600 }, 100 * time.Second, account.Budget},
+		"with retries":   {func(x *estimator) { x.bounds.Limits.MaxRequests = 3_200; x.p.Counts.Requests *= 2 }, 100 * time.Second, account.Budget},
+		"deadline":       {func(x *estimator) { x.bounds.FinishBy = x.now.Add(time.Minute) }, time.Minute, account.Deadline},
 		"later deadline": {func(x *estimator) { x.bounds.FinishBy = x.now.Add(time.Hour) }, 940 * time.Second, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -208,20 +208,20 @@ func TestWaits(t *testing.T) {
 	cause := &client.Error{Class: client.Transient, Status: 503}
 	for _, tt := range []struct {
 		name   string
-		state  record.State
+		state  account.State
 		most   time.Duration
 		waits  bool
 		giveUp time.Time
 	}{
-		{"asking", record.Asking, time.Hour, false, time.Time{}},
-		{"limited", record.Limited, time.Hour, true, time.Time{}},
-		{"outage", record.Outage, 2 * time.Hour, true, last.Add(2 * time.Hour)},
-		{"outage without a bound", record.Outage, 0, true, time.Time{}},
+		{"asking", account.Asking, time.Hour, false, time.Time{}},
+		{"limited", account.Limited, time.Hour, true, time.Time{}},
+		{"outage", account.Outage, 2 * time.Hour, true, last.Add(2 * time.Hour)},
+		{"outage without a bound", account.Outage, 0, true, time.Time{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := Progress{State: tt.state}
 			p.Waits(s, cause, tt.most)
-			status := p.Status(&record.Account{}, last)
+			status := p.Status(&account.Account{}, last)
 			if (status.Cause == cause.Error()) != tt.waits || (status.Next != nil && status.Next.Equal(s.Next)) != tt.waits {
 				t.Errorf("cause %q, next %v", status.Cause, status.Next)
 			}
@@ -238,12 +238,12 @@ func TestCostAtEnd(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		total int64
-		stop  record.Cause
+		stop  account.Cause
 		want  money.Amount
 	}{
 		{"half way", 200, "", price.Of(110 + 110)},
 		{"of unknown length", 0, "", 0},
-		{"a limit is before the end", 200, record.QuotaExhausted, 0},
+		{"a limit is before the end", 200, account.QuotaExhausted, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := Progress{Total: tt.total, Stop: tt.stop, Cost: &money.Cost{Price: price, Total: price.Of(110)}}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
 // Quota tells how many requests the API key of a hosted service has left. The figure is at most a minute old while it is shown.
@@ -92,7 +92,7 @@ func (q *Quota) warnUnclear() {
 }
 
 // answersOf returns the number of requests that got an answer.
-func answersOf(s record.Snapshot) int64 {
+func answersOf(s account.Snapshot) int64 {
 	return s.Requests - s.InFlight - s.Rejections - s.Transient
 }
 

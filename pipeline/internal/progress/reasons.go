@@ -12,7 +12,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/normalize"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -23,27 +23,27 @@ const mostReasons = 64
 // reasons counts records without an answer by reason.
 type reasons struct {
 	mu      sync.Mutex
-	byClass map[record.Reason]*firstReason // keyed by status, class and text; numbers in the text are 0
+	byClass map[account.Reason]*firstReason // keyed by status, class and text; numbers in the text are 0
 }
 
 // firstReason is a reason and the number of the first record that has it.
 type firstReason struct {
-	record.Reason
+	account.Reason
 	first int64
 }
 
 func (s *reasons) add(status writer.Status, settled Settled) {
 	reason := reasonOf(settled.Err)
 	reason.Status = status
-	key := record.Reason{Status: status, Class: reason.Class, Text: numbers.ReplaceAllString(reason.Text, "0")}
+	key := account.Reason{Status: status, Class: reason.Class, Text: numbers.ReplaceAllString(reason.Text, "0")}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.byClass == nil {
-		s.byClass = make(map[record.Reason]*firstReason)
+		s.byClass = make(map[account.Reason]*firstReason)
 	}
 	known := s.byClass[key]
 	if known == nil && len(s.byClass) >= mostReasons {
-		reason = record.Reason{Status: status, Class: record.ClassOther, Text: "other reasons"}
+		reason = account.Reason{Status: status, Class: account.ClassOther, Text: "other reasons"}
 		key = reason
 		known = s.byClass[key]
 	}
@@ -66,13 +66,13 @@ func (s *reasons) clear() {
 }
 
 // list returns the reasons sorted by status, and within a status the most frequent first.
-func (s *reasons) list() []record.Reason {
+func (s *reasons) list() []account.Reason {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sorted := slices.SortedFunc(maps.Values(s.byClass), func(a, b *firstReason) int {
 		return cmp.Or(cmp.Compare(a.Status, b.Status), cmp.Compare(b.Records, a.Records), cmp.Compare(a.first, b.first))
 	})
-	var list []record.Reason
+	var list []account.Reason
 	for _, r := range sorted {
 		list = append(list, r.Reason)
 	}
@@ -83,7 +83,7 @@ func (s *reasons) list() []record.Reason {
 var numbers = regexp.MustCompile(`[0-9]+`)
 
 // reasonOf returns the reason of an error, without status and record.
-func reasonOf(err error) record.Reason {
+func reasonOf(err error) account.Reason {
 	var (
 		row   *reader.RowError
 		input *normalize.InputError
@@ -91,17 +91,17 @@ func reasonOf(err error) record.Reason {
 	)
 	switch {
 	case errors.As(err, &row):
-		return record.Reason{Class: record.ClassRow, Text: row.Reason, Option: row.OptionName()}
+		return account.Reason{Class: account.ClassRow, Text: row.Reason, Option: row.OptionName()}
 	case errors.As(err, &input):
-		return record.Reason{Class: record.ClassInput, Text: input.Reason}
+		return account.Reason{Class: account.ClassInput, Text: input.Reason}
 	case errors.As(err, &e):
 		return serviceReason(e)
 	}
-	return record.Reason{Class: record.ClassOther, Text: "other reasons", Example: err.Error()}
+	return account.Reason{Class: account.ClassOther, Text: "other reasons", Example: err.Error()}
 }
 
-func serviceReason(e *client.Error) record.Reason {
-	r := record.Reason{Class: e.Label(), Text: e.Label(), Example: e.Detail}
+func serviceReason(e *client.Error) account.Reason {
+	r := account.Reason{Class: e.Label(), Text: e.Label(), Example: e.Detail}
 	switch {
 	case e.Status == http.StatusOK:
 		r.Text = "an answer that cannot be read"

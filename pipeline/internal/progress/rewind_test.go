@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
 // Each number is of the records, which a further pass counts anew, or of the requests, which go on.
@@ -15,7 +15,7 @@ func TestRewind(t *testing.T) {
 	each := func(use func(name, of string, counter *atomic.Int64)) {
 		for i := range counts.NumField() {
 			field := counts.Type().Field(i)
-			of, value := field.Tag.Get(record.CountOf), counts.Field(i)
+			of, value := field.Tag.Get(account.CountOf), counts.Field(i)
 			if counter, ok := value.Addr().Interface().(*atomic.Int64); ok {
 				use(field.Name, of, counter)
 				continue
@@ -28,9 +28,9 @@ func TestRewind(t *testing.T) {
 	each(func(_, _ string, counter *atomic.Int64) { counter.Store(7) })
 	c.Rewind()
 	each(func(name, of string, counter *atomic.Int64) {
-		want, known := map[string]int64{record.OfRecords: 0, record.OfRequests: 7}[of]
+		want, known := map[string]int64{account.OfRecords: 0, account.OfRequests: 7}[of]
 		if !known {
-			t.Errorf("%s: the tag %s is %q, want %s or %s", name, record.CountOf, of, record.OfRecords, record.OfRequests)
+			t.Errorf("%s: the tag %s is %q, want %s or %s", name, account.CountOf, of, account.OfRecords, account.OfRequests)
 		}
 		if got := counter.Load(); got != want {
 			t.Errorf("%s is %d after Rewind, want %d", name, got, want)

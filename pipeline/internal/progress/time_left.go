@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/limits"
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
 // Estimator estimates when a run ends. The time left is the number of requests to come, divided by the recent rate of requests
@@ -14,7 +14,7 @@ import (
 // rate. The slow first seconds after an outage do not count either.
 type Estimator struct {
 	mu      sync.Mutex
-	state   record.State
+	state   account.State
 	since   time.Time
 	slow    time.Time     // when the recovery from an outage ends
 	asking  time.Duration // total time without outages and pauses
@@ -71,7 +71,7 @@ func (e *Estimator) Estimate(p *Progress, now time.Time, status limits.Status, b
 	p.Rate = float64(last.settled-first.settled) / asking.Seconds()
 	p.Requests = float64(last.ended-first.ended) / asking.Seconds()
 	rate := min(p.Requests, status.Most)
-	if p.Total == 0 || p.State == record.Finishing || asking < leastAsking || last.ended-first.ended < leastEnded {
+	if p.Total == 0 || p.State == account.Finishing || asking < leastAsking || last.ended-first.ended < leastEnded {
 		return
 	}
 	p.Left = time.Duration(requestsToCome(&p.Counts, p.Total) / rate * float64(time.Second))
@@ -79,18 +79,18 @@ func (e *Estimator) Estimate(p *Progress, now time.Time, status limits.Status, b
 }
 
 // enter notes the state of the run. In an outage, out is when the service last answered; enter drops the samples after it.
-func (e *Estimator) enter(state record.State, now, out time.Time) {
+func (e *Estimator) enter(state account.State, now, out time.Time) {
 	if waits(state) {
 		e.at = now
 	}
 	if state == e.state {
 		return
 	}
-	if e.state == record.Outage {
+	if e.state == account.Outage {
 		e.slow = now.Add(recovery)
 	}
 	e.state, e.since = state, now
-	if state != record.Outage {
+	if state != account.Outage {
 		return
 	}
 	e.since = out
@@ -144,14 +144,14 @@ func (e *Estimator) discard(settled, ended int64) {
 
 // requestsToCome returns the number of requests that have no outcome yet. For records that are not looked up yet it is an
 // estimate.
-func requestsToCome(c *record.Snapshot, total int64) float64 {
+func requestsToCome(c *account.Snapshot, total int64) float64 {
 	records := max(0, total*max(1, c.Classifications)-c.LookedUp)
 	return float64(c.Needed-c.Ended) + float64(records)*c.New
 }
 
 // bound shortens the time left if the quota, the request limit or the deadline will stop the run earlier.
 func (p *Progress) bound(rate float64, now time.Time, b Bounds) {
-	end := func(left time.Duration, cause record.Cause) {
+	end := func(left time.Duration, cause account.Cause) {
 		if left = max(left, 1); left < p.Left {
 			p.Left, p.Stop = left, cause
 		}
@@ -160,16 +160,16 @@ func (p *Progress) bound(rate float64, now time.Time, b Bounds) {
 		return time.Duration(float64(max(0, requests)) / rate * float64(time.Second))
 	}
 	if p.Metered {
-		end(seconds(p.Quota), record.QuotaExhausted)
+		end(seconds(p.Quota), account.QuotaExhausted)
 	}
 	if p.Metered && b.Limits.KeepReserve {
-		end(seconds(p.Quota-b.Limits.Reserve), record.QuotaExhausted)
+		end(seconds(p.Quota-b.Limits.Reserve), account.QuotaExhausted)
 	}
 	if most := b.Limits.MaxRequests; most > 0 { // counts each attempt
 		attempts := float64(p.Counts.Requests) / float64(p.Counts.Ended)
-		end(seconds(int64(float64(most-b.Limits.Made-p.Counts.Requests)/attempts)), record.Budget)
+		end(seconds(int64(float64(most-b.Limits.Made-p.Counts.Requests)/attempts)), account.Budget)
 	}
 	if !b.FinishBy.IsZero() {
-		end(b.FinishBy.Sub(now), record.Deadline)
+		end(b.FinishBy.Sub(now), account.Deadline)
 	}
 }

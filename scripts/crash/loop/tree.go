@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/bulkcat/bulkcat/pipeline/record"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
 // tree is the content of a cycle's folder by path, without the store. Files with times and
@@ -22,7 +22,7 @@ var address = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
 
 // isOfStore reports whether a file is one of the store of a cycle, or of a shard, or the list of stores, whose paths differ.
 func isOfStore(name string) bool {
-	return strings.HasPrefix(name, storeName) || strings.HasPrefix(name, record.ShardStore) || strings.HasPrefix(strings.TrimPrefix(name, "."), "stores")
+	return strings.HasPrefix(name, storeName) || strings.HasPrefix(name, account.ShardStore) || strings.HasPrefix(strings.TrimPrefix(name, "."), "stores")
 }
 
 func readTree(dir string) (tree, error) {

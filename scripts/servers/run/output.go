@@ -52,7 +52,7 @@ func (r *Result) readRows(t testing.TB, path string) {
 	}
 }
 
-// readAccount reads what it needs by itself: package record would bring all modules that bulkcat needs into this one.
+// readAccount reads what it needs by itself: package account would bring all modules that bulkcat needs into this one.
 func (r *Result) readAccount(t testing.TB, path string) {
 	t.Helper()
 	content, err := os.ReadFile(path)

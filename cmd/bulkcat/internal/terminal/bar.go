@@ -7,8 +7,8 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/figures"
-	"github.com/bulkcat/bulkcat/pipeline/record"
 )
 
 const (
@@ -79,11 +79,11 @@ func (s status) words() []string {
 func (s status) waiting() string {
 	since := s.Since.Local().Format("15:04")
 	switch s.State {
-	case record.Outage:
+	case account.Outage:
 		return "waiting since " + since
-	case record.Limited:
+	case account.Limited:
 		return "limited, waiting since " + since
-	case record.QuotaPause:
+	case account.QuotaPause:
 		return "waiting for quota since " + since
 	}
 	return ""
@@ -94,7 +94,7 @@ func (s status) left() string {
 	switch {
 	case s.Left <= 0:
 		return ""
-	case s.Stop == record.QuotaExhausted:
+	case s.Stop == account.QuotaExhausted:
 		return "quota ends in " + figures.Duration(s.Left)
 	case s.Stop != "":
 		return "stops in " + figures.Duration(s.Left)

@@ -1,4 +1,4 @@
-package record
+package account
 
 import "github.com/bulkcat/bulkcat/client/money"
 

@@ -1,4 +1,4 @@
-package record
+package account
 
 import (
 	"time"

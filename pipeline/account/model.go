@@ -1,4 +1,4 @@
-package record
+package account
 
 // Model is what a model with which the embedded service answers says of itself.
 type Model struct {

@@ -1,4 +1,4 @@
-// Package record says what the files mean that a run leaves, for the next start of the same run, for the commands that read
+// Package account says what the files mean that a run leaves, for the next start of the same run, for the commands that read
 // its output, and for other programs.
 //
 //   - [Account], beside the output: the inputs, counts and outputs of a run that has ended.
@@ -13,4 +13,4 @@
 //
 // The package opens no file and needs no reader, writer or service: package runfiles has the files, and package pipeline what
 // a run does with them.
-package record
+package account

@@ -1,4 +1,4 @@
-package record
+package account
 
 // State is what a run is doing.
 type State string
