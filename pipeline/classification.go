@@ -32,20 +32,6 @@ func DefaultClassifications(kind client.Kind, custom []*taxonomy.Custom, models 
 	return names
 }
 
-// taxonomyOf gives the taxonomy of a classification: a custom taxonomy, or the embedded copy of a published
-// taxonomy, which hosted services also use; nil for others.
-func (o *Options) taxonomyOf(classification string) *taxonomy.Taxonomy {
-	for _, t := range o.Taxonomies {
-		if t.Name == classification {
-			return &t.Taxonomy
-		}
-	}
-	if edition, ok := o.Editions.Of(classification); ok {
-		return edition.Load()
-	}
-	return nil
-}
-
 // fingerprints is the part of the service's name that changes with each custom taxonomy and each model, so that neither
 // stored answers nor the parts of an output outlive a change of these.
 func fingerprints(classifications []string, custom []*taxonomy.Custom, models []*learn.Model) string {
@@ -67,7 +53,7 @@ func fingerprints(classifications []string, custom []*taxonomy.Custom, models []
 
 // classification gives a classification with the ids of its categories.
 func (o *Options) classification(name string) flow.Classification {
-	t := o.taxonomyOf(name)
+	t := o.Editions.Taxonomy(name, o.Taxonomies)
 	if t == nil {
 		return flow.Classification{Name: name}
 	}
@@ -89,7 +75,7 @@ const unknownLevels = 7
 func (o *Options) deepest() int {
 	levels := 0
 	for _, name := range o.Classifications {
-		if t := o.taxonomyOf(name); t != nil {
+		if t := o.Editions.Taxonomy(name, o.Taxonomies); t != nil {
 			levels = max(levels, t.Levels())
 		} else {
 			levels = max(levels, unknownLevels)

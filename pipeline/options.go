@@ -289,6 +289,18 @@ func inputColumns(kind client.Kind) []string {
 	return nil
 }
 
+// KindOf is the kind whose lists usually name the input column so, such as website for url; "" if no kind does.
+func KindOf(column string) client.Kind {
+	for _, kind := range []client.Kind{client.Website, client.Product} {
+		for _, name := range inputColumns(kind) {
+			if strings.EqualFold(name, strings.NewReplacer(" ", "_", "-", "_").Replace(column)) {
+				return kind
+			}
+		}
+	}
+	return ""
+}
+
 // requests are the options that decide which requests a run makes.
 func (o *Options) requests() flow.Options {
 	options := flow.Options{Kind: o.Kind, Requested: o.Requested, Conduct: o.Conduct, Shard: o.Shard}

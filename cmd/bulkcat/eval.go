@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/labelled"
 )
 
 // evalFlags are the flags of `eval`.
@@ -83,7 +83,7 @@ func (f *evalFlags) run(ctx context.Context) error {
 	if err != nil {
 		return &usageError{err}
 	}
-	report, err := pipeline.Evaluate(ctx, pipeline.Evaluation{
+	report, err := labelled.Evaluate(ctx, labelled.Evaluation{
 		Kind: kind, Classification: f.classification, Taxonomies: f.service.taxonomies.loaded, Editions: f.service.taxonomies.editions, Attempter: svc.Attempter,
 		Input: input, LabelColumn: f.labelColumn, Limit: f.limit,
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/figures"
+	"github.com/bulkcat/bulkcat/pipeline/labelled"
 )
 
 // importFlags say what is added to a store.
@@ -156,7 +157,7 @@ func (f *importFlags) addTable(ctx context.Context, to *answers.Store, path stri
 	if err != nil {
 		return &usageError{err}
 	}
-	t := pipeline.Table{
+	t := labelled.Table{
 		Kind: client.Kind(f.kind), Classification: f.classification, Source: f.source,
 		Input: input, CategoryColumn: f.category, ConfidenceColumn: f.confidence,
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/evaluate"
 	"github.com/bulkcat/bulkcat/client/embedded/learn"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
-	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/labelled"
 	"github.com/bulkcat/bulkcat/pipeline/places"
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
@@ -118,7 +118,7 @@ func (f *learnFlags) run(ctx context.Context) error {
 	if custom.File != "" {
 		options.Custom = []*taxonomy.Taxonomy{&custom.Taxonomy}
 	}
-	learning := pipeline.Learning{Kind: kind, Taxonomy: custom, Features: embedded.New(options).Features, Stored: stored}
+	learning := labelled.Learning{Kind: kind, Taxonomy: custom, Features: embedded.New(options).Features, Stored: stored}
 	if stored == nil {
 		f.input.Log = log
 		if learning.Input, err = f.input.options(f.streams.in); err != nil {
@@ -127,7 +127,7 @@ func (f *learnFlags) run(ctx context.Context) error {
 		learning.LabelColumn, learning.Limit = f.labelColumn, f.limit
 	}
 	started := time.Now()
-	learned, err := pipeline.Learn(ctx, learning)
+	learned, err := labelled.Learn(ctx, learning)
 	f.tellFindings(learned.Findings)
 	if err != nil {
 		return err
@@ -183,11 +183,11 @@ func (f *evalFlags) checkSource(store string) (client.Kind, error) {
 }
 
 // stored reads the labels of the store, if one is named.
-func (f *learnFlags) stored(kind client.Kind, log *slog.Logger) (*pipeline.StoredLabels, error) {
+func (f *learnFlags) stored(kind client.Kind, log *slog.Logger) (*labelled.StoredLabels, error) {
 	if f.store == "" {
 		return nil, nil
 	}
-	labels, err := pipeline.ReadLabels(pipeline.StoredAnswers{
+	labels, err := labelled.ReadLabels(labelled.StoredAnswers{
 		Path: f.store, Source: f.source, Kind: kind, Classification: f.classification, Most: f.limit, Log: log,
 	})
 	if err != nil {
@@ -199,7 +199,7 @@ func (f *learnFlags) stored(kind client.Kind, log *slog.Logger) (*pipeline.Store
 
 // taxonomy returns the taxonomy of the labels: of a published one the edition that was chosen, or that has most of the
 // stored labels.
-func (f *learnFlags) taxonomy(stored *pipeline.StoredLabels) (*taxonomy.Custom, error) {
+func (f *learnFlags) taxonomy(stored *labelled.StoredLabels) (*taxonomy.Custom, error) {
 	for _, e := range f.taxonomies.editions {
 		if len(f.taxonomies.loaded) > 0 || e.Name != f.classification {
 			return nil, fmt.Errorf("--edition: %s is an edition of %s, and the labels are of %s", e.Version, e.Name, f.classification)
@@ -260,7 +260,7 @@ func (f *learnFlags) tellFindings(findings []learn.Finding) {
 }
 
 // write publishes the files, and prints the report.
-func (f *learnFlags) write(learned pipeline.Learned) error {
+func (f *learnFlags) write(learned labelled.Learned) error {
 	var file bytes.Buffer
 	if _, err := learned.Model.WriteTo(&file); err != nil {
 		return err
@@ -300,7 +300,7 @@ const suspectsHeader = "file,line,input,label,problem,answer,confidence\n"
 func isSuspects(text []byte) bool { return bytes.HasPrefix(text, []byte(suspectsHeader)) }
 
 // suspectsText are the findings, and then the suspects, the most probable first.
-func suspectsText(learned pipeline.Learned) ([]byte, error) {
+func suspectsText(learned labelled.Learned) ([]byte, error) {
 	var text bytes.Buffer
 	text.WriteString(suspectsHeader)
 	w := csv.NewWriter(&text)

@@ -101,6 +101,20 @@ func (c Choice) Of(classification string) (Edition, bool) {
 	return EditionOf(classification)
 }
 
+// Taxonomy gives the taxonomy of a classification: a custom taxonomy, or the embedded copy of a published one, which hosted
+// services also use; nil for others.
+func (c Choice) Taxonomy(classification string, custom []*Custom) *Taxonomy {
+	for _, t := range custom {
+		if t.Name == classification {
+			return &t.Taxonomy
+		}
+	}
+	if edition, ok := c.Of(classification); ok {
+		return edition.Load()
+	}
+	return nil
+}
+
 // Versions returns the versions of the classifications' editions that are not the default ones, separated by commas.
 func (c Choice) Versions(classifications []string) string {
 	var versions []string

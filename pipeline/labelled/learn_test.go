@@ -1,4 +1,4 @@
-package pipeline_test
+package labelled_test
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/learn"
 	"github.com/bulkcat/bulkcat/client/embedded/page"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
-	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/labelled"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -45,8 +45,8 @@ func TestLearnFromPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	train := func(fetch *page.Fetcher) (pipeline.Learned, error) {
-		return pipeline.Learn(t.Context(), pipeline.Learning{
+	train := func(fetch *page.Fetcher) (labelled.Learned, error) {
+		return labelled.Learn(t.Context(), labelled.Learning{
 			Kind: client.Website, Taxonomy: &taxonomy.Custom{Taxonomy: *taxonomy.IAB()},
 			Features: embedded.New(embedded.Options{Fetch: fetch, Logger: quiet}).Features,
 			Input:    reader.Options{Paths: []string{path}, Columns: []string{"url"}}, LabelColumn: "label",

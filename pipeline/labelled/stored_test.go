@@ -1,4 +1,4 @@
-package pipeline_test
+package labelled_test
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
-	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/labelled"
 )
 
 // Of many stored answers the same ones are labels, in the same order, in whichever order they were stored.
@@ -38,7 +38,7 @@ func TestStoredLabels(t *testing.T) {
 		if err := store.Close(); err != nil {
 			t.Fatal(err)
 		}
-		labels, err := pipeline.ReadLabels(pipeline.StoredAnswers{Path: path, Kind: client.Product, Classification: client.ProductTaxonomy, Most: most})
+		labels, err := labelled.ReadLabels(labelled.StoredAnswers{Path: path, Kind: client.Product, Classification: client.ProductTaxonomy, Most: most})
 		if err != nil {
 			t.Fatal(err)
 		}

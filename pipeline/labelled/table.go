@@ -1,4 +1,4 @@
-package pipeline
+package labelled
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/client/normalize"
 	"github.com/bulkcat/bulkcat/reader"
 )
@@ -38,18 +39,6 @@ type Table struct {
 	As      time.Time // when the file was changed last: the time of the answers
 }
 
-// KindOf is the kind whose lists usually name the input column so, such as website for url; "" if no kind does.
-func KindOf(column string) client.Kind {
-	for _, kind := range []client.Kind{client.Website, client.Product} {
-		for _, name := range inputColumns(kind) {
-			if strings.EqualFold(name, strings.NewReplacer(" ", "_", "-", "_").Replace(column)) {
-				return kind
-			}
-		}
-	}
-	return ""
-}
-
 // Scan reads the table, and passes each answer to visit, once for the spelling of its input, and again for the website if
 // others spell that otherwise. The errors are those of openLabelled and of visit.
 func (t *Table) Scan(ctx context.Context, visit func(answers.Stored) error) error {
@@ -66,7 +55,10 @@ func (t *Table) Scan(ctx context.Context, visit func(answers.Stored) error) erro
 		return err
 	}
 	normalizer := normalize.Normalizer{}
-	classification := (&Options{Kind: t.Kind}).classification(t.Classification)
+	var index *taxonomy.Index
+	if published := taxonomy.Choice(nil).Taxonomy(t.Classification, nil); published != nil {
+		index = taxonomy.NewIndex(published)
+	}
 	var request client.Request
 	var entries []tableEntry
 	pass := func() error {
@@ -118,8 +110,8 @@ func (t *Table) Scan(ctx context.Context, visit func(answers.Stored) error) erro
 			}
 		}
 		entries = append(entries, entry)
-		if classification.Category != nil {
-			if _, known := classification.Category(category); known {
+		if index != nil {
+			if _, known := index.Find(category); known {
 				t.Known++
 			} else {
 				t.Unknown++

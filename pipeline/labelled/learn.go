@@ -1,11 +1,7 @@
-package pipeline
+package labelled
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -42,7 +38,7 @@ type Learned struct {
 	Suspects []learn.Suspect
 }
 
-// Learn makes a model of labelled inputs. The errors are an *[OptionError] for a missing LabelColumn, those of reader.Open,
+// Learn makes a model of labelled inputs. The errors are an *pipeline.OptionError for a missing LabelColumn, those of reader.Open,
 // of [flow.Run] and of learn.Learner.Train; with the latter the findings are complete.
 func Learn(ctx context.Context, o Learning) (Learned, error) {
 	var source flow.Source = o.Stored
@@ -71,44 +67,6 @@ func Learn(ctx context.Context, o Learning) (Learned, error) {
 	return learned, err
 }
 
-// optionColumn is a column that an option names.
-type optionColumn struct{ option, name string }
-
-// openLabelled opens an input with columns of labels, and returns the places of these in the fields of a record. The errors are
-// those of reader.Open, and *[OptionError] if a column is missing.
-func openLabelled(ctx context.Context, o reader.Options, columns ...optionColumn) (input *reader.Reader, places []int, err error) {
-	o.Missing = normalize.Normalizer{}.IsMissing
-	for _, c := range columns {
-		o.ExtraColumns = append(o.ExtraColumns, c.name)
-	}
-	if input, err = reader.Open(ctx, o); err != nil {
-		missing, ok := errors.AsType[*reader.ColumnError](err)
-		for _, c := range columns {
-			if ok && missing.Option == "ExtraColumns" && missing.Column == c.name {
-				err = &OptionError{Option: c.option, Err: err}
-			}
-		}
-		return nil, nil, err
-	}
-	for _, c := range columns {
-		place := slices.Index(input.Columns(), c.name)
-		if place < 0 {
-			input.Close() // only read from
-			return nil, nil, &OptionError{Option: c.option, Err: fmt.Errorf("the input has no column %q; it has: %s", c.name, strings.Join(input.Columns(), ", "))}
-		}
-		places = append(places, place)
-	}
-	return input, places, nil
-}
-
-// labelOf is the label of a record, "" without one.
-func labelOf(r reader.Record, place int) string {
-	if place >= len(r.Fields) {
-		return ""
-	}
-	return strings.ToValidUTF8(r.Fields[place], "\uFFFD")
-}
-
 // featureReader is an Attempter that keeps the features of inputs, and answers nothing.
 type featureReader struct {
 	features   func(context.Context, client.Request) (learn.Features, error)
@@ -130,7 +88,7 @@ func (f *featureReader) Attempt(ctx context.Context, r client.Request) (client.A
 }
 
 // each adds the records to the learner, in their order.
-func (f *featureReader) each(o Learning, learned *Learned, learner *learn.Learner, place int) Each {
+func (f *featureReader) each(o Learning, learned *Learned, learner *learn.Learner, place int) flow.Each {
 	return func(r reader.Record, _ []client.Entry, err error) error {
 		learned.Records++
 		if !writer.HasInput(flow.StatusOf(err)) {

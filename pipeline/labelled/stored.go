@@ -1,4 +1,4 @@
-package pipeline
+package labelled
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+	"github.com/bulkcat/bulkcat/pipeline/internal/output"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -51,7 +52,7 @@ type storedLabel struct {
 	label string
 }
 
-// ReadLabels reads the labels of a store. The errors are an *[OptionError] if the store has no such answers, or those of
+// ReadLabels reads the labels of a store. The errors are an *pipeline.OptionError if the store has no such answers, or those of
 // several services and Source is "", and those of answers.Open and answers.Store.Scan.
 func ReadLabels(o StoredAnswers) (labels *StoredLabels, err error) {
 	if o.Most == 0 {
@@ -94,13 +95,13 @@ func ReadLabels(o StoredAnswers) (labels *StoredLabels, err error) {
 		if len(others) > 0 {
 			err = fmt.Errorf("%w; it has those of %s", err, strings.Join(slices.Sorted(maps.Keys(others)), ", "))
 		}
-		return nil, &OptionError{Option: "Stored", Err: err}
+		return nil, &output.OptionError{Option: "Stored", Err: err}
 	case 1:
 		labels = bySource[names[0]]
 		labels.keep(o.Most)
 		return labels, nil
 	default:
-		return nil, &OptionError{Option: "Stored.Source", Err: fmt.Errorf("the store %s has answers of several services: choose one of %s", o.Path, strings.Join(names, ", "))}
+		return nil, &output.OptionError{Option: "Stored.Source", Err: fmt.Errorf("the store %s has answers of several services: choose one of %s", o.Path, strings.Join(names, ", "))}
 	}
 }
 

@@ -1,4 +1,4 @@
-package pipeline
+package labelled
 
 import (
 	"context"
@@ -26,15 +26,14 @@ type Evaluation struct {
 }
 
 // Evaluate asks for all records, and compares the answers with the labels. Nothing is stored or written.
-// The errors are an *[OptionError] for a missing LabelColumn, those of reader.Open and those of [flow.Run].
+// The errors are an *pipeline.OptionError for a missing LabelColumn, those of reader.Open and those of [flow.Run].
 func Evaluate(ctx context.Context, e Evaluation) (evaluate.Report, error) {
 	input, places, err := openLabelled(ctx, e.Input, optionColumn{"LabelColumn", e.LabelColumn})
 	if err != nil {
 		return evaluate.Report{}, err
 	}
 	defer input.Close() // only read from
-	o := Options{Taxonomies: e.Taxonomies, Editions: e.Editions}
-	tally := evaluate.ForTaxonomy(o.taxonomyOf(e.Classification))
+	tally := evaluate.ForTaxonomy(e.Editions.Taxonomy(e.Classification, e.Taxonomies))
 	parts := flow.Parts{Source: input, Attempter: e.Attempter, Each: func(r reader.Record, entries []client.Entry, err error) error {
 		if !writer.HasInput(flow.StatusOf(err)) {
 			tally.Invalid()

@@ -1,0 +1,51 @@
+package labelled
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bulkcat/bulkcat/client/normalize"
+	"github.com/bulkcat/bulkcat/pipeline/internal/output"
+	"github.com/bulkcat/bulkcat/reader"
+)
+
+// optionColumn is a column that an option names.
+type optionColumn struct{ option, name string }
+
+// openLabelled opens an input with columns of labels, and returns the places of these in the fields of a record. The errors are
+// those of reader.Open, and *pipeline.OptionError if a column is missing.
+func openLabelled(ctx context.Context, o reader.Options, columns ...optionColumn) (input *reader.Reader, places []int, err error) {
+	o.Missing = normalize.Normalizer{}.IsMissing
+	for _, c := range columns {
+		o.ExtraColumns = append(o.ExtraColumns, c.name)
+	}
+	if input, err = reader.Open(ctx, o); err != nil {
+		missing, ok := errors.AsType[*reader.ColumnError](err)
+		for _, c := range columns {
+			if ok && missing.Option == "ExtraColumns" && missing.Column == c.name {
+				err = &output.OptionError{Option: c.option, Err: err}
+			}
+		}
+		return nil, nil, err
+	}
+	for _, c := range columns {
+		place := slices.Index(input.Columns(), c.name)
+		if place < 0 {
+			input.Close() // only read from
+			return nil, nil, &output.OptionError{Option: c.option, Err: fmt.Errorf("the input has no column %q; it has: %s", c.name, strings.Join(input.Columns(), ", "))}
+		}
+		places = append(places, place)
+	}
+	return input, places, nil
+}
+
+// labelOf is the label of a record, "" without one.
+func labelOf(r reader.Record, place int) string {
+	if place >= len(r.Fields) {
+		return ""
+	}
+	return strings.ToValidUTF8(r.Fields[place], "\uFFFD")
+}
