@@ -31,7 +31,7 @@ func (o *opened) claim(ctx context.Context) (_ *claimed, err error) {
 			err = joinClose(err, c.close())
 		}
 	}()
-	if _, c.account.Carried, err = carried(&o.options.Output, o.stages(c.account.Settings), o.input.Reader); err != nil {
+	if _, c.account.Carried, err = carried(&o.options.Output, o.options.stages(c.account.Settings), o.input.Reader); err != nil {
 		return nil, err
 	}
 	last, isSame := o.follow(ctx, c.account)
@@ -42,7 +42,7 @@ func (o *opened) claim(ctx context.Context) (_ *claimed, err error) {
 		}
 	}
 	c.maxRequests = o.options.maxRequests(c.account)
-	if isSame && o.isOffline() && !o.options.Output.IsFolder() {
+	if isSame && o.options.isOffline() && !o.options.Output.IsFolder() {
 		before := last.Outcomes()
 		c.checkCounts = func(s account.Snapshot) error {
 			return o.options.Output.CheckFewer(before, s.OK+s.Empty+s.Rejected, s.Pending)
@@ -58,7 +58,7 @@ func (o *opened) claim(ctx context.Context) (_ *claimed, err error) {
 			return nil, err
 		}
 	}
-	if c.store, err = o.options.openStore(o.isOffline()); err != nil {
+	if c.store, err = o.options.openStore(); err != nil {
 		return nil, err
 	}
 	if c.store != nil {

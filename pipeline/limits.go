@@ -47,15 +47,15 @@ func (p *planned) keepLearned() error {
 
 // tellQuota compares the quota with the requests that the run will make. A pipe and records of the caller are not read before the
 // run, so that their requests are not known.
-func (o *opened) tellQuota(f Forecast, whole bool) {
-	left, isNumber := o.quota.Usage().Requests()
-	switch log := o.options.Log; {
-	case !isNumber || !o.canReadAgain():
-	case whole && f.ToAsk() > left && o.options.Limits.WaitForQuota:
+func (p *planned) tellQuota() {
+	left, isNumber := p.quota.Usage().Requests()
+	switch log, f := p.options.Log, p.forecast; {
+	case !isNumber || !p.canReadAgain():
+	case p.whole && f.ToAsk() > left && p.options.Limits.WaitForQuota:
 		log.Info("the quota is not enough: the run waits when it is used up", "to_be_asked", f.ToAsk(), "left", left)
-	case whole && f.ToAsk() > left:
+	case p.whole && f.ToAsk() > left:
 		log.Warn("the quota is not enough: the run will stop, resumable", "to_be_asked", f.ToAsk(), "left", left)
-	case whole && f.IfAuditFails().ToAsk() > left:
+	case p.whole && f.IfAuditFails().ToAsk() > left:
 		log.Warn("the quota is enough, unless the audit of the free answers fails", "to_be_asked", f.ToAsk(), "if_audit_fails", f.IfAuditFails().ToAsk(), "left", left)
 	default:
 		log.Info("the quota is enough", "left", left)
@@ -122,7 +122,7 @@ func (c *claimed) shareLimits() (bounds limits.Options, stated float64) {
 	bounds.MaxRequests, bounds.Made = c.maxRequests, c.account.RequestsBefore()
 	usage := c.quota.Usage()
 	switch limited := bounds.Rate > 0 && !math.IsInf(bounds.Rate, 1); {
-	case shards < 2 || c.isOffline():
+	case shards < 2 || c.options.isOffline():
 	case usage.Gateway:
 		o.Log.Info("a gateway shares the rate and the quota between the shards", "shard", o.Shard.String())
 	case o.Service.Hosted || limited:

@@ -14,7 +14,6 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/internal/stdin"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
-	"github.com/bulkcat/bulkcat/writer"
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
@@ -89,7 +88,7 @@ func (o *opened) checkAgain() error {
 	case o.canReadAgain():
 	case o.options.Free.Model != nil:
 		option = "Free.Model"
-	case o.options.Store.RefreshBudget > 0 && !o.isOffline():
+	case o.options.Store.RefreshBudget > 0 && !o.options.isOffline():
 		option = "Store.RefreshBudget"
 	}
 	if option == "" {
@@ -157,24 +156,6 @@ func interruptedBy(ctx context.Context, err error) error {
 		return &StopError{Cause: account.Interrupted}
 	}
 	return err
-}
-
-// isOffline reports whether the run asks nothing.
-func (o *opened) isOffline() bool { return o.options.Offline && !o.options.Service.Free }
-
-// stages are the options of the stages, but for those of one pass.
-func (o *opened) stages(settings account.Settings) flow.Options {
-	s := o.options.requests()
-	s.SourceName, s.Basis = o.options.Service.Name, client.BasisService
-	if !o.options.Service.Hosted {
-		s.Basis = client.BasisPage // only answers of pages are stored
-	}
-	s.WaitForQuota = o.options.Limits.WaitForQuota
-	s.KeepGoing = o.options.KeepGoing || !o.options.Service.Hosted
-	s.Offline = o.isOffline()
-	s.Schema = output.Schema(settings)
-	s.Typed = o.options.Output.Content() == writer.Parquet
-	return s
 }
 
 // carried completes the options of the stages with the columns that are carried from an input.

@@ -21,6 +21,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/attempts"
 	"github.com/bulkcat/bulkcat/pipeline/internal/flow"
+	"github.com/bulkcat/bulkcat/pipeline/internal/output"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -308,6 +309,24 @@ func (o *Options) requests() flow.Options {
 		options.Classifications = append(options.Classifications, o.classification(name))
 	}
 	return options
+}
+
+// isOffline reports whether the run asks nothing.
+func (o *Options) isOffline() bool { return o.Offline && !o.Service.Free }
+
+// stages are the options of the stages, but for those of one pass.
+func (o *Options) stages(settings account.Settings) flow.Options {
+	s := o.requests()
+	s.SourceName, s.Basis = o.Service.Name, client.BasisService
+	if !o.Service.Hosted {
+		s.Basis = client.BasisPage // only answers of pages are stored
+	}
+	s.WaitForQuota = o.Limits.WaitForQuota
+	s.KeepGoing = o.KeepGoing || !o.Service.Hosted
+	s.Offline = o.isOffline()
+	s.Schema = output.Schema(settings)
+	s.Typed = o.Output.Content() == writer.Parquet
+	return s
 }
 
 // hasNoOutput reports whether the answers go to Each alone.

@@ -45,10 +45,10 @@ func (c *claimed) plan(ctx context.Context) (_ *planned, err error) {
 			return nil, err
 		}
 	}
-	if d := c.account.FinishBy; d != nil && !c.isOffline() && !time.Now().Before(d.At) {
+	if d := c.account.FinishBy; d != nil && !c.options.isOffline() && !time.Now().Before(d.At) {
 		return nil, &StopError{Cause: account.Deadline, Err: &account.PassedError{FinishBy: *d}}
 	}
-	if !c.isOffline() {
+	if !c.options.isOffline() {
 		if err := c.quota.Check(ctx, c.everAnswered(c.store)); err != nil {
 			return nil, err
 		}
@@ -69,8 +69,8 @@ func (c *claimed) plan(ctx context.Context) (_ *planned, err error) {
 	if err := p.begin(); err != nil {
 		return nil, err
 	}
-	if !c.isOffline() {
-		c.tellQuota(p.forecast, p.whole)
+	if !c.options.isOffline() {
+		p.tellQuota()
 	}
 	var stated float64
 	p.bounds, stated = c.shareLimits()
@@ -115,7 +115,7 @@ func (p *plan) audit(o *Options) *account.Audit {
 func (o *opened) look(ctx context.Context, a *account.Account, store *answers.Store, dry *pass) (p plan, err error) {
 	options := o.options.requests()
 	var observers []func([]answers.Query) error
-	if budget := o.options.Store.RefreshBudget; budget > 0 && store != nil && !o.isOffline() {
+	if budget := o.options.Store.RefreshBudget; budget > 0 && store != nil && !o.options.isOffline() {
 		if p.refresh, err = refresh.Begin(store, a.RunID(), budget, time.Now()); err != nil {
 			return p, err
 		}
@@ -128,7 +128,7 @@ func (o *opened) look(ctx context.Context, a *account.Account, store *answers.St
 		defer func() { err = errors.Join(err, p.free.Close()) }()
 		observers = append(observers, p.free.Offer)
 	}
-	p.whole = dry != nil || len(observers) > 0 || !o.isOffline() && o.mayExceedQuota()
+	p.whole = dry != nil || len(observers) > 0 || !o.options.isOffline() && o.mayExceedQuota()
 	others := o.otherStores()
 	if len(others.paths) > 0 {
 		observers = append(observers, others.offer)
@@ -237,7 +237,7 @@ type elsewhere struct {
 func (o *opened) otherStores() *elsewhere {
 	stored, err := o.options.stored()
 	e := &elsewhere{stored: stored, missing: make(map[client.Request]bool)}
-	if err == nil && o.options.Service.Hosted && !o.isOffline() && !o.options.isShard() && o.canReadAgain() { // to open the store gives the error
+	if err == nil && o.options.Service.Hosted && !o.options.isOffline() && !o.options.isShard() && o.canReadAgain() { // to open the store gives the error
 		e.paths = slices.DeleteFunc(slices.Clone(o.options.Store.Others), func(other string) bool { return other == stored.Path })
 	}
 	return e

@@ -52,7 +52,7 @@ func Rewrite(ctx context.Context, options Options, r Rewriting) (_ Rewritten, er
 		return Rewritten{}, err
 	}
 	defer context.AfterFunc(ctx, s.input.end)()
-	stages := s.stages(r.Account.Settings)
+	stages := s.options.stages(r.Account.Settings)
 	stages.Unstored = true
 	if stages, _, err = carried(&o.Output, stages, s.input.Reader); err != nil {
 		return Rewritten{}, err

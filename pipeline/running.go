@@ -98,7 +98,7 @@ func (r *running) passes(ctx context.Context) (done results, err error) {
 func (r *running) pass(ctx context.Context, kept int) (done results, err error) {
 	o, input := &r.options, r.input.Load()
 	a := *r.account
-	stages, columns, err := carried(&o.Output, r.stages(a.Settings), input.Reader)
+	stages, columns, err := carried(&o.Output, r.options.stages(a.Settings), input.Reader)
 	a.Carried, a.Free = columns, r.audit(o)
 	done = results{carried: columns, inputs: o.inputsOf(input.Reader), audit: a.Free}
 	if err != nil {
@@ -250,7 +250,7 @@ func (r *running) progress() Progress {
 	status := r.limits.Status()
 	p := Progress{Counts: r.counters.Snapshot(), Allowed: status.Rate}
 	p.Cost = r.account.CostOf(p.Counts)
-	p.Quota, p.Metered = r.quota.Left(!r.isOffline()) // a run that asks nothing asks for no quota either
+	p.Quota, p.Metered = r.quota.Left(!r.options.isOffline()) // a run that asks nothing asks for no quota either
 	p.State = progress.StateOf(status, p.Counts.Finishing)
 	p.Total, p.About = r.total.Of(&p.Counts, read, total, r.options.Limit)
 	if r.options.Sample > 0 && p.Counts.Others > 0 { // the sample is drawn

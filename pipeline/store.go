@@ -11,7 +11,8 @@ import (
 )
 
 // openStore gives nil where there is nothing to store.
-func (o *Options) openStore(offline bool) (*answers.Store, error) {
+func (o *Options) openStore() (*answers.Store, error) {
+	offline := o.isOffline()
 	stored, err := o.stored()
 	if err == nil && stored.Path != "" && o.usesUserFile() && !offline {
 		err = answers.CheckUserFile(stored.Path)
