@@ -22,6 +22,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/internal/attempts"
 	"github.com/bulkcat/bulkcat/pipeline/internal/flow"
 	"github.com/bulkcat/bulkcat/pipeline/internal/output"
+	"github.com/bulkcat/bulkcat/pipeline/internal/selection"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -259,7 +260,7 @@ func (o Options) withDefaults() Options {
 	if o.Kind == client.Website {
 		o.Input.Comment = "#" // a title may begin so
 	}
-	o.Input.Missing = flow.Normalizer(o.Requested).IsMissing
+	o.Input.Missing = selection.Normalizer(o.Requested).IsMissing
 	o.Input.ExtraColumns, o.Input.NamedOnly, o.Input.Log = account.Settings{Carry: o.Output.Carry}.NamedColumns(), o.Output.Carry != "all", o.Log
 	if !o.Service.Hosted {
 		o.Service.Name += fingerprints(o.Classifications, o.Taxonomies, o.Models)

@@ -19,7 +19,7 @@ type Shard struct {
 // one file of each.
 const MaxShards = 9999
 
-// SplitRule is the name of the rule that gives the shard of a record, which package flow has. Shards of different
+// SplitRule is the name of the rule that gives the shard of a record, which package selection has. Shards of different
 // rules must not be mixed.
 const SplitRule = "xxh64-site-1"
 

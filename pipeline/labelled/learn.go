@@ -11,6 +11,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/normalize"
 	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/flow"
+	"github.com/bulkcat/bulkcat/pipeline/internal/selection"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -41,7 +42,7 @@ type Learned struct {
 // Learn makes a model of labelled inputs. The errors are an *pipeline.OptionError for a missing LabelColumn, those of reader.Open,
 // of [flow.Run] and of learn.Learner.Train; with the latter the findings are complete.
 func Learn(ctx context.Context, o Learning) (Learned, error) {
-	var source flow.Source = o.Stored
+	var source selection.Source = o.Stored
 	requested, place := account.Requested{AskPlaceholders: o.Stored != nil, Dedupe: account.DedupeExact, Limit: o.Limit}, 0
 	if o.Stored == nil {
 		input, columns, err := openLabelled(ctx, o.Input, optionColumn{"LabelColumn", o.LabelColumn})
@@ -53,7 +54,7 @@ func Learn(ctx context.Context, o Learning) (Learned, error) {
 	}
 	var learned Learned
 	learner := learn.NewLearner(o.Kind, o.Taxonomy)
-	readFeatures := &featureReader{features: o.Features, normalizer: flow.Normalizer(requested), read: make(map[client.Request]learn.Features)}
+	readFeatures := &featureReader{features: o.Features, normalizer: selection.Normalizer(requested), read: make(map[client.Request]learn.Features)}
 	options := flow.Options{
 		Kind: o.Kind, Classifications: []flow.Classification{{Name: o.Taxonomy.Name}}, Conduct: flow.Conduct{Retry: client.DefaultRetryPolicy()},
 		Requested: requested,

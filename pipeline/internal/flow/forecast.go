@@ -11,6 +11,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/client/normalize"
+	"github.com/bulkcat/bulkcat/pipeline/internal/selection"
 	"github.com/bulkcat/bulkcat/writer"
 )
 
@@ -86,10 +87,10 @@ func NewForecast(ctx context.Context, parts Parts, options Options, offer func([
 	parts = parts.withDefaults()
 	distinct := newDistinct()
 	defer distinct.close()
-	mode := exactly << len(options.merges())
-	batch := forecasts{parts: parts, normalizer: Normalizer(options.Requested), distinct: distinct, mode: mode, offer: offer}
-	split := options.splitter()
-	source := options.source(ctx, &parts)
+	mode := exactly << len(selection.Merges(options.Requested, options.Kind))
+	batch := forecasts{parts: parts, normalizer: selection.Normalizer(options.Requested), distinct: distinct, mode: mode, offer: offer}
+	split := selection.NewSplitter(options.Shard, options.Kind, options.Requested)
+	source := selection.Sample(ctx, options.Requested, parts.Source, &parts.Counters.Others)
 	for all := int64(0); options.Limit == 0 || all < options.Limit; all++ {
 		if ctx.Err() != nil {
 			return f, errInterrupted
@@ -101,7 +102,7 @@ func NewForecast(ctx context.Context, parts Parts, options Options, offer func([
 		if err != nil {
 			return f, err
 		}
-		if !split.holds(&record) {
+		if !split.Holds(&record) {
 			continue
 		}
 		f.Records++

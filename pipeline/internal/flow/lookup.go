@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/pipeline/internal/selection"
 )
 
 // lookupBatch bounds how many tasks are looked up together. A single lookup costs three times as much.
@@ -171,7 +172,7 @@ func (l *lookups) claim() error {
 // choice stays the same during the run and when the run is started again, and does not depend on the order of records.
 func (l *lookups) merge() error {
 	l.left = append(l.left[:0], l.tasks...)
-	for _, step := range l.run.options.merges() {
+	for _, step := range selection.Merges(l.run.options.Requested, l.run.options.Kind) {
 		l.spelled, l.queries = l.spelled[:0], l.queries[:0]
 		for _, t := range l.left {
 			if next := step(t.Request); next != t.Request {

@@ -1,32 +1,25 @@
 package flow
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/client/money"
-	"github.com/bulkcat/bulkcat/client/normalize"
 	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/attempts"
 	"github.com/bulkcat/bulkcat/pipeline/internal/output"
 	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
 	"github.com/bulkcat/bulkcat/pipeline/internal/refresh"
+	"github.com/bulkcat/bulkcat/pipeline/internal/selection"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
-
-// Source gives the records of a run, and io.EOF after the last. *reader.Reader is a Source.
-type Source interface {
-	Read() (reader.Record, error)
-}
 
 // Options describe what [Run] does. Kind and Classifications are required.
 type Options struct {
@@ -93,7 +86,7 @@ type Category struct {
 
 // Parts are the parts of a run. Source and Attempter are required.
 type Parts struct {
-	Source    Source
+	Source    selection.Source
 	Interrupt func() // ends a Read of Source that waits for input with reader.ErrInterrupted; nil if none waits
 	Attempter client.Attempter
 	CloseIdle func()                                      // closes idle connections to the service, called when it refuses everything; may be nil
@@ -147,21 +140,7 @@ func (p Parts) withDefaults() Parts {
 
 // request gives the request of an input in one of the classifications.
 func (o *Options) request(input string, class int) (client.Request, error) {
-	return Normalizer(o.Requested).Request(o.Kind, input, o.Classifications[class].Name)
-}
-
-// Normalizer makes the requests of a run.
-func Normalizer(r account.Requested) normalize.Normalizer {
-	return normalize.Normalizer{Scheme: r.Scheme, AskPlaceholders: r.AskPlaceholders}
-}
-
-// merges gives the steps that make one request of several: see account.Dedupes.
-func (o *Options) merges() []func(client.Request) client.Request {
-	dedupe := o.Dedupe
-	if o.Kind == client.Website {
-		dedupe = cmp.Or(dedupe, account.DedupeSite)
-	}
-	return Normalizer(o.Requested).Coarser()[:max(0, slices.Index(account.Dedupes(), dedupe))]
+	return selection.Normalizer(o.Requested).Request(o.Kind, input, o.Classifications[class].Name)
 }
 
 func (o Options) withDefaults() Options {

@@ -10,10 +10,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"golang.org/x/sync/semaphore"
 
-	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/client/normalize"
-	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/output"
+	"github.com/bulkcat/bulkcat/pipeline/internal/selection"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -23,8 +21,8 @@ func (r *run) read() error {
 	var tasks tasks
 	var digest output.Digest
 	hash := xxhash.New()
-	split := r.options.splitter()
-	source := r.options.source(r.soft, &r.Parts)
+	split := selection.NewSplitter(r.options.Shard, r.options.Kind, r.options.Requested)
+	source := selection.Sample(r.soft, r.options.Requested, r.Source, &r.Counters.Others)
 	for all := int64(0); r.options.Limit == 0 || all < r.options.Limit; all++ {
 		record, err := source.Read()
 		if err == io.EOF {
@@ -44,14 +42,14 @@ func (r *run) read() error {
 				if r.soft.Err() != nil {
 					return nil
 				}
-				r.countRead(split.holds(&record))
+				r.countRead(split.Holds(&record))
 				if err := f.Check(record.Number, digest); err != nil {
 					return err
 				}
 				continue
 			}
 		}
-		own := split.holds(&record)
+		own := split.Holds(&record)
 		r.countRead(own)
 		if !own {
 			if r.soft.Err() != nil {
@@ -163,39 +161,4 @@ func (w *window) release(size int64) {
 	closed := min(size, w.opened)
 	w.opened -= closed
 	w.sem.Release(size - closed)
-}
-
-// splitter says which records a shard has.
-type splitter struct {
-	shard      account.Shard
-	kind       client.Kind
-	request    func(client.Request) client.Request // that records of one shard have in common
-	normalizer normalize.Normalizer
-	hash       *xxhash.Digest
-}
-
-func (o *Options) splitter() *splitter {
-	return &splitter{shard: o.Shard, kind: o.Kind, request: Normalizer(o.Requested).Coarser()[max(len(o.merges()), 1)-1], normalizer: Normalizer(o.Requested), hash: xxhash.New()}
-}
-
-// holds reports whether the shard has a record. Records with equal requests are in one shard, whatever the
-// classification: the shard is the remainder, plus 1, that the XXH64 hash of the kind, a zero byte and the
-// normalized input leaves when it is divided by the number of shards. The normalized input of a website is that
-// of its site, or of its host or domain if these are one request. An input that cannot be normalized is hashed as it was read. The rule must not change: it has the
-// name account.SplitRule.
-func (s *splitter) holds(record *reader.Record) bool {
-	if s.shard.Count == 0 {
-		return true
-	}
-	input := record.Input
-	if record.Err == nil {
-		if request, err := s.normalizer.Request(s.kind, input, ""); err == nil {
-			input = s.request(request).Input
-		}
-	}
-	s.hash.Reset()
-	_, _ = s.hash.WriteString(string(s.kind)) // never fails
-	_, _ = s.hash.Write([]byte{0})
-	_, _ = s.hash.WriteString(input)
-	return s.hash.Sum64()%uint64(s.shard.Count) == uint64(s.shard.Number-1)
 }

@@ -1,4 +1,4 @@
-package flow
+package selection
 
 import (
 	"fmt"
@@ -15,8 +15,8 @@ func shardOf(t *testing.T, kind client.Kind, count int, r reader.Record) int {
 	t.Helper()
 	found := 0
 	for n := range count {
-		o := Options{Kind: kind, Shard: account.Shard{Number: n + 1, Count: count}}
-		if !o.splitter().holds(&r) {
+		split := NewSplitter(account.Shard{Number: n + 1, Count: count}, kind, account.Requested{})
+		if !split.Holds(&r) {
 			continue
 		}
 		if found != 0 {
@@ -74,10 +74,9 @@ func TestShardsAreOfEqualSize(t *testing.T) {
 	const inputs, count = 100_000, 16
 	var sizes [count]int
 	for n := range count {
-		o := Options{Kind: client.Website, Shard: account.Shard{Number: n + 1, Count: count}}
-		split := o.splitter()
+		split := NewSplitter(account.Shard{Number: n + 1, Count: count}, client.Website, account.Requested{})
 		for i := range inputs {
-			if split.holds(&reader.Record{Input: fmt.Sprintf("shop-%d.example.com", i)}) {
+			if split.Holds(&reader.Record{Input: fmt.Sprintf("shop-%d.example.com", i)}) {
 				sizes[n]++
 			}
 		}

@@ -1,4 +1,4 @@
-package flow
+package selection
 
 import (
 	"cmp"
@@ -7,18 +7,26 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
-// source gives the records of a run: those of the input, or the sample.
-func (o *Options) source(ctx context.Context, p *Parts) Source {
-	if o.Sample == 0 {
-		return p.Source
+// Source gives the records of a run, and io.EOF after the last. *reader.Reader is a Source.
+type Source interface {
+	Read() (reader.Record, error)
+}
+
+// Sample is the records that a run asks for: those of the source, or the sample. The number of the records
+// that are not in the sample is added to others.
+func Sample(ctx context.Context, r account.Requested, from Source, others *atomic.Int64) Source {
+	if r.Sample == 0 {
+		return from
 	}
-	return &sample{ctx: ctx, from: p.Source, size: int(o.Sample), limit: o.Limit, others: func(n int64) { p.Counters.Others.Add(n) }}
+	return &sample{ctx: ctx, from: from, size: int(r.Sample), limit: r.Limit, others: others}
 }
 
 // sample is a Source of random records of another, in their order. It reads all before the first, and keeps the size
@@ -27,8 +35,8 @@ type sample struct {
 	ctx    context.Context // ends the reading
 	from   Source
 	size   int
-	limit  int64       // of the records of from; 0 for none
-	others func(int64) // takes the number of the records that are not in the sample
+	limit  int64 // of the records of from; 0 for none
+	others *atomic.Int64
 
 	drawn bool
 	left  []reader.Record
@@ -74,7 +82,7 @@ func (s *sample) draw() error {
 	}
 	s.left = s.lowest(kept)
 	slices.SortFunc(s.left, func(a, b reader.Record) int { return cmp.Compare(a.Number, b.Number) })
-	s.others(all - int64(len(s.left)))
+	s.others.Add(all - int64(len(s.left)))
 	return nil
 }
 

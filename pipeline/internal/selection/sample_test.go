@@ -1,4 +1,4 @@
-package flow
+package selection
 
 import (
 	"context"
@@ -6,22 +6,22 @@ import (
 	"io"
 	"math"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/bulkcat/bulkcat/pipeline/account"
-	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
 // drawn are the numbers of a sample, and the number of the other records.
 func drawn(t *testing.T, records, size, limit int64) (numbers []int64, others int64) {
 	t.Helper()
-	counters := new(progress.Counters)
-	source := (&Options{Requested: account.Requested{Sample: size, Limit: limit}}).source(t.Context(), &Parts{Source: &numberedRecords{last: records}, Counters: counters})
+	var left atomic.Int64
+	source := Sample(t.Context(), account.Requested{Sample: size, Limit: limit}, &numberedRecords{last: records}, &left)
 	for {
 		record, err := source.Read()
 		if err == io.EOF {
-			return numbers, counters.Others.Load()
+			return numbers, left.Load()
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -71,12 +71,12 @@ func TestSampleIsSpread(t *testing.T) {
 func TestSampleEndsEarly(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	source := (&Options{Requested: account.Requested{Sample: 5}}).source(ctx, &Parts{Source: &numberedRecords{last: 10}, Counters: new(progress.Counters)})
+	source := Sample(ctx, account.Requested{Sample: 5}, &numberedRecords{last: 10}, new(atomic.Int64))
 	if _, err := source.Read(); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	failed := errors.New("damaged")
-	source = (&Options{Requested: account.Requested{Sample: 5}}).source(t.Context(), &Parts{Source: &records{err: failed}, Counters: new(progress.Counters)})
+	source = Sample(t.Context(), account.Requested{Sample: 5}, failing{failed}, new(atomic.Int64))
 	if _, err := source.Read(); !errors.Is(err, failed) {
 		t.Errorf("got %v", err)
 	}
@@ -92,3 +92,8 @@ func (s *numberedRecords) Read() (reader.Record, error) {
 	s.number++
 	return reader.Record{Number: s.number}, nil
 }
+
+// failing is a source that cannot be read.
+type failing struct{ err error }
+
+func (f failing) Read() (reader.Record, error) { return reader.Record{}, f.err }
