@@ -1,13 +1,11 @@
 package figures
 
 import (
-	"cmp"
 	_ "embed" // the templates and the style
 	"fmt"
 	"html/template"
 	"math"
 	"reflect"
-	"slices"
 	"strings"
 )
 
@@ -40,9 +38,9 @@ type Band struct {
 	Share    float64 // share of the span in the state, from 0 to 1
 }
 
-// AppendBand appends a band. If the last band ends where b begins and both are wholly in the same state, AppendBand extends the
-// last band instead.
-func AppendBand(list []Band, b Band) []Band {
+// appendBand appends a band. If the last band ends where b begins and both are wholly in the same state, it extends the last
+// band instead.
+func appendBand(list []Band, b Band) []Band {
 	if n := len(list); n > 0 && list[n-1].Class == b.Class && list[n-1].To == b.From && min(b.Share, list[n-1].Share) > 0.99 {
 		list[n-1].To = b.To
 		return list
@@ -67,11 +65,35 @@ var templates string
 //go:embed figures.css
 var Style string
 
-// Templates returns the templates "chart", for a Chart, and "bar", for a share, with their functions for numbers.
+// Words are the functions of templates for numbers and texts.
+var Words = template.FuncMap{
+	"bins": Bins, "duration": Duration, "number": Number, "outcomes": Outcomes, "percent": Percent, "short": Short,
+	"add":   func(a, b any) float64 { return float(a) + float(b) },
+	"count": func(n any) string { return Count(int64(float(n))) },
+	"first": func(list any, n int) any { return part(list, 0, n) },
+	"rest":  func(list any, n int) any { return part(list, n, math.MaxInt) },
+	"more":  func(list any, n int) int { return max(0, reflect.ValueOf(list).Len()-n) }, // how many elements rest has
+	"share": func(n, of any) float64 { return Share(float(n), float(of)) },
+}
+
+func part(list any, from, to int) any {
+	v := reflect.ValueOf(list)
+	return v.Slice(min(from, v.Len()), min(to, v.Len())).Interface()
+}
+
+// float is a number of any type, or the one at a pointer.
+func float(n any) float64 {
+	v := reflect.Indirect(reflect.ValueOf(n))
+	if v.CanInt() {
+		return float64(v.Int())
+	}
+	return v.Float()
+}
+
+// Templates returns the templates "chart", for a Chart, "bar" and "share", for a share, and "pairs", of names and values, with Words.
 func Templates() *template.Template {
-	return template.Must(template.New("figures").Funcs(template.FuncMap{
-		"count": func(n any) string { return Count(reflect.ValueOf(n).Int()) }, "percent": Percent, "draw": draw,
-		"hundred": func(share float64) string { return fmt.Sprintf("%.2f", 100*share) },
+	return template.Must(template.New("figures").Funcs(Words).Funcs(template.FuncMap{
+		"draw": draw, "hundred": func(share float64) string { return fmt.Sprintf("%.2f", 100*share) },
 	}).Parse(templates))
 }
 
@@ -174,20 +196,4 @@ func area(x, lower, upper []float64, top float64) string {
 		b.WriteString("L" + at(x[i], lower[i], top))
 	}
 	return b.String() + "Z"
-}
-
-// classes are the CSS classes of outcomes of requests. All other outcomes have class s7.
-var classes = map[string]string{
-	"answered": "s0", "200": "s0", "429": "s1", "503": "s2", "404": "s3", "timeout": "s4", "500": "s5", "no response": "s6",
-}
-
-// OutcomeClass returns the CSS class of an outcome of requests.
-func OutcomeClass(outcome string) string { return cmp.Or(classes[outcome], "s7") }
-
-// SortOutcomes sorts outcomes: answers first, then by falling count.
-func SortOutcomes(names []string, counts map[string]int64) {
-	slices.SortFunc(names, func(a, b string) int {
-		answered := func(name string) int { return map[bool]int{true: 0, false: 1}[OutcomeClass(name) == "s0"] }
-		return cmp.Or(cmp.Compare(answered(a), answered(b)), cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
-	})
 }

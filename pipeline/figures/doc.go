@@ -2,6 +2,7 @@
 //
 //	numbers as text   words.go
 //	charts            chart.go, axis.go, figures.html: SVG, drawn in Go, without scripts
+//	requests          requests.go: the chart of the requests of a run, by outcome
 //	colors, tables    figures.css, for light and dark screens
 //	bars of text      bar.go
 //

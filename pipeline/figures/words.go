@@ -114,7 +114,7 @@ func Percent(share float64) string {
 }
 
 // Share returns n / of, or 0 if of is 0.
-func Share(n, of int64) float64 {
+func Share[N int64 | float64](n, of N) float64 {
 	if of == 0 {
 		return 0
 	}

@@ -6,11 +6,10 @@
 //	/metrics      the same figures for Prometheus
 //	/healthz      200 while the process responds
 //
-// A [Source] gives a [View]: figures, charts and tables. The server renders the view with html/template, and package figures
-// draws the charts as SVG, so the page needs no library in the browser: a script of a few lines replaces the parts that
-// have changed. The browser connects again after a lost connection, so the page also survives a restart of
-// the run at the same address. The page loads nothing from elsewhere, and its Content-Security-Policy
-// forbids that.
+// A [Source] gives a [View]. The server renders it with the templates of page.html, and its figures and tables with those of
+// run.html or service.html. Package figures draws the charts as SVG, so the page needs no library in the browser: a script of a
+// few lines replaces the parts that have changed. The browser connects again after a lost connection, so the page also survives
+// a restart of the run at the same address. The page loads nothing from elsewhere, and its Content-Security-Policy forbids that.
 //
 // [Run] is the source of a run, and [Service] that of a service or a gateway. They measure nothing themselves: all
 // figures are those of pipeline.Session.Status, or the metrics of the service. A history keeps a bounded number of

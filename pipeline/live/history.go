@@ -1,6 +1,7 @@
 package live
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -57,54 +58,42 @@ func (h *history) span() (from, to time.Time) {
 	return h.samples[0].At, h.samples[len(h.samples)-1].At
 }
 
-// places are those of the ends of the intervals between samples in the span, from 0 to 1.
-func (h *history) places() (list []float64) {
+// intervals are those between the samples.
+func (h *history) intervals() (list []figures.Interval) {
 	from, to := h.span()
-	for _, s := range h.samples[min(1, len(h.samples)):] {
-		list = append(list, s.At.Sub(from).Seconds()/max(to.Sub(from).Seconds(), 1e-9))
-	}
-	return list
-}
-
-// bands are the intervals in which a run waited.
-func (h *history) bands() (list []figures.Band) {
-	from := 0.0
-	for i, to := range h.places() {
-		before, after := h.samples[i], h.samples[i+1]
-		for _, state := range account.Waits {
-			share := min(1, (after.Waited[state]-before.Waited[state]).Seconds()/max(after.At.Sub(before.At).Seconds(), 1e-9))
-			if share > 0 {
-				list = figures.AppendBand(list, figures.Band{Class: string(state), From: from, To: to, Share: share})
-			}
-		}
-		from = to
-	}
-	return list
-}
-
-// each yields a value for each interval between two samples.
-func (h *history) each(value func(before, after sample, seconds float64) float64) []float64 {
-	var values []float64
+	place := func(t time.Time) float64 { return t.Sub(from).Seconds() / to.Sub(from).Seconds() }
 	for i := 1; i < len(h.samples); i++ {
 		before, after := h.samples[i-1], h.samples[i]
-		values = append(values, value(before, after, max(after.At.Sub(before.At).Seconds(), 1e-9)))
+		interval := figures.Interval{
+			From: place(before.At), To: place(after.At), Time: after.At.Sub(before.At), Counts: make(map[string]int64), Waited: make(map[account.State]time.Duration),
+		}
+		for name, n := range after.Counts {
+			interval.Counts[name] = max(0, n-before.Counts[name])
+		}
+		for state, d := range after.Waited {
+			interval.Waited[state] = d - before.Waited[state]
+		}
+		list = append(list, interval)
+	}
+	return list
+}
+
+// each returns a value for each interval between two samples.
+func (h *history) each(value func(before, after sample) float64) (values []float64) {
+	for i := 1; i < len(h.samples); i++ {
+		values = append(values, value(h.samples[i-1], h.samples[i]))
 	}
 	return values
 }
 
-// last is the newest sample.
-func (h *history) last() sample {
-	if len(h.samples) == 0 {
-		return sample{}
-	}
-	return h.samples[len(h.samples)-1]
-}
-
-// quantile of a histogram, in the unit of bounds, interpolated within the bucket. It is 0 for an empty histogram.
+// quantile of a histogram, in the unit of bounds, interpolated within the bucket. It is NaN for an empty histogram.
 func quantile(q float64, bounds []float64, counts []int64) float64 {
 	var sum int64
 	for _, n := range counts {
 		sum += n
+	}
+	if sum == 0 {
+		return math.NaN()
 	}
 	rank, seen := q*float64(sum), 0.0
 	for i, n := range counts {
@@ -121,7 +110,7 @@ func quantile(q float64, bounds []float64, counts []int64) float64 {
 		}
 		return low + (bounds[i]-low)*(rank-seen)/float64(n)
 	}
-	return 0
+	return bounds[len(bounds)-1]
 }
 
 // difference of two histograms. A missing earlier histogram is empty.

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -35,7 +34,7 @@ func NewRun(status func() account.Status) *Run {
 // Metrics has the figures of the status.
 func (r *Run) Metrics() prometheus.Gatherer { return r.metrics }
 
-// Status is a account.Status.
+// Status is an account.Status.
 func (r *Run) Status() any { return r.status() }
 
 // stateWords are the states in words.
@@ -64,64 +63,17 @@ func (r *Run) Sample() {
 // View shows the status and the history.
 func (r *Run) View() View {
 	s := r.status()
-	d := s.Details
 	v := View{
-		Title: figures.Title(s.Output, d.Service), Notes: notes(s), State: stateWords[s.State], Since: s.Since, Ended: s.State == account.Ended, Done: s.Records, Total: s.Total,
-		Trouble: slices.Contains(account.Waits, s.State), Main: mainFigures(s), Figures: moreFigures(s), Settings: settings(s),
+		Title: figures.Title(s.Output, s.Details.Service), State: stateWords[s.State], Since: s.Since, Ended: s.State == account.Ended,
+		Trouble: slices.Contains(account.Waits, s.State), Settings: settings(s), Run: &s,
 	}
 	if v.Ended {
 		v.State, v.Trouble = "the run has ended: "+string(s.Ending), s.Ending != account.Complete
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	v.Charts = charts(&r.history, s.Outcomes, "of requests", d.Attempts.Bounds)
-	v.Tables = tables(s)
+	v.Charts = charts(&r.history, s.Outcomes, "of requests", s.Details.Attempts.Bounds)
 	return v
-}
-
-// notes say why the service holds the run up, when it is asked next, and when the run gives up.
-func notes(s account.Status) (list []string) {
-	if s.Cause != "" {
-		list = append(list, "The last error: "+s.Cause+".")
-	}
-	text := ""
-	if s.Next != nil {
-		text = "The next attempt is at " + s.Next.Local().Format("15:04:05") + "."
-	}
-	if s.GiveUp != nil {
-		text += " The run gives up at " + timeOfDay(*s.GiveUp, s.Updated) + ", and can then be started again."
-	}
-	if text = strings.TrimSpace(text); text != "" {
-		list = append(list, text)
-	}
-	return list
-}
-
-// mainFigures say how far the run is.
-func mainFigures(s account.Status) []Figure {
-	left := Figure{Name: "Time left", Value: "unknown"}
-	switch {
-	case s.State == account.Ended:
-		left = Figure{"Took", figures.Duration(s.Updated.Sub(s.Started)), "until " + timeOfDay(s.Updated, s.Started)}
-	case s.Ends != nil:
-		left.Value, left.Detail = figures.Duration(time.Duration(s.SecondsLeft*float64(time.Second))), "until "+timeOfDay(*s.Ends, s.Updated)
-		if s.Stop != "" {
-			left.Detail += ", then it stops: " + string(s.Stop)
-		}
-	}
-	done := Figure{"Done", figures.Count(s.Records), "records"}
-	if s.Total > 0 {
-		done.Value, done.Detail = figures.Percent(figures.Share(s.Records, s.Total)), figures.Count(s.Records)+" of "+figures.Count(s.Total)+" records"
-	}
-	list := []Figure{left, done, {"Rate", figures.Number(s.RecordsPerSecond) + "/s", "records; " + figures.Number(s.RequestsPerSecond) + "/s requests"}}
-	if c := s.Cost; c != nil {
-		cost := Figure{"Cost", c.Price.Text(c.Total), "saved: " + c.Price.Text(c.Saved)}
-		if s.CostAtEnd != nil && s.State != account.Ended {
-			cost.Detail = "about " + c.Price.Text(*s.CostAtEnd) + " at the end; " + cost.Detail
-		}
-		list = append(list, cost)
-	}
-	return list
 }
 
 // timeOfDay is a time, with the date unless that is the date of now.
@@ -133,80 +85,38 @@ func timeOfDay(t, now time.Time) string {
 	return t.Format("Jan 2 15:04")
 }
 
-func moreFigures(s account.Status) []Figure {
-	answers := s.Records * int64(max(1, len(s.Details.Settings.Classifications())))
-	all := []Figure{
-		{"Requests", figures.Count(s.Requests), figures.Count(s.InFlight) + " in flight"},
-		{"Retries", figures.Count(s.Retries), figures.Count(s.ToRetry) + " wait"},
-		{"Without an answer", figures.Count(s.Unanswered), figures.Percent(figures.Share(s.Unanswered, answers))},
-	}
-	if s.Blank > 0 {
-		all = append(all, Figure{"Blank", figures.Count(s.Blank), "without an input"})
-	}
-	if s.Free > 0 {
-		all = append(all, Figure{"Free", figures.Count(s.Free), "answered by the model"})
-	}
-	if s.Allowed > 0 {
-		all = append(all, Figure{"Limit", figures.Number(s.Allowed) + "/s", "learned: " + s.Details.Learned})
-	}
-	if s.Quota != nil {
-		all = append(all, Figure{"Quota left", figures.Count(*s.Quota), "requests"})
-	}
-	return all
-}
-
 // charts are those of a history of outcomes. The counts are newer than those of the last sample.
 func charts(h *history, counts map[string]int64, unit string, bounds []float64) []figures.Chart {
 	from, to := h.span()
-	ticks, places, bands, last := figures.ClockTicks(from.Local(), to.Local()), h.places(), h.bands(), h.last()
-	requests := figures.Chart{
-		Title: "Requests", Unit: "a second, by outcome", Suffix: "/s", X: places, Ticks: ticks, Bands: bands, Key: figures.KeyOfWaits(last.Waited),
-		Columns: []string{"now", "total", "share"},
+	requests := figures.Requests(h.intervals(), counts, false)
+	requests.Ticks, requests.Columns = figures.ClockTicks(from.Local(), to.Local()), []string{"now", "total", "share"}
+	for i := range requests.Lines {
+		line := &requests.Lines[i]
+		line.Cells = slices.Insert(line.Cells, 0, newest(line.Values, "/s"))
 	}
-	names, total := slices.Collect(maps.Keys(counts)), sum(counts)
-	figures.SortOutcomes(names, counts)
-	for _, name := range names {
-		values := h.each(func(before, after sample, seconds float64) float64 {
-			return float64(max(0, after.Counts[name]-before.Counts[name])) / seconds
-		})
-		n := counts[name]
-		requests.Lines = append(requests.Lines, figures.Line{Name: name, Class: figures.OutcomeClass(name), Values: values, Area: true, Cells: []string{
-			newest(values, "/s"), figures.Count(n), figures.Percent(figures.Share(n, total)),
-		}})
-	}
-	limits := h.each(func(_, after sample, _ float64) float64 {
+	limits := h.each(func(_, after sample) float64 {
 		if after.Allowed == 0 || math.IsInf(after.Allowed, 1) {
 			return math.NaN()
 		}
 		return after.Allowed
 	})
-	if slices.ContainsFunc(limits, func(v float64) bool { return !math.IsNaN(v) }) {
+	if len(known(limits)) > 0 {
 		requests.Lines = append(requests.Lines, figures.Line{Name: "limit", Class: "limit", Values: limits, Cells: []string{newest(limits, "/s"), "", ""}})
 	}
-	latency := figures.Chart{Title: "Latency", Unit: unit, Suffix: " ms", X: places, Ticks: ticks, Bands: bands, Key: requests.Key, Columns: []string{"now", "most"}}
+	latency := requests // with the same axis and bands
+	latency.Title, latency.Unit, latency.Suffix, latency.Columns, latency.Lines = "Latency", unit, " ms", []string{"now", "most"}, nil
 	for i, quantity := range []struct {
 		name string
 		q    float64
 	}{{"median", 0.5}, {"95%", 0.95}} {
-		values := h.each(func(before, after sample, _ float64) float64 {
-			d := difference(before.Latency, after.Latency)
-			if slices.Max(append(d, 0)) == 0 {
-				return math.NaN()
-			}
-			return 1000 * quantile(quantity.q, bounds, d)
+		values := h.each(func(before, after sample) float64 {
+			return 1000 * quantile(quantity.q, bounds, difference(before.Latency, after.Latency))
 		})
-		most := math.NaN()
-		for _, v := range values {
-			if !(v <= most) && !math.IsNaN(v) {
-				most = v
-			}
+		if list := known(values); len(list) > 0 {
+			latency.Lines = append(latency.Lines, figures.Line{Name: quantity.name, Class: fmt.Sprint("s", i), Values: values, Cells: []string{
+				newest(values, " ms"), figures.Number(slices.Max(list)) + " ms",
+			}})
 		}
-		if math.IsNaN(most) {
-			continue
-		}
-		latency.Lines = append(latency.Lines, figures.Line{Name: quantity.name, Class: fmt.Sprint("s", i), Values: values, Cells: []string{
-			newest(values, " ms"), newest([]float64{most}, " ms"),
-		}})
 	}
 	return []figures.Chart{requests, latency}
 }
@@ -219,48 +129,8 @@ func newest(values []float64, unit string) string {
 	return figures.Number(values[len(values)-1]) + unit
 }
 
-func sum(counts map[string]int64) (n int64) {
-	for _, c := range counts {
-		n += c
-	}
-	return n
-}
-
-func tables(s account.Status) []Table {
-	d := s.Details
-	categories := Table{Title: "Top categories", Columns: append(texts("category"), number("records")), Empty: "No category yet."}
-	records := int64(0)
-	for _, n := range d.Confidence {
-		records += n
-	}
-	for _, c := range d.Categories {
-		categories.Rows = append(categories.Rows, append(texts(c.Name), number(figures.Count(c.Records))))
-		categories.Shares = append(categories.Shares, figures.Share(c.Records, s.Records))
-	}
-	confidence := Table{Title: "Confidence of the best category", Columns: append(texts("confidence"), number("records")), Empty: "No category yet."}
-	if records > 0 {
-		for i, n := range d.Confidence {
-			confidence.Rows = append(confidence.Rows, append(texts(fmt.Sprintf("%.1f to %.1f", float64(i)/10, float64(i+1)/10)), number(figures.Count(n))))
-			confidence.Shares = append(confidence.Shares, figures.Share(n, records))
-		}
-	}
-	failures := Table{Title: "Last records without an answer", Wide: true, Columns: texts("status", "reason", "record"), Empty: "None."}
-	for _, f := range d.Failures {
-		failures.Rows = append(failures.Rows, []Cell{
-			{Text: string(f.Status), Detail: f.At.Local().Format("15:04:05")}, {Text: f.Reason}, {Text: f.Input, Detail: fmt.Sprintf("%s:%d", f.File, f.Line)},
-		})
-	}
-	list := []Table{categories, confidence, failures}
-	if len(d.Earlier) > 0 {
-		starts := Table{Title: "Earlier starts of the run", Wide: true, Columns: append(texts("started", "ending"), number("took"), number("requests"))}
-		for _, e := range d.Earlier {
-			starts.Rows = append(starts.Rows, append(texts(e.Started.Local().Format("Jan 2 15:04"), string(e.Ending)),
-				number(figures.Duration(e.Ended.Sub(e.Started))), number(figures.Count(e.Requests))))
-		}
-		list = append(list, starts)
-	}
-	return list
-}
+// known are the values without the gaps.
+func known(values []float64) []float64 { return slices.DeleteFunc(slices.Clone(values), math.IsNaN) }
 
 // settings are those of the run, and its process.
 func settings(s account.Status) [][2]string {

@@ -18,17 +18,19 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/figures"
 )
 
-//go:embed page.html page.css page.js
+//go:embed *.html page.css page.js
 var files embed.FS
 
 var pages = template.Must(figures.Templates().New("page.html").Funcs(template.FuncMap{
-	"clock": func(t time.Time) string { return t.Local().Format("Jan 2 15:04:05") },
-	"rfc":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-	"zone":  func() string { return time.Now().Format("MST, UTC-07:00") },
-}).ParseFS(files, "page.html"))
+	"answers": func(s account.Status) int64 { return s.Records * int64(len(s.Details.Settings.Classifications())) },
+	"day":     timeOfDay,
+	"seconds": func(s float64) string { return figures.Duration(time.Duration(s * float64(time.Second))) },
+	"zone":    func() string { return time.Now().Format("MST, UTC-07:00") },
+}).ParseFS(files, "*.html"))
 
 // style is the style sheet of the page.
 var style = func() []byte {
@@ -163,7 +165,7 @@ func (s *Server) newest() (event []byte, changed <-chan struct{}, last bool) {
 func render(name string, view View) []byte {
 	var b bytes.Buffer
 	if err := pages.ExecuteTemplate(&b, name, view); err != nil {
-		panic(err) // the template does not fit View
+		fmt.Fprintf(&b, "<p>The page has an error: %s</p>", template.HTMLEscapeString(err.Error())) // the run goes on
 	}
 	return b.Bytes()
 }

@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"html"
 	"io"
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -36,6 +38,7 @@ func statusOf(state account.State) account.Status {
 			Categories: []account.CategoryCount{{Name: hostile, Records: 30}},
 			Confidence: []int64{0, 0, 0, 0, 0, 0, 0, 10, 20, 10},
 			Learned:    "10 requests/s, 600 requests in 1m0s",
+			Earlier:    []account.EarlierStart{{Ended: time.Time{}.Add(time.Minute), Ending: account.Killed, Requests: 1700}},
 			Failures:   []account.Failure{{File: "in.txt", Line: 7, Input: hostile, Status: "rejected", Reason: "HTTP 404"}},
 		},
 	}
@@ -64,6 +67,16 @@ func get(t *testing.T, s *Server, path string) (string, *http.Response) {
 		t.Fatal(err)
 	}
 	return string(text), response
+}
+
+// textOf is the text of a part of the page, with "|" between elements.
+func textOf(part string, v View) string {
+	rendered := string(render(part, v))
+	if strings.Contains(rendered, "The page has an error") {
+		panic(rendered)
+	}
+	text := html.UnescapeString(regexp.MustCompile(`(\s*<[^>]*>\s*)+`).ReplaceAllString(rendered, " | "))
+	return strings.TrimSpace(text)
 }
 
 func TestPageEscapesInputsAndLoadsNothingElsewhere(t *testing.T) {
@@ -124,21 +137,22 @@ func TestPageOfAnOutage(t *testing.T) {
 	status.Cause, status.Next, status.GiveUp, status.CostAtEnd = "HTTP 503 "+hostile, &next, &giveUp, &atEnd
 	status.Cost = &money.Cost{Price: money.Price{Request: 1, Currency: "EUR"}}
 	v := NewRun(func() account.Status { return status }).View()
-	if v.Title != "out.csv from https://api.example.com" || !v.Trouble || len(v.Notes) != 2 {
-		t.Fatalf("got %q, %v, %q", v.Title, v.Trouble, v.Notes)
+	if v.Title != "out.csv from https://api.example.com" || !v.Trouble {
+		t.Fatalf("got %q, %v", v.Title, v.Trouble)
 	}
-	if want := "The next attempt is at " + next.Local().Format("15:04:05") + ". The run gives up at " + giveUp.Local().Format("Jan 2 15:04"); !strings.HasPrefix(v.Notes[1], want) {
-		t.Errorf("got %q, want %q", v.Notes[1], want)
+	notes := textOf("state", v)
+	if want := "The next attempt is at " + next.Local().Format("15:04:05") + ". The run gives up at " + giveUp.Local().Format("Jan 2 15:04"); !strings.Contains(notes, want) {
+		t.Errorf("got %q, want %q", notes, want)
 	}
-	if cost := v.Main[len(v.Main)-1]; !strings.HasPrefix(cost.Detail, "about 12.50 EUR at the end") {
-		t.Errorf("got %+v", cost)
+	if figures, want := textOf("figures", v), "| Cost | 0.00 EUR | about 12.50 EUR at the end; saved"; !strings.Contains(figures, want) {
+		t.Errorf("got %q, want %q", figures, want)
 	}
 	text, _ := get(t, serve(t, func() account.Status { return status }), "")
 	if !strings.Contains(text, "The last error: HTTP 503 &lt;/td&gt;") || strings.Contains(text, "<script>alert") {
 		t.Error("the page does not show the last error, or does not escape it")
 	}
-	if v := NewRun(func() account.Status { return statusOf(account.Asking) }).View(); len(v.Notes) != 0 {
-		t.Errorf("a run that asks: %q", v.Notes)
+	if v := NewRun(func() account.Status { return statusOf(account.Asking) }).View(); strings.Contains(textOf("state", v), ".") {
+		t.Errorf("a run that asks: %q", textOf("state", v))
 	}
 }
 
@@ -214,7 +228,7 @@ func TestHistoryIsBoundedAndKeepsTheBeginning(t *testing.T) {
 	if !h.samples[0].At.Equal(start) {
 		t.Errorf("the first sample is of %v", h.samples[0].At)
 	}
-	for _, c := range charts(&h, h.last().Counts, "", nil) {
+	for _, c := range charts(&h, map[string]int64{"answered": 1}, "", nil) {
 		if c.Title != "Requests" {
 			continue
 		}
@@ -276,14 +290,14 @@ func TestQuantile(t *testing.T) {
 		counts []int64
 		want   float64
 	}{
-		"empty":                  {0.5, []int64{0, 0, 0, 0}, 0},
+		"empty":                  {0.5, []int64{0, 0, 0, 0}, math.NaN()},
 		"middle of a bucket":     {0.5, []int64{0, 10, 0, 0}, 1.5},
 		"across buckets":         {0.75, []int64{5, 0, 5, 0}, 3},
 		"beyond the last bound":  {0.95, []int64{1, 0, 0, 99}, 4},
 		"first bucket, from 0":   {0.5, []int64{4, 0, 0, 0}, 0.5},
 		"a difference of counts": {0.5, difference([]int64{7, 1}, []int64{7, 11, 0, 0}), 1.5},
 	} {
-		if got := quantile(c.q, bounds, c.counts); math.Abs(got-c.want) > 1e-9 {
+		if got := quantile(c.q, bounds, c.counts); math.IsNaN(got) != math.IsNaN(c.want) || math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
@@ -324,29 +338,26 @@ func TestBandsOfStates(t *testing.T) {
 func TestTablesKeepTheReason(t *testing.T) {
 	status := statusOf(account.Asking)
 	status.Details.Failures[0].File = "/srv/" + strings.Repeat("long/", 40) + "in.txt"
-	for _, table := range tables(status) {
-		if !strings.HasPrefix(table.Title, "Last records") {
-			continue
-		}
-		if row := table.Rows[0]; len(row) != 3 || row[1].Text != "HTTP 404" || row[2].Detail != status.Details.Failures[0].File+":7" {
-			t.Errorf("got %+v", row)
-		}
-		return
+	text, want := textOf("tables", NewRun(func() account.Status { return status }).View()), "| HTTP 404 | "+hostile+" | "+status.Details.Failures[0].File+":7 |"
+	if !strings.Contains(text, want) {
+		t.Errorf("got %s, want %s", text, want)
 	}
-	t.Error("no table of records without an answer")
+	if want := "| 1m | 1,700 |"; !strings.HasSuffix(text, want) {
+		t.Errorf("got %s, want the earlier start %s", text, want)
+	}
 }
 
 func TestMainFigures(t *testing.T) {
 	started := time.Date(2026, 1, 2, 12, 0, 0, 0, time.Local)
 	for name, tt := range map[string]struct {
 		change func(*account.Status)
-		want   Figure
+		want   string
 	}{
-		"unknown":  {func(*account.Status) {}, Figure{"Time left", "unknown", ""}},
-		"today":    {func(s *account.Status) { s.SecondsLeft = 3660 }, Figure{"Time left", "1h1m", "until 14:01"}},
-		"tomorrow": {func(s *account.Status) { s.SecondsLeft = 13 * 3600 }, Figure{"Time left", "13h", "until Jan 3 02:00"}},
-		"quota":    {func(s *account.Status) { s.SecondsLeft, s.Stop = 600, account.QuotaExhausted }, Figure{"Time left", "10m", "until 13:10, then it stops: quota"}},
-		"ended":    {func(s *account.Status) { s.State = account.Ended }, Figure{"Took", "1h", "until 13:00"}},
+		"unknown":  {func(*account.Status) {}, "| Time left | unknown |"},
+		"today":    {func(s *account.Status) { s.SecondsLeft = 3660 }, "| Time left | 1h1m | until 14:01 |"},
+		"tomorrow": {func(s *account.Status) { s.SecondsLeft = 13 * 3600 }, "| Time left | 13h | until Jan 3 02:00 |"},
+		"quota":    {func(s *account.Status) { s.SecondsLeft, s.Stop = 600, account.QuotaExhausted }, "| Time left | 10m | until 13:10, then it stops: quota |"},
+		"ended":    {func(s *account.Status) { s.State = account.Ended }, "| Took | 1h | until 13:00 |"},
 	} {
 		s := statusOf(account.Asking)
 		s.Started, s.Updated = started, started.Add(time.Hour)
@@ -355,9 +366,9 @@ func TestMainFigures(t *testing.T) {
 			ends := s.Updated.Add(time.Duration(s.SecondsLeft) * time.Second)
 			s.Ends = &ends
 		}
-		got := mainFigures(s)
-		if got[0] != tt.want || got[1] != (Figure{"Done", "40.0%", "40 of 100 records"}) {
-			t.Errorf("%s: %+v, want %+v first", name, got, tt.want)
+		got := textOf("figures", NewRun(func() account.Status { return s }).View())
+		if !strings.HasPrefix(got, tt.want+" Done | 40.0% | 40 of 100 records |") {
+			t.Errorf("%s: %s, want %s first", name, got, tt.want)
 		}
 	}
 }

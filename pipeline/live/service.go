@@ -2,7 +2,6 @@ package live
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -15,7 +14,6 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/bulkcat/bulkcat/pipeline/account"
-	"github.com/bulkcat/bulkcat/pipeline/figures"
 )
 
 // Service is the source of a service or a gateway. All figures are those of its metrics.
@@ -55,29 +53,18 @@ func (s *Service) Status() any {
 	return status
 }
 
-// The metrics of a service and a gateway that the page shows.
+// The metrics of a service and a gateway of which the page computes figures; service.html has the names of the others.
 const (
 	requestsName = "bulkcat_service_requests_total"
 	durationName = "bulkcat_service_request_duration_seconds"
-	inFlightName = "bulkcat_service_requests_in_flight"
 	answersName  = "bulkcat_service_answers_total"
 	quotaName    = "bulkcat_service_quota_remaining"
 
-	cacheName        = "bulkcat_gateway_requests_total"
 	keyCallsName     = "bulkcat_gateway_key_waiting_requests"
 	keyWaitName      = "bulkcat_gateway_key_wait_seconds"
 	upstreamState    = "bulkcat_gateway_upstream_state" // 1 for the label of the state
 	upstreamRate     = "bulkcat_gateway_upstream_rate"
 	upstreamDuration = "bulkcat_gateway_upstream_duration_seconds"
-	upstreamAttempts = "bulkcat_gateway_upstream_attempts_total"
-	upstreamFailures = "bulkcat_gateway_upstream_failures_total"
-	upstreamQuota    = "bulkcat_gateway_upstream_quota_remaining"
-	upstreamWait     = "bulkcat_gateway_upstream_wait_seconds"
-	upstreamCost     = "bulkcat_gateway_upstream_cost_total"
-	upstreamSaved    = "bulkcat_gateway_upstream_saved_total"
-	waitingName      = "bulkcat_gateway_waiting_requests"
-
-	mostRows = 100 // of a table
 )
 
 // upstreamWords say what a gateway does while its upstream is in a state other than "up".
@@ -102,12 +89,12 @@ func (s *Service) read() reading {
 	return r
 }
 
-// by returns the sums of a metric by a label; those of 0 are left out.
-func (r reading) by(name, label string) map[string]float64 {
+// By returns the sums of a metric by a label.
+func (r reading) By(name, label string) map[string]float64 {
 	sums := make(map[string]float64)
 	for _, m := range r[name] {
 		for _, l := range m.GetLabel() {
-			if l.GetName() == label && valueOf(m) != 0 {
+			if l.GetName() == label {
 				sums[l.GetValue()] += valueOf(m)
 			}
 		}
@@ -115,19 +102,21 @@ func (r reading) by(name, label string) map[string]float64 {
 	return sums
 }
 
-// value is that of a metric without labels, or of the first one; 0 for none.
-func (r reading) value(name string) float64 {
-	if len(r[name]) == 0 {
-		return 0
+// Value is the sum of a metric; 0 for none.
+func (r reading) Value(name string) (sum float64) {
+	for _, m := range r[name] {
+		sum += valueOf(m)
 	}
-	return valueOf(r[name][0])
+	return sum
 }
 
 // counts are the requests by HTTP status.
 func (r reading) counts() map[string]int64 {
 	counts := make(map[string]int64)
-	for status, n := range r.by(requestsName, "status") {
-		counts[status] = int64(n)
+	for status, n := range r.By(requestsName, "status") {
+		if n > 0 {
+			counts[status] = int64(n)
+		}
 	}
 	return counts
 }
@@ -182,12 +171,12 @@ func (s *Service) Sample() {
 	_, latency := r.latency()
 	now := time.Now()
 	next := sample{At: now, Counts: r.counts(), Latency: latency}
-	if rate := r.value(upstreamRate); !math.IsInf(rate, 1) {
+	if rate := r.Value(upstreamRate); !math.IsInf(rate, 1) {
 		next.Allowed = rate
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if state := r.upstreamState(); state != s.state {
+	if state := r.UpstreamState(); state != s.state {
 		s.state, s.since = state, now
 	}
 	if wait, ok := upstreamWaits[s.state]; ok {
@@ -200,113 +189,50 @@ func (s *Service) Sample() {
 // View shows the metrics and the history.
 func (s *Service) View() View {
 	r := s.read()
-	counts := r.counts()
-	v := View{
-		Title: s.title, State: "serving", Since: s.started, Settings: [][2]string{{"Started", s.started.Format(time.DateTime)}},
-		Main: []Figure{{"Requests", figures.Count(sum(counts)), figures.Number(r.value(inFlightName)) + " in flight"}},
-	}
-	if words := upstreamWords[r.upstreamState()]; words != "" {
+	v := View{Title: s.title, State: "serving", Since: s.started, Settings: [][2]string{{"Started", s.started.Format(time.DateTime)}}, Service: &r}
+	if words := upstreamWords[r.UpstreamState()]; words != "" {
 		v.State, v.Trouble = words, true
-	}
-	if wait := r.value(upstreamWait); wait > 0 {
-		v.Notes = append(v.Notes, "The upstream is asked again in "+figures.Duration(time.Duration(wait*float64(time.Second)).Round(time.Second))+".")
 	}
 	unit := "of requests"
 	if r[upstreamState] != nil {
 		unit = "of attempts at the upstream"
-		v.Main, v.Figures = append(v.Main, r.savings()...), r.upstream()
 	}
-	v.Tables = []Table{r.keys(), operations(r.by(requestsName, "operation"))}
 	bounds, _ := r.latency()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if v.Trouble && s.state == r.upstreamState() {
+	if v.Trouble && s.state == r.UpstreamState() {
 		v.Since = s.since
 	}
-	v.Charts = charts(&s.history, counts, unit, bounds)
+	v.Charts = charts(&s.history, r.counts(), unit, bounds)
 	return v
 }
 
-// upstreamState is "" for a service without an upstream.
-func (r reading) upstreamState() string {
-	for state := range r.by(upstreamState, "state") {
-		return state // the others are 0
+// UpstreamState is "" for a service without an upstream.
+func (r reading) UpstreamState() string {
+	for state, is := range r.By(upstreamState, "state") {
+		if is > 0 {
+			return state
+		}
 	}
 	return ""
 }
 
-// savings say what a gateway has answered without its upstream, and the money.
-func (r reading) savings() []Figure {
-	cache := r.by(cacheName, "cache")
-	stored, asked := int64(cache["hit"]+cache["join"]), int64(cache["miss"])
-	list := []Figure{{"Not asked again", figures.Percent(figures.Share(stored, stored+asked)), figures.Count(stored) + " stored or equal to one in flight"}}
-	for currency, cost := range r.by(upstreamCost, "currency") {
-		list = append(list, Figure{"Cost", fmt.Sprintf("%.2f %s", cost, currency), fmt.Sprintf("saved: %.2f %s", r.by(upstreamSaved, "currency")[currency], currency)})
+// key is that of a colleague.
+type key struct {
+	Name       string
+	Used, Left float64 // answers
+	Limited    bool    // there is a quota
+	Waiting    float64 // requests
+	Longest    float64 // seconds that one of them has waited
+}
+
+// Keys are the keys of colleagues, those of the most answers first.
+func (r reading) Keys() (list []key) {
+	left, waiting, longest := r.By(quotaName, "key"), r.By(keyCallsName, "key"), r.By(keyWaitName, "key")
+	for name, used := range r.By(answersName, "key") {
+		rest, limited := left[name]
+		list = append(list, key{name, used, rest, limited, waiting[name], longest[name]})
 	}
+	slices.SortFunc(list, func(a, b key) int { return cmp.Or(cmp.Compare(b.Used, a.Used), cmp.Compare(a.Name, b.Name)) })
 	return list
-}
-
-// upstream are the figures of the upstream.
-func (r reading) upstream() []Figure {
-	attempts, failures := int64(r.value(upstreamAttempts)), int64(r.value(upstreamFailures))
-	list := []Figure{
-		{"Upstream", r.upstreamState(), "state"},
-		{"Attempts", figures.Count(attempts), "at the upstream"},
-		{"Failed", figures.Count(failures), "requests, in all attempts"},
-		{"Waiting", figures.Number(r.value(waitingName)), "requests"},
-		{"Refused", figures.Number(r.by(cacheName, "cache")["refused"]), "requests"},
-		{"Limit", figures.Number(r.value(upstreamRate)) + "/s", "of the upstream, at present"},
-	}
-	if math.IsInf(r.value(upstreamRate), 1) {
-		list[5].Value = "none"
-	}
-	if r[upstreamQuota] != nil {
-		list = append(list, Figure{"Quota left", figures.Number(r.value(upstreamQuota)), "of the upstream's key"})
-	}
-	return list
-}
-
-// keys are the keys of colleagues, those of the most answers first.
-func (r reading) keys() Table {
-	t := Table{Title: "Keys", Wide: true, Share: "quota used", Empty: "No key has asked yet.",
-		Columns: append(texts("key"), number("answers"), number("quota left"), number("waiting"))}
-	used, left, calls, waits := r.by(answersName, "key"), r.by(quotaName, "key"), r.by(keyCallsName, "key"), r.by(keyWaitName, "key")
-	limited := make(map[string]bool)
-	for _, m := range r[quotaName] {
-		limited[m.GetLabel()[0].GetValue()] = true
-	}
-	names := make(map[string]bool)
-	for _, m := range r[answersName] {
-		names[m.GetLabel()[0].GetValue()] = true
-	}
-	order := slices.SortedFunc(maps.Keys(names), func(a, b string) int { return cmp.Or(cmp.Compare(used[b], used[a]), cmp.Compare(a, b)) })
-	for _, name := range order[:min(len(order), mostRows)] {
-		quota, share, waiting := "no limit", -1.0, number(figures.Number(calls[name]))
-		if limited[name] {
-			quota, share = figures.Number(left[name]), figures.Share(int64(used[name]), int64(used[name]+left[name]))
-		}
-		if calls[name] > 0 {
-			waiting.Detail = "for up to " + figures.Duration(time.Duration(waits[name]*float64(time.Second)))
-		}
-		t.Rows = append(t.Rows, append(texts(name), number(figures.Number(used[name])), number(quota), waiting))
-		t.Shares = append(t.Shares, share)
-	}
-	if more := len(order) - mostRows; more > 0 {
-		t.Rows, t.Shares = append(t.Rows, texts(fmt.Sprintf("and %d more", more), "", "", "")), append(t.Shares, -1)
-	}
-	return t
-}
-
-// operations are the requests by operation.
-func operations(counts map[string]float64) Table {
-	t := Table{Title: "Requests by operation", Wide: true, Columns: append(texts("operation"), number("requests")), Empty: "No request yet."}
-	total := 0.0
-	for _, n := range counts {
-		total += n
-	}
-	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		t.Rows = append(t.Rows, append(texts(name), number(figures.Number(counts[name]))))
-		t.Shares = append(t.Shares, counts[name]/total)
-	}
-	return t
 }

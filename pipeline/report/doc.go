@@ -6,7 +6,7 @@
 //	Report    a Summary, and the run: settings, starts, cost, time line (report.go)
 //	HTML      one file without scripts that loads nothing; charts are SVG of package figures (html.go, report.html, style.css)
 //	Treemap   categories of two levels as rectangles in the HTML (treemap.go)
-//	Markdown  the main figures, for chats; JSON has all of them (markdown.go)
+//	Markdown  the main figures, for chats; JSON has all of them (markdown.go, report.md)
 //	Top       the largest categories of a level, for the terminal (top.go)
 //
 // # Counts

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"crypto/sha256"
 	_ "embed" // the page
 	"encoding/base64"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/figures"
-	"github.com/bulkcat/bulkcat/writer"
 )
 
 //go:embed report.html
@@ -33,76 +31,30 @@ var policy = func() string {
 	return "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }()
 
-var page = template.Must(figures.Templates().New("report").Funcs(template.FuncMap{
-	"at":             func(i int, c Classification) placed { return placed{c, i} },
-	"bars":           bars,
-	"basis":          basis,
-	"brief":          brief,
-	"clock":          clock,
-	"complete":       func(e account.Ending) bool { return e == account.Complete },
-	"confidence":     confidenceOf,
-	"confidenceText": confidenceText,
-	"examples":       func(name string, list []Example) named { return named{name, list} },
-	"duration":       figures.Duration,
-	"first":          func(list []Example) []Example { return list[:min(len(list), shownExamples)] },
-	"histogram":      histogram,
-	"id":             func(name string, i int) string { return fmt.Sprintf("%s-%d", name, i+1) },
-	"last":           last,
-	"met":            met,
-	"more":           remaining,
-	"outcomes":       outcomes,
-	"rest":           func(list []Example) []Example { return list[min(len(list), shownExamples):] },
-	"settings":       settings,
-	"short":          figures.Short,
-	"stack":          stack,
-	"thousandths":    thousandths,
-	"took":           took,
-	"treemap":        newTreemap,
-}).Parse(pageText))
-
-// shownExamples are shown at once; the others open.
-const shownExamples = 6
-
-// placed is a classification and its index.
-type placed struct {
-	Classification
-	I int
+// words are the functions of the templates of both formats.
+var words = template.FuncMap{
+	"basis": basis, "changes": changes, "confidence": confidenceOf, "confidenceText": confidenceText, "escape": escape, "histogram": histogram,
+	"lower": strings.ToLower, "models": models, "settings": settings, "thousandths": thousandths, "treemap": newTreemap,
 }
 
-type named struct {
-	Name string
-	List []Example
-}
+var page = template.Must(figures.Templates().New("report").Funcs(words).Parse(pageText))
 
-// view is what the page shows beside the report.
+// view is what a format shows beside the report.
 type view struct {
 	Report
 	Title, Headline string
 	Policy          string
 	Style           template.CSS
-	Sections        []section
-	Course          *course
+	Course          *figures.Chart // nil without a time line
 	Failures        []failure
 }
 
-type section struct{ ID, Name string }
+func (r Report) view() view {
+	return view{r, r.title(), r.headline(), policy, template.CSS(style), r.course(), r.failures()}
+}
 
 // WriteHTML writes the report as one file that loads nothing else.
-func (r Report) WriteHTML(out io.Writer) error {
-	v := view{
-		Report: r, Title: r.title(), Headline: r.headline(), Policy: policy, Style: template.CSS(style),
-		Course: r.course(), Failures: r.failures(),
-	}
-	if r.Summary == nil {
-		v.Sections = append(v.Sections, section{"rows", "Rows"})
-	} else {
-		for i, c := range r.Summary.Classifications {
-			v.Sections = append(v.Sections, section{fmt.Sprintf("classification-%d", i+1), c.Name})
-		}
-	}
-	v.Sections = append(v.Sections, section{"look", "Worth a look"}, section{"cost", "Cost"}, section{"run", "Run"})
-	return page.Execute(out, v)
-}
+func (r Report) WriteHTML(out io.Writer) error { return page.Execute(out, r.view()) }
 
 // title names the output and, if it is known, the service.
 func (r Report) title() string {
@@ -117,7 +69,7 @@ func (r Report) title() string {
 func (r Report) headline() string {
 	text := "The run is unknown: there is no account beside the output."
 	if r.Run != nil {
-		text = fmt.Sprintf("The run of %s ended %s: %s.", r.Run.Settings.Kind+"s", clock(r.Run.Ended), r.Run.Ending)
+		text = fmt.Sprintf("The run of %s ended %s: %s.", r.Run.Settings.Kind+"s", r.Run.Ended.UTC().Format("2006-01-02 15:04:05 UTC"), r.Run.Ending)
 		if r.Run.Ending != account.Complete && r.Summary != nil {
 			text += " It has not published the rows below: an earlier run has."
 		}
@@ -159,64 +111,48 @@ func (r Report) failures() (list []failure) {
 	return list
 }
 
-// course is the time line as a chart, without the time between two starts, and its changes of state.
-type course struct {
-	Chart   figures.Chart
-	Changes []account.Span
-}
-
-// course is nil without a time line.
-func (r Report) course() *course {
+// course is the time line as a chart, without the time between two starts. It is nil without a time line.
+func (r Report) course() *figures.Chart {
 	var total time.Duration
-	counts, waited := account.Attempts{}, make(map[account.State]time.Duration)
+	requests, records := account.Attempts{}, int64(0)
 	for _, s := range r.Timeline {
-		d := s.To.Sub(s.From)
-		total += d
-		waited[s.State] += d
+		total += s.To.Sub(s.From)
+		records += s.Records
 		for name, n := range s.Outcomes {
-			counts[name] += n
+			requests[name] += n
 		}
 	}
 	if total <= 0 {
 		return nil
 	}
 	if r.Run != nil {
-		counts = r.Run.Cost.Outcomes // of all starts, also if the journal is shorter
+		requests = r.Run.Cost.Outcomes // of all starts, also if the journal is shorter
 	}
-	c := &course{figures.Chart{Title: "Requests", Unit: "a second, by outcome", Suffix: "/s", Ticks: figures.ElapsedTicks(total), Columns: []string{"total", "share"}}, changes(r.Timeline)}
-	x, requests := 0.0, int64(0)
-	for _, n := range counts {
-		requests += n
+	stored := len(requests) == 0 // all answers
+	if stored {
+		requests = account.Attempts{"records": records}
 	}
+	var list []figures.Interval
+	var marks []float64
+	x := 0.0
 	for i, s := range r.Timeline {
 		if i > 0 && s.Start != r.Timeline[i-1].Start {
-			c.Chart.Marks = append(c.Chart.Marks, x)
+			marks = append(marks, x)
+		}
+		d, counts := s.To.Sub(s.From), s.Outcomes
+		if stored {
+			counts = account.Attempts{"records": s.Records}
 		}
 		from := x
-		x += s.To.Sub(s.From).Seconds() / total.Seconds()
-		c.Chart.X = append(c.Chart.X, from, x)
-		if slices.Contains(account.Waits, s.State) {
-			c.Chart.Bands = figures.AppendBand(c.Chart.Bands, figures.Band{Class: string(s.State), From: from, To: x, Share: 1})
-		}
+		x += d.Seconds() / total.Seconds()
+		list = append(list, figures.Interval{From: from, To: x, Time: d, Counts: counts, Waited: map[account.State]time.Duration{s.State: d}})
 	}
-	c.Chart.Key = figures.KeyOfWaits(waited)
-	line := func(name, class string, n func(account.Span) int64, cells ...string) {
-		l := figures.Line{Name: name, Class: class, Area: true, Cells: cells}
-		for _, s := range r.Timeline {
-			l.Values = append(l.Values, perSecond(n(s), s), perSecond(n(s), s))
-		}
-		c.Chart.Lines = append(c.Chart.Lines, l)
+	c := figures.Requests(list, requests, true)
+	c.Ticks, c.Marks = figures.ElapsedTicks(total), marks
+	if stored {
+		c.Title, c.Unit, c.Columns, c.Lines[0].Class, c.Lines[0].Cells = "Records", "a second, from stored answers", nil, "s0", nil
 	}
-	names := slices.Collect(maps.Keys(counts))
-	figures.SortOutcomes(names, counts)
-	for _, name := range names {
-		line(name, figures.OutcomeClass(name), func(s account.Span) int64 { return s.Outcomes[name] }, figures.Count(counts[name]), figures.Percent(figures.Share(counts[name], requests)))
-	}
-	if len(names) == 0 { // all answers were stored
-		c.Chart.Title, c.Chart.Unit, c.Chart.Columns = "Records", "a second, from stored answers", nil
-		line("records", "s0", func(s account.Span) int64 { return s.Records })
-	}
-	return c
+	return &c
 }
 
 // changes joins spans of the same state.
@@ -233,13 +169,6 @@ func changes(spans []account.Span) (list []account.Span) {
 		list[n-1].Join(s)
 	}
 	return list
-}
-
-func perSecond(n int64, s account.Span) float64 {
-	if seconds := s.To.Sub(s.From).Seconds(); seconds > 0.05 { // of shorter spans the rate means nothing
-		return float64(n) / seconds
-	}
-	return 0
 }
 
 // histogram is the distribution as a chart with steps; nil without confidences.
@@ -261,49 +190,8 @@ func histogram(d Distribution) *figures.Chart {
 	return c
 }
 
-// bin is a count with its name and share.
-type bin struct {
-	Name  string
-	N     int64
-	Share float64
-}
-
-// Table lists the bins.
-func (d Distribution) Table() (list []bin) {
-	total := int64(0)
-	for _, n := range d.Bins {
-		total += n
-	}
-	for i, n := range d.Bins {
-		list = append(list, bin{fmt.Sprintf("%.2f to %.2f", float64(i)/confidenceBins, float64(i+1)/confidenceBins), n, figures.Share(n, total)})
-	}
-	return list
-}
-
-// Answered is the share of the records with a category.
-func (c Classification) Answered() float64 {
-	for _, coverage := range c.Coverage {
-		if coverage.Status == writer.StatusOK {
-			return coverage.Share
-		}
-	}
-	return 0
-}
-
-// part is a status in the bar of the coverage, in hundredths.
-type part struct {
-	Coverage
-	X, Width float64
-}
-
-func stack(list []Coverage) (parts []part) {
-	x := 0.0
-	for _, c := range list {
-		parts = append(parts, part{c, 100 * x, 100 * c.Share})
-		x += c.Share
-	}
-	return parts
-}
+// Parts are the bins.
+func (d Distribution) Parts() []figures.Part { return figures.Bins(d.Bins[:], "%.2f") }
 
 func confidenceText(d Distribution) string {
 	if d.Mean == nil {
@@ -314,25 +202,4 @@ func confidenceText(d Distribution) string {
 		text += fmt.Sprintf(" %s records have a confidence outside 0 to 1, %s have none.", figures.Count(d.Outside), figures.Count(d.Missing))
 	}
 	return text
-}
-
-// bars are the counts with their shares, the largest first.
-func bars(a account.Attempts) (list []bin) {
-	total := int64(0)
-	for name, n := range a {
-		list, total = append(list, bin{Name: name, N: n}), total+n
-	}
-	for i := range list {
-		list[i].Share = figures.Share(list[i].N, total)
-	}
-	slices.SortFunc(list, func(a, b bin) int { return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Name, b.Name)) })
-	return list
-}
-
-func outcomes(a account.Attempts) string {
-	var list []string
-	for _, b := range bars(a) {
-		list = append(list, figures.Count(b.N)+" "+b.Name)
-	}
-	return strings.Join(list, ", ")
 }

@@ -226,12 +226,12 @@ func TestNAICSTitles(t *testing.T) {
 }
 
 func TestBoundedDistinct(t *testing.T) {
-	c := &class{byValue: make(map[string]*leaf)}
+	c := (&tally{byName: make(map[string]*class)}).class("taxonomy_v3")
 	for n := range mostCategories + 10 {
-		c.leaf(&writer.Row{Value: fmt.Sprint("category ", n)}).records++
+		c.entry(&writer.Row{Value: fmt.Sprint("category ", n)})
 	}
-	if len(c.leaves) != mostCategories+1 || c.byValue[others].records != 10 {
-		t.Errorf("%d categories, %d others", len(c.leaves), c.byValue[others].records)
+	if len(c.paths) != mostCategories+1 || c.root.below[others].Rows != 10 {
+		t.Errorf("%d categories, %d others", len(c.paths), c.root.below[others].Rows)
 	}
 }
 

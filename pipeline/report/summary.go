@@ -3,11 +3,11 @@ package report
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math"
 	"slices"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/pipeline/figures"
 	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/writer"
@@ -39,6 +39,8 @@ type Coverage struct {
 	Records int64         `json:"records"`
 	Share   float64       `json:"share"`
 	Reasons []ErrorGroup  `json:"reasons,omitempty"` // the most frequent first
+
+	byKind map[string]*ErrorGroup
 }
 
 // ErrorGroup is an error of records without a category. The records may have other numbers and quoted text in it.
@@ -75,8 +77,10 @@ type Category struct {
 	Rows       int64      `json:"rows"`                 // in which it is a category of any rank
 	Children   []Category `json:"children,omitempty"`
 
-	sum   float64 // of the confidences
-	known int64   // the number of confidences
+	sum   float64  // of the confidences
+	known int64    // the number of confidences
+	first *Example // the first record, of level 1
+	below map[string]*Category
 }
 
 // Distribution counts the confidences of main categories.
@@ -146,136 +150,54 @@ func Summarize(ctx context.Context, parts []readback.Part) (Summary, error) {
 
 // result returns the counts of a classification.
 func (c *class) result() Classification {
-	r := Classification{Name: c.name, Records: c.records, Distinct: len(c.leaves), Confidence: c.confidence, Look: c.look}
-	r.Look.LowConfidence, r.Look.CloseSecond = c.low.examples(), c.close.examples()
-	for _, status := range slices.Concat(writer.Statuses, c.otherStatuses()) {
-		n := c.statuses[status]
-		if n == nil || n.records == 0 {
-			continue
+	r := Classification{Name: c.name, Records: c.records, Distinct: len(c.paths), Confidence: c.confidence, Look: c.look}
+	r.Look.LowConfidence, r.Look.CloseSecond = c.low.examples, c.close.examples
+	rank := func(s writer.Status) int { // unknown statuses are last
+		if i := slices.Index(writer.Statuses, s); i >= 0 {
+			return i
 		}
-		coverage := Coverage{Status: status, Records: n.records, Share: figures.Share(n.records, c.records)}
-		for _, reason := range n.reasons {
+		return len(writer.Statuses)
+	}
+	statuses := slices.SortedFunc(maps.Keys(c.statuses), func(a, b writer.Status) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b)) })
+	for _, status := range statuses {
+		coverage := c.statuses[status]
+		coverage.Share = figures.Share(coverage.Records, c.records)
+		for _, reason := range coverage.byKind {
 			coverage.Reasons = append(coverage.Reasons, *reason)
 		}
 		slices.SortFunc(coverage.Reasons, func(a, b ErrorGroup) int {
 			return cmp.Or(cmp.Compare(b.Records, a.Records), cmp.Compare(a.Text, b.Text))
 		})
-		r.Coverage = append(r.Coverage, coverage)
+		r.Coverage = append(r.Coverage, *coverage)
 	}
-	r.Categories = c.tree()
-	r.Look.Rare = c.rare(r.Categories)
-	sum, known := 0.0, int64(0)
-	for _, top := range r.Categories {
-		sum, known = sum+top.sum, known+top.known
+	var all Category
+	for _, top := range c.root.below {
+		all.Records, all.sum, all.known = all.Records+top.Records, all.sum+top.sum, all.known+top.known
 	}
-	r.Confidence.Mean = mean(sum, known)
+	r.Confidence.Mean, r.Categories = mean(all.sum, all.known), c.root.sorted(all.Records)
+	r.Look.Rare = rare(r.Categories)
 	return r
 }
 
 // rare returns the categories of level 1 with the fewest records.
-func (c *class) rare(categories []Category) []Rare {
+func rare(categories []Category) []Rare {
 	list := []Rare{}
 	for _, k := range slices.Backward(categories) { // the largest is the first
 		if k.Records > 0 && k.Share < rareShare && len(list) < mostExamples {
-			list = append(list, Rare{nameOf(k), k.Records, k.Share, c.firsts[k.Name]})
+			list = append(list, Rare{nameOf(k), k.Records, k.Share, k.first})
 		}
 	}
-	return list
-}
-
-func (c *class) otherStatuses() (list []writer.Status) {
-	for status := range c.statuses {
-		if !slices.Contains(writer.Statuses, status) {
-			list = append(list, status)
-		}
-	}
-	slices.Sort(list)
 	return list
 }
 
 var schema = writer.Schema{Form: writer.Form{Levels: writer.MaxLevels}, Codes: client.Codes()}
 
-// levels appends the levels of a category, of which there is one at least.
-func (c *class) levels(list []string, value string) []string {
-	if list = schema.AppendLevels(list, c.name, value); len(list) == 0 {
-		list = append(list, value)
-	}
-	return list
-}
-
-// tree sums up the categories of all levels.
-func (c *class) tree() []Category {
-	coded := schema.Codes[c.name] != nil
-	var titles *taxonomy.Index
-	if t := taxonomy.Published(c.name); t != nil && coded {
-		titles = taxonomy.NewIndex(t)
-	}
-	root := &node{}
-	var levels []string
-	answered := int64(0)
-	for _, l := range c.leaves {
-		answered += l.records
-		levels = c.levels(levels[:0], l.value)
-		n := root
-		for depth, name := range levels {
-			n = n.child(name)
-			if depth == 0 || coded {
-				n.Path = name
-			} else if n.Path == "" {
-				n.Path = n.parent + " > " + name
-			}
-			n.add(l)
-			if depth == len(levels)-1 {
-				n.Title = l.title
-			}
-			if found, ok := find(titles, name); ok && n.Title == "" {
-				n.Title = found.Title
-			}
-		}
-	}
-	return root.sorted(answered)
-}
-
-func find(index *taxonomy.Index, code string) (taxonomy.Category, bool) {
-	if index == nil {
-		return taxonomy.Category{}, false
-	}
-	return index.Find(code)
-}
-
-// node is a category while the tree grows.
-type node struct {
-	Category
-	parent   string // the path of the parent
-	children map[string]*node
-}
-
-func (n *node) child(name string) *node {
-	if n.children == nil {
-		n.children = make(map[string]*node)
-	}
-	c := n.children[name]
-	if c == nil {
-		c = &node{Category: Category{Name: name}, parent: n.Path}
-		n.children[name] = c
-	}
-	return c
-}
-
-func (n *node) add(l *leaf) {
-	n.Records += l.records
-	n.Rows += l.rows
-	n.sum += l.sum
-	n.known += l.known
-}
-
-// sorted returns the children, the largest first, with their shares of a number of records.
-func (n *node) sorted(of int64) []Category {
-	var list []Category
-	for _, c := range n.children {
+// sorted returns the categories below, the largest first, with their shares of a number of records.
+func (k *Category) sorted(of int64) (list []Category) {
+	for _, c := range k.below {
 		c.Children = c.sorted(of)
 		c.Share, c.Confidence = figures.Share(c.Records, of), mean(c.sum, c.known)
-		list = append(list, c.Category)
+		list = append(list, *c)
 	}
 	slices.SortFunc(list, func(a, b Category) int {
 		return cmp.Or(cmp.Compare(b.Records, a.Records), cmp.Compare(b.Rows, a.Rows), cmp.Compare(a.Name, b.Name))

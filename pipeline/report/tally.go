@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -22,28 +23,14 @@ type tally struct {
 type class struct {
 	name       string
 	records    int64
-	statuses   map[writer.Status]*statusCount
-	leaves     []*leaf
-	byValue    map[string]*leaf
+	statuses   map[writer.Status]*Coverage
+	root       Category
+	paths      map[string][]*Category // of the values: the categories of all levels, from level 1
 	confidence Distribution
 	look       Look
 	low, close lowest
-	custom     bool                // no ids are known
-	firsts     map[string]*Example // the first record of each category of level 1
-}
-
-// statusCount counts the records of a status.
-type statusCount struct {
-	records int64
-	reasons map[string]*ErrorGroup
-}
-
-// leaf is a distinct category.
-type leaf struct {
-	value, title  string
-	records, rows int64
-	sum           float64 // of the confidences as a main category
-	known         int64   // the number of these confidences
+	custom     bool            // no ids are known
+	titles     *taxonomy.Index // of codes; nil for none
 }
 
 // add counts the rows of a group.
@@ -57,10 +44,10 @@ func (t *tally) add(g *readback.Group) {
 	c.records++
 	n := c.statuses[first.Status]
 	if n == nil {
-		n = &statusCount{reasons: make(map[string]*ErrorGroup)}
-		c.statuses[writer.Status(strings.Clone(string(first.Status)))] = n
+		n = &Coverage{Status: writer.Status(strings.Clone(string(first.Status))), byKind: make(map[string]*ErrorGroup)}
+		c.statuses[n.Status] = n
 	}
-	if n.records++; first.Value == "" && first.Error != "" {
+	if n.Records++; first.Value == "" && first.Error != "" {
 		n.reason(first)
 	}
 	var main, second entry // the categories of the highest confidence
@@ -80,10 +67,10 @@ func (t *tally) add(g *readback.Group) {
 	}
 }
 
-// entry is a row with a category; the zero value is none.
+// entry is a row with a category, and the categories above it; the zero value is none.
 type entry struct {
-	*leaf
-	row *writer.Row
+	path []*Category
+	row  *writer.Row
 }
 
 // less reports whether e is after another category. Of equal confidences the first one of the record counts.
@@ -96,10 +83,13 @@ func (t *tally) class(name string) *class {
 	c := t.byName[name]
 	if c == nil {
 		c = &class{
-			name: strings.Clone(name), statuses: make(map[writer.Status]*statusCount), byValue: make(map[string]*leaf), firsts: make(map[string]*Example),
+			name: strings.Clone(name), statuses: make(map[writer.Status]*Coverage), paths: make(map[string][]*Category),
 			custom: strings.HasPrefix(name, "product_taxonomy_custom"),
 		}
-		c.low.most, c.close.most = mostExamples, mostExamples
+		c.low.examples, c.close.examples = []Example{}, []Example{}
+		if published := taxonomy.Published(name); published != nil && schema.Codes[name] != nil {
+			c.titles = taxonomy.NewIndex(published)
+		}
 		t.byName[c.name], t.classes = c, append(t.classes, c)
 	}
 	return c
@@ -107,68 +97,92 @@ func (t *tally) class(name string) *class {
 
 // entry counts a row with a category.
 func (c *class) entry(row *writer.Row) entry {
-	l := c.leaf(row)
-	l.rows++
+	path := c.path(row)
+	for _, k := range path {
+		k.Rows++
+	}
 	if x := row.Confidence; !(x >= 0 && x <= 1) || !c.custom && row.CategoryID == "" {
 		c.drift(row)
 	}
-	return entry{l, row}
+	return entry{path, row}
+}
+
+// path returns the categories of a row.
+func (c *class) path(row *writer.Row) (path []*Category) {
+	value := row.Value
+	if c.paths[value] == nil && len(c.paths) >= mostCategories {
+		value = others
+	}
+	if path = c.paths[value]; path != nil {
+		return path
+	}
+	value = strings.Clone(value) // without the texts around
+	levels := schema.AppendLevels(nil, c.name, value)
+	if len(levels) == 0 {
+		levels = []string{value}
+	}
+	parent := &c.root
+	for _, name := range levels {
+		k := parent.below[name]
+		if k == nil {
+			k = parent.add(name, schema.Codes[c.name] != nil)
+			if c.titles != nil {
+				found, _ := c.titles.Find(name)
+				k.Title = found.Title
+			}
+		}
+		path, parent = append(path, k), k
+	}
+	if row.Title != "" {
+		parent.Title = strings.Clone(row.Title)
+	}
+	c.paths[value] = path
+	return path
+}
+
+// add adds a category below, whose name is a code or a part of its path.
+func (k *Category) add(name string, code bool) *Category {
+	below := &Category{Name: name, Path: name}
+	if k.Path != "" && !code {
+		below.Path = k.Path + " > " + name
+	}
+	if k.below == nil {
+		k.below = make(map[string]*Category)
+	}
+	k.below[name] = below
+	return below
 }
 
 // end counts the main category of a record, and keeps the record as an example.
 func (c *class) end(main, second entry) {
-	l, x := main.leaf, main.row.Confidence
-	l.records++
-	if l.records == 1 {
-		c.keepFirst(main)
+	x := main.row.Confidence
+	known := !math.IsNaN(x)
+	for _, k := range main.path {
+		if k.Records++; known {
+			k.sum, k.known = k.sum+x, k.known+1
+		}
 	}
-	if c.observe(l, x) && c.low.takes(x) {
-		c.low.add(x, exampleOf(main.row))
-	}
-	if second.row == nil || !c.close.takes(x-second.row.Confidence) {
-		return
-	}
-	e := exampleOf(main.row)
-	e.Second = &Second{strings.Clone(second.row.Value), second.row.Confidence}
-	c.close.add(x-second.row.Confidence, e)
-}
-
-// keepFirst keeps a record if it is the first one of its category of level 1.
-func (c *class) keepFirst(main entry) {
-	if top := c.levels(nil, main.value)[0]; c.firsts[top] == nil {
+	if top := main.path[0]; top.first == nil {
 		e := exampleOf(main.row)
-		c.firsts[top] = &e
+		top.first = &e
 	}
-}
-
-// leaf returns the count of a category.
-func (c *class) leaf(row *writer.Row) *leaf {
-	value := row.Value
-	if c.byValue[value] == nil && len(c.leaves) >= mostCategories {
-		value = others
-	}
-	l := c.byValue[value]
-	if l == nil {
-		l = &leaf{value: strings.Clone(value), title: strings.Clone(row.Title)} // without the texts around
-		c.byValue[l.value], c.leaves = l, append(c.leaves, l)
-	}
-	return l
-}
-
-// observe counts the confidence of a main category, and reports whether there is one.
-func (c *class) observe(l *leaf, x float64) bool {
-	d := &c.confidence
-	if math.IsNaN(x) {
+	switch d := &c.confidence; {
+	case !known:
 		d.Missing++
-		return false
-	}
-	l.sum, l.known = l.sum+x, l.known+1
-	if x < 0 || x > 1 {
+	case x < 0 || x > 1:
 		d.Outside++
-	} else {
+	default:
 		d.Bins[min(int(x*confidenceBins+1e-9), confidenceBins-1)]++ // 0.15*20 is less than 3
 	}
-	return true
+	c.low.add(x, func() Example { return exampleOf(main.row) })
+	if second.row == nil {
+		return
+	}
+	c.close.add(x-second.row.Confidence, func() Example {
+		e := exampleOf(main.row)
+		e.Second = &Second{strings.Clone(second.row.Value), second.row.Confidence}
+		return e
+	})
 }
 
 // drift counts a row that departs from the interface.
@@ -194,17 +208,16 @@ func exampleOf(row *writer.Row) Example {
 }
 
 // reason counts the error of a record without a category.
-func (n *statusCount) reason(row *writer.Row) {
+func (c *Coverage) reason(row *writer.Row) {
 	said := withoutPlace(row.Error)
 	key := kindOf(said)
-	r := n.reasons[key]
-	if r == nil && len(n.reasons) >= mostReasons {
+	if c.byKind[key] == nil && len(c.byKind) >= mostReasons {
 		key, said = others, others
-		r = n.reasons[key]
 	}
+	r := c.byKind[key]
 	if r == nil {
 		r = &ErrorGroup{Text: strings.Clone(said), Example: Example{Record: row.Record, Input: strings.Clone(row.Input), Error: strings.Clone(row.Error)}}
-		n.reasons[key] = r
+		c.byKind[key] = r
 	}
 	r.Records++
 }
@@ -254,33 +267,18 @@ func isNumber(text string) bool {
 
 // lowest keeps the examples with the lowest numbers. Of equal numbers it keeps the first.
 type lowest struct {
-	most int
-	list []ranked // ascending
+	numbers  []float64 // ascending
+	examples []Example
 }
 
-type ranked struct {
-	number float64
-	Example
-}
-
-// takes reports whether an example with the number would be kept.
-func (l *lowest) takes(x float64) bool {
-	return len(l.list) < l.most && !math.IsNaN(x) || len(l.list) == l.most && x < l.list[l.most-1].number
-}
-
-func (l *lowest) add(x float64, e Example) {
-	at := slices.IndexFunc(l.list, func(r ranked) bool { return x < r.number })
-	if at < 0 {
-		at = len(l.list)
+func (l *lowest) add(x float64, example func() Example) {
+	at := len(l.numbers)
+	for at > 0 && x < l.numbers[at-1] {
+		at--
 	}
-	l.list = slices.Insert(l.list, at, ranked{x, e})
-	l.list = l.list[:min(len(l.list), l.most)]
-}
-
-func (l *lowest) examples() []Example {
-	list := []Example{}
-	for _, r := range l.list {
-		list = append(list, r.Example)
+	if at == mostExamples || math.IsNaN(x) {
+		return
 	}
-	return list
+	most := min(len(l.numbers)+1, mostExamples)
+	l.numbers, l.examples = slices.Insert(l.numbers, at, x)[:most], slices.Insert(l.examples, at, example())[:most]
 }

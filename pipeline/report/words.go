@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -11,11 +10,6 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/figures"
 )
-
-func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
-
-// brief is a time in tables that say that their times are in UTC.
-func brief(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
 
 // basis is what the answers rest on, in words; "" if that is not known.
 func basis(c account.Snapshot) string {
@@ -36,13 +30,12 @@ func basis(c account.Snapshot) string {
 	return strings.Join(shares, ", ")
 }
 
-// took is the time of all starts, without the time between them.
-func took(r *Run) string {
-	var total time.Duration
+// Took is the time of all starts, without the time between them.
+func (r *Run) Took() (total time.Duration) {
 	for _, s := range r.Starts {
 		total += s.Ended.Sub(s.Started)
 	}
-	return figures.Duration(total)
+	return total
 }
 
 // confidenceOf is "" for an unknown confidence.
@@ -53,27 +46,10 @@ func confidenceOf(x *float64) string {
 	return strconv.FormatFloat(*x, 'g', 4, 64)
 }
 
-// remaining is the number of elements of a list after the first ones; 0 for none.
-func remaining(list any, first int) int { return max(0, reflect.ValueOf(list).Len()-first) }
-
-// mostStarts bounds the table of starts: a scheduler may start a run each minute.
-const mostStarts = 50
-
-// last returns the last starts.
-func last(list []Start) []Start { return list[max(0, len(list)-mostStarts):] }
-
 // settings are those of the run, and how good its models are.
 func settings(r *Run) [][2]string {
 	list := append(figures.Settings(r.Settings, r.Service), models(r)...)
 	return append(list, [2]string{"bulkcat", r.Bulkcat})
-}
-
-// met is the result of an expectation in words.
-func met(e account.Expected) string {
-	if e.Met {
-		return "met"
-	}
-	return "not met"
 }
 
 // models says how often the models of a run are right about inputs that they have not seen.

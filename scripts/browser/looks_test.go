@@ -36,7 +36,7 @@ func TestPageOfARecordedHour(t *testing.T) {
 		`document.querySelector("dt").textContent === "Time left" && document.querySelector("dd").textContent.includes("until")`,
 		`["congested", "limited", "outage", "quota_pause"].every(state => document.querySelector("#charts rect." + state))`,
 		`[...document.querySelectorAll("#tables td")].every(td => td.getBoundingClientRect().right <= innerWidth)`, // also the reasons
-		`[...document.querySelectorAll(".figures")].every(list => list.lastChild.getBoundingClientRect().right === list.getBoundingClientRect().right)`)
+		`[...document.querySelectorAll(".figures")].every(list => list.lastElementChild.getBoundingClientRect().right === list.getBoundingClientRect().right)`)
 	t.Run("keyboard", func(t *testing.T) { checkKeyboard(t, b) })
 }
 

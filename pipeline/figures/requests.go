@@ -1,0 +1,119 @@
+package figures
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bulkcat/bulkcat/pipeline/account"
+)
+
+// Part is a count with its name and its share of the sum.
+type Part struct {
+	Name  string
+	N     int64
+	Share float64
+}
+
+// Outcomes are the counts of requests by outcome: answers first, then by falling count.
+func Outcomes(counts map[string]int64) (list []Part) {
+	sum := Sum(counts)
+	for name, n := range counts {
+		list = append(list, Part{name, n, Share(n, sum)})
+	}
+	slices.SortFunc(list, func(a, b Part) int {
+		answered := func(p Part) int { return map[bool]int{true: 0, false: 1}[p.Class() == "s0"] }
+		return cmp.Or(cmp.Compare(answered(a), answered(b)), cmp.Compare(b.N, a.N), cmp.Compare(a.Name, b.Name))
+	})
+	return list
+}
+
+// classes are the CSS classes of outcomes of requests. All other outcomes have class s7.
+var classes = map[string]string{
+	"answered": "s0", "200": "s0", "429": "s1", "503": "s2", "404": "s3", "timeout": "s4", "500": "s5", "no response": "s6",
+}
+
+// Class is the CSS class of an outcome.
+func (p Part) Class() string { return cmp.Or(classes[p.Name], "s7") }
+
+// Sum is the sum of counts.
+func Sum(counts map[string]int64) (sum int64) {
+	for _, n := range counts {
+		sum += n
+	}
+	return sum
+}
+
+// Bins are the counts of equal parts of the span from 0 to 1, with the bounds in a format; nil if all counts are 0.
+func Bins(counts []int64, format string) (list []Part) {
+	sum := int64(0)
+	for _, n := range counts {
+		sum += n
+	}
+	for i, n := range counts {
+		if of := float64(len(counts)); sum > 0 {
+			list = append(list, Part{fmt.Sprintf(format+" to "+format, float64(i)/of, float64(i+1)/of), n, Share(n, sum)})
+		}
+	}
+	return list
+}
+
+// Interval is a part of the time of a run, with what has happened in it.
+type Interval struct {
+	From, To float64 // of the whole time, from 0 to 1
+	Time     time.Duration
+	Counts   map[string]int64 // of requests, by outcome
+	Waited   map[account.State]time.Duration
+}
+
+// shortest is the shortest time of which the rate means something.
+const shortest = 50 * time.Millisecond
+
+// Rate is a count as one a second.
+func (i Interval) Rate(n int64) float64 {
+	if i.Time < shortest {
+		return 0
+	}
+	return float64(n) / i.Time.Seconds()
+}
+
+var waitNames = map[account.State]string{
+	account.Congested: "congested", account.Limited: "limited", account.Outage: "outage", account.QuotaPause: "waiting for quota",
+}
+
+// Requests is the chart of the requests a second by outcome, with bands where the run has waited. The legend has the totals.
+// With steps a rate holds in the whole interval; otherwise a line leads to it.
+func Requests(list []Interval, totals map[string]int64, steps bool) Chart {
+	c := Chart{Title: "Requests", Unit: "a second, by outcome", Suffix: "/s", Columns: []string{"total", "share"}}
+	waited := make(map[account.State]time.Duration)
+	for _, i := range list {
+		if steps {
+			c.X = append(c.X, i.From)
+		}
+		c.X = append(c.X, i.To)
+		for _, state := range account.Waits {
+			if d := i.Waited[state]; d > 0 {
+				waited[state] += d
+				c.Bands = appendBand(c.Bands, Band{Class: string(state), From: i.From, To: i.To, Share: min(1, d.Seconds()/i.Time.Seconds())})
+			}
+		}
+	}
+	for _, state := range account.Waits {
+		if d := waited[state]; d > 0 {
+			c.Key = append(c.Key, Note{string(state), waitNames[state] + " " + Duration(d)})
+		}
+	}
+	for _, o := range Outcomes(totals) {
+		line := Line{Name: o.Name, Class: o.Class(), Area: true, Cells: []string{Count(o.N), Percent(o.Share)}}
+		for _, i := range list {
+			rate := i.Rate(i.Counts[o.Name])
+			if steps {
+				line.Values = append(line.Values, rate)
+			}
+			line.Values = append(line.Values, rate)
+		}
+		c.Lines = append(c.Lines, line)
+	}
+	return c
+}
