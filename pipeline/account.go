@@ -16,7 +16,7 @@ func (o *Options) settings() account.Settings {
 	settings := account.Settings{
 		Kind: string(o.Kind), Classification: strings.Join(o.Classifications, ","), Edition: o.Editions.Versions(o.Classifications),
 		Inputs: o.Input.Paths, Columns: o.Input.Columns, Requested: o.Requested,
-		Output: o.Output.Path, OutputFormat: string(format), Carry: o.Output.Carry, Form: o.Output.Form, Shard: o.Shard.String(),
+		Output: o.Output.Path, OutputFormat: string(format), Carry: o.Output.Carry, Form: o.Output.Form, Shard: o.Shard,
 	}
 	if len(settings.Columns) > 1 {
 		settings.Join = cmp.Or(o.Input.Join, reader.DefaultJoin)

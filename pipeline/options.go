@@ -261,7 +261,7 @@ func (o Options) withDefaults() Options {
 		o.Input.Comment = "#" // a title may begin so
 	}
 	o.Input.Missing = selection.Normalizer(o.Requested).IsMissing
-	o.Input.ExtraColumns, o.Input.NamedOnly, o.Input.Log = account.Settings{Carry: o.Output.Carry}.NamedColumns(), o.Output.Carry != "all", o.Log
+	o.Input.ExtraColumns, o.Input.NamedOnly, o.Input.Log = account.NamedColumns(o.Output.Carry), o.Output.Carry != "all", o.Log
 	if !o.Service.Hosted {
 		o.Service.Name += fingerprints(o.Classifications, o.Taxonomies, o.Models)
 		if versions := o.Editions.Versions(o.Classifications); versions != "" {

@@ -82,9 +82,8 @@ func (o Options) of(r Rewriting) Options {
 	s := r.Account.Settings
 	o.Kind, o.Classifications, o.Editions = client.Kind(s.Kind), s.Classifications(), editionsOf(s)
 	limit := o.Limit
-	o.Requested = s.Requested
+	o.Requested, o.Shard = s.Requested, s.Shard
 	o.Limit = cmp.Or(s.Limit, limit)
-	o.Shard, _ = account.ParseShard(s.Shard) // "" is none
 	paths, stdin := o.Input.Paths, o.Input.Stdin
 	o.Input = readAs(r.Account.Reading)
 	o.Input.Paths, o.Input.Stdin, o.Input.Columns, o.Input.Join = paths, stdin, s.Columns, s.Join

@@ -28,7 +28,7 @@ type Settings struct {
 	Free      string  `json:"free,omitempty"`      // the source of the answers of a model; "" for none
 	Precision float64 `json:"precision,omitempty"` // wanted of these answers
 	Audit     float64 `json:"audit,omitempty"`     // the share of these that is asked, too
-	Shard     string  `json:"shard,omitempty"`     // such as "3/16"; "" for the whole input
+	Shard     Shard   `json:"shard,omitzero"`      // such as "3/16"; zero for the whole input
 }
 
 // Requested are the options of the user that decide which requests are made. Accounts have them by their JSON names.
@@ -71,13 +71,13 @@ func (s Settings) OfRequests() Settings {
 	}
 }
 
-// NamedColumns are the carried columns that are named one by one; nil for all or none.
-func (s Settings) NamedColumns() []string {
-	switch s.Carry {
+// NamedColumns are the columns that Settings.Carry names one by one; nil for all or none.
+func NamedColumns(carry string) []string {
+	switch carry {
 	case "all", "none", "":
 		return nil
 	}
-	return strings.Split(s.Carry, ",")
+	return strings.Split(carry, ",")
 }
 
 // Classifications are the classifications that each record is asked for.

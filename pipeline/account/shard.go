@@ -57,6 +57,15 @@ func (s Shard) String() string {
 	return fmt.Sprintf("%d/%d", s.Number, s.Count)
 }
 
+// MarshalText returns the text of String.
+func (s Shard) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText is ParseShard.
+func (s *Shard) UnmarshalText(text []byte) (err error) {
+	*s, err = ParseShard(string(text))
+	return err
+}
+
 // Folder is the name of the shard's folder: "shard=03-of-16".
 func (s Shard) Folder() string {
 	digits := max(2, len(strconv.Itoa(s.Count)))

@@ -1,7 +1,9 @@
 package account
 
 import (
+	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -60,6 +62,20 @@ func TestPartsOfATotal(t *testing.T) {
 			if sum != total {
 				t.Errorf("the %d parts of %d are %d", count, total, sum)
 			}
+		}
+	}
+}
+
+// The files of a run have a shard as text, and none for the whole input.
+func TestShardInFiles(t *testing.T) {
+	for shard, want := range map[Shard]string{{}: "", {Number: 3, Count: 16}: `"shard":"3/16"`} {
+		text, err := json.Marshal(Settings{Shard: shard})
+		if err != nil || !strings.Contains(string(text), want) || strings.Contains(string(text), "shard") != (want != "") {
+			t.Errorf("%v: got %s, %v", shard, text, err)
+		}
+		var back Settings
+		if err := json.Unmarshal(text, &back); err != nil || back.Shard != shard {
+			t.Errorf("%s is %v, %v", text, back.Shard, err)
 		}
 	}
 }

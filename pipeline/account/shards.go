@@ -13,13 +13,13 @@ type Shards struct {
 	Split    string   `json:"split"` // the rule that gives the shard of a record
 	Bulkcat  string   `json:"bulkcat"`
 	Service  string   `json:"service"`
-	Settings Settings `json:"settings"` // of all shards: Shard is "", and Output is the folder of all shards
+	Settings Settings `json:"settings"` // of all shards: Shard is zero, and Output is the folder of all shards
 	Checksum string   `json:"checksum"` // SHA-256 of the other members, in hex
 }
 
 const shardsFormat = 1
 
-// NewShards makes the file of the run of an account, whose Shard is "" and whose Output is the folder of all shards.
+// NewShards makes the file of the run of an account, whose Shard is zero and whose Output is the folder of all shards.
 func NewShards(count int, common *Account) *Shards {
 	return &Shards{
 		Format: shardsFormat, Count: count, Split: SplitRule, Bulkcat: common.Bulkcat, Service: common.Service, Settings: common.Settings,
@@ -56,7 +56,7 @@ func (e *ShardsTakenError) Describe(changes []string) string {
 // Changes are the differences between the settings of all shards and those of a shard.
 func (s *Shards) Changes(shard *Account) []SettingChange {
 	common := *shard
-	common.Settings.Shard = ""
+	common.Settings.Shard = Shard{}
 	return common.Changes(s.Service, s.Settings)
 }
 

@@ -32,7 +32,7 @@ func ReadShards(ctx context.Context, folder string) (*account.Shards, error) {
 // of the storage.
 func JoinShards(ctx context.Context, folder string, shard account.Shard, a *account.Account) error {
 	common := *a // of all shards
-	common.Settings.Shard, common.Settings.Output = "", folder
+	common.Settings.Shard, common.Settings.Output = account.Shard{}, folder
 	if err := StartShards(ctx, folder, shard, &common); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func JoinShards(ctx context.Context, folder string, shard account.Shard, a *acco
 }
 
 // StartShards writes how the records in a folder are split, unless another shard has done so. The account is that of all
-// shards: the shard in its settings is "", and the output is the folder.
+// shards: the shard in its settings is zero, and the output is the folder.
 func StartShards(ctx context.Context, folder string, shard account.Shard, common *account.Account) error {
 	path, other := ShardsPath(folder), ""
 	if found, err := storage.Exists(ctx, path); err != nil || found {

@@ -230,7 +230,7 @@ func (v *verification) countRows(ctx context.Context) error {
 		v.Answers, v.NotCompared = c.OK+c.Empty+c.Rejected, c.Pending
 		return nil
 	}
-	n := counter{Counts: &v.Counts, gaps: v.account != nil && (v.account.Settings.Shard != "" || v.account.Settings.Sample > 0)}
+	n := counter{Counts: &v.Counts, gaps: v.account != nil && (v.account.Settings.Shard != account.Shard{} || v.account.Settings.Sample > 0)}
 	for _, p := range v.parts {
 		err := n.count(ctx, p.Part)
 		if ctx.Err() != nil {

@@ -98,7 +98,7 @@ func (o *Options) checkOwner(ctx context.Context, a *account.Account) error {
 	switch {
 	case err != nil:
 		return unreadableAccount(o.Path, err)
-	case last == nil && a.Settings.Shard != "":
+	case last == nil && a.Settings.Shard != account.Shard{}:
 		return nil // the file of the shards assigns the folder to this run; a lost machine has left the parts
 	case last == nil:
 		return &TakenError{Path: o.Path, Reason: "exists and has no account of a run beside it"}

@@ -97,7 +97,7 @@ func (o *Options) FileFormat() (writer.Format, error) {
 
 // Resolve replaces the names in Carry by the exact names of the matching columns of the input.
 func (o *Options) Resolve(input *reader.Reader) {
-	names, columns := account.Settings{Carry: o.Carry}.NamedColumns(), input.Columns()
+	names, columns := account.NamedColumns(o.Carry), input.Columns()
 	for i, name := range names {
 		if place, found := input.Place(name); found {
 			names[i] = columns[place]
@@ -120,7 +120,7 @@ var typesInOutput = map[reader.Type]writer.Type{
 // input lacks a column.
 func (o *Options) Carried(input *reader.Reader) (places []int, names []string, types []writer.ValueType, err error) {
 	columns, schema := input.Columns(), input.Schema()
-	names = account.Settings{Carry: o.Carry}.NamedColumns()
+	names = account.NamedColumns(o.Carry)
 	if o.Carry == "all" {
 		names = columns
 	}
