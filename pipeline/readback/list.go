@@ -152,11 +152,8 @@ func missing(ctx context.Context, folder string, names []string) (paths []string
 	if !slices.Contains(names, filepath.Base(runfiles.ManifestPath(folder))) {
 		return nil, nil
 	}
-	m, err := runfiles.ReadManifest(ctx, disk.Clean(folder))
-	if _, damaged := errors.AsType[*account.DamagedError](err); damaged || errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
+	m, err := runfiles.IntactManifest(ctx, folder)
+	if m == nil {
 		return nil, err
 	}
 	for _, part := range m.Parts {

@@ -46,17 +46,25 @@ func OpenJournal(path, run string) (*Journal, error) {
 }
 
 // ReadStarts gives the starts in the journal of a run, by its RunID; none if there is no journal, or that of another run.
-func ReadStarts(path, run string) ([]account.EarlierRun, error) {
+func ReadStarts(path, run string) (starts []account.EarlierRun, err error) {
+	err = readIfThere(path, func(file io.Reader) error {
+		starts, _, err = readStarts(file, run)
+		return err
+	})
+	return starts, err
+}
+
+// readIfThere opens the file at path for read, and does nothing if there is none.
+func readIfThere(path string, read func(io.Reader) error) error {
 	file, err := regular.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer file.Close() // only read from
-	starts, _, err := readStarts(file, run)
-	return starts, err
+	return read(file)
 }
 
 // readStarts reads the starts in a journal, and the size of its whole lines.
@@ -87,23 +95,17 @@ func readStarts(file io.Reader, run string) (starts []account.EarlierRun, whole 
 // ReadJournal calls use for each line of the journal at path, in order. It leaves out damaged lines, and calls use for
 // no line if the file is missing, or is the journal of another run than the account's; a may be nil.
 func ReadJournal(path string, a *account.Account, use func(account.JournalLine)) error {
-	file, err := regular.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer file.Close() // only read from
-	return eachLine(file, func(_ []byte, line *account.JournalLine, _ int64) (more bool) {
-		if line == nil {
+	return readIfThere(path, func(file io.Reader) error {
+		return eachLine(file, func(_ []byte, line *account.JournalLine, _ int64) (more bool) {
+			if line == nil {
+				return true
+			}
+			if line.Event == account.JournalStart && a != nil && line.Run != a.RunID() {
+				return false
+			}
+			use(*line)
 			return true
-		}
-		if line.Event == account.JournalStart && a != nil && line.Run != a.RunID() {
-			return false
-		}
-		use(*line)
-		return true
+		})
 	})
 }
 

@@ -21,6 +21,15 @@ func ReadManifest(ctx context.Context, folder string) (*account.Manifest, error)
 	return m, nil
 }
 
+// IntactManifest is ReadManifest, and gives nil where there is no manifest, or a damaged one.
+func IntactManifest(ctx context.Context, folder string) (*account.Manifest, error) {
+	m, err := ReadManifest(ctx, disk.Clean(folder))
+	if _, damaged := errors.AsType[*account.DamagedError](err); damaged || errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return m, err
+}
+
 // CheckManifest says in a few words how the manifest of a folder differs from the one that the run has written; "" if it
 // does not. The account is that of the complete run. The error is that of reading the manifest.
 func CheckManifest(ctx context.Context, folder string, a *account.Account) (problem string, err error) {
@@ -57,11 +66,8 @@ func FolderSettings(ctx context.Context, folder string) (*account.Settings, erro
 	if shards != nil {
 		return &shards.Settings, nil
 	}
-	m, err := ReadManifest(ctx, disk.Clean(folder))
-	if _, damaged := errors.AsType[*account.DamagedError](err); damaged || errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
+	m, err := IntactManifest(ctx, folder)
+	if m == nil {
 		return nil, err
 	}
 	return &m.Settings, nil

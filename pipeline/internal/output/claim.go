@@ -106,7 +106,7 @@ func (o *Options) checkOwner(ctx context.Context, a *account.Account) error {
 	return takenBy(a, last.Service, last.Settings, o.Path)
 }
 
-// takenBy returns a *TakenError if the service or the settings that an output was written with differ from those of account.
+// takenBy returns a *TakenError if the service or the settings that an output was written with differ from those of a.
 func takenBy(a *account.Account, service string, settings account.Settings, output string) error {
 	if changes := a.Changes(service, settings); len(changes) > 0 {
 		return &TakenError{Path: output, Reason: "was written by another run", Changes: changes}
