@@ -19,15 +19,21 @@ import (
 // Objects is object storage: the buckets that URLs name, each opened once, with the parameters of these URLs. Its errors name
 // the object, as an error of package os names the file. Several Objects know nothing of each other, so that a bucket of one
 // name may be at two places. It implements the storages of packages reader and writer.
-type Objects struct {
+type Objects struct{ places sync.Map } // of "scheme://bucket": a *place
+
+// place is where a bucket is.
+type place struct {
 	mu         sync.Mutex
-	parameters map[string]url.Values             // by "scheme://bucket"
-	buckets    map[string]func() (Bucket, error) // the same; opens the bucket once
+	parameters url.Values
+	bucket     Bucket // nil before it is opened
 }
 
 // New returns an Objects without parameters.
-func New() *Objects {
-	return &Objects{parameters: make(map[string]url.Values), buckets: make(map[string]func() (Bucket, error))}
+func New() *Objects { return new(Objects) }
+
+func (o *Objects) place(name string) *place {
+	p, _ := o.places.LoadOrStore(name, new(place))
+	return p.(*place)
 }
 
 // key is that of the Objects in a context.
@@ -62,36 +68,24 @@ func (o *Objects) open(ctx context.Context, path string) (Bucket, string, error)
 	if err != nil {
 		return nil, "", err
 	}
-	o.mu.Lock()
-	open := o.buckets[name]
-	if open == nil {
-		parameters := o.parameters[name]
-		open = sync.OnceValues(func() (Bucket, error) {
-			scheme, bucket, _ := strings.Cut(name, "://")
-			opener := schemes[scheme]
-			if opener == nil {
-				return nil, unknownScheme(path, scheme)
-			}
-			ctx, cancel := context.WithTimeout(ctx, callTimeout)
-			defer cancel()
-			opened, err := opener(ctx, bucket, parameters)
-			if err != nil {
-				o.forget(name) // the next caller opens the bucket again
-				return nil, fmt.Errorf("open %s: %w", name, err)
-			}
-			return limited{opened}, nil
-		})
-		o.buckets[name] = open
+	p := o.place(name)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bucket == nil {
+		scheme, bucket, _ := strings.Cut(name, "://")
+		opener := schemes[scheme]
+		if opener == nil {
+			return nil, "", unknownScheme(path, scheme)
+		}
+		ctx, cancel := context.WithTimeout(ctx, callTimeout)
+		defer cancel()
+		opened, err := opener(ctx, bucket, p.parameters)
+		if err != nil {
+			return nil, "", fmt.Errorf("open %s: %w", name, err)
+		}
+		p.bucket = limited{opened}
 	}
-	o.mu.Unlock()
-	s, err := open()
-	return s, key, err
-}
-
-func (o *Objects) forget(name string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	delete(o.buckets, name)
+	return p.bucket, key, nil
 }
 
 // Open opens the present version of an object for reading.

@@ -32,18 +32,6 @@ func Open(ctx context.Context, path string) (reader.Source, error) {
 	return regular.Open(path)
 }
 
-// Stat describes a file. The error is fs.ErrNotExist if there is none.
-func Stat(ctx context.Context, path string) (fs.FileInfo, error) {
-	if !IsURL(path) {
-		return os.Stat(path)
-	}
-	object, err := From(ctx).Open(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	return object.Stat()
-}
-
 // Exists reports whether there is a file, a folder or an object at path.
 func Exists(ctx context.Context, path string) (bool, error) {
 	if !IsURL(path) {
@@ -53,7 +41,7 @@ func Exists(ctx context.Context, path string) (bool, error) {
 	if strings.HasSuffix(path, "/") {
 		return IsFolder(ctx, path)
 	}
-	_, err := Stat(ctx, path)
+	_, err := From(ctx).Open(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

@@ -31,15 +31,14 @@ func (o *Objects) TakeParameters(path string) (string, error) {
 		return base, err
 	}
 	bucket, _, _ := parse(base) // checked by split
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	known := o.parameters[bucket]
-	if len(values) > 0 && len(known) > 0 && known.Encode() != values.Encode() {
+	p := o.place(bucket)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(values) > 0 && len(p.parameters) > 0 && p.parameters.Encode() != values.Encode() {
 		return "", fmt.Errorf("%s: the bucket has other parameters in another path", base)
 	}
 	if len(values) > 0 {
-		o.parameters[bucket] = values
-		delete(o.buckets, bucket)
+		p.parameters, p.bucket = values, nil
 	}
 	return base, nil
 }
