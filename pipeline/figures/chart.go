@@ -67,13 +67,15 @@ var Style string
 
 // Words are the functions of templates for numbers and texts.
 var Words = template.FuncMap{
-	"bins": Bins, "duration": Duration, "number": Number, "outcomes": Outcomes, "percent": Percent, "short": Short,
+	"bins": Bins, "duration": Duration, "number": Number, "outcomes": Outcomes, "percent": Percent,
 	"add":   func(a, b any) float64 { return float(a) + float(b) },
 	"count": func(n any) string { return Count(int64(float(n))) },
+	"share": func(n, of any) float64 { return Share(float(n), float(of)) },
+	"join":  func(list []string) string { return strings.Join(list, ", ") },
+	"short": func(text any) string { return Short(fmt.Sprint(text)) },
 	"first": func(list any, n int) any { return part(list, 0, n) },
 	"rest":  func(list any, n int) any { return part(list, n, math.MaxInt) },
 	"more":  func(list any, n int) int { return max(0, reflect.ValueOf(list).Len()-n) }, // how many elements rest has
-	"share": func(n, of any) float64 { return Share(float(n), float(of)) },
 }
 
 func part(list any, from, to int) any {
@@ -90,7 +92,8 @@ func float(n any) float64 {
 	return v.Float()
 }
 
-// Templates returns the templates "chart", for a Chart, "bar" and "share", for a share, and "pairs", of names and values, with Words.
+// Templates returns the templates "chart", for a Chart, "bar" and "share", for a share, and "run settings", for the Settings and
+// the Service of a run, with Words.
 func Templates() *template.Template {
 	return template.Must(template.New("figures").Funcs(Words).Funcs(template.FuncMap{
 		"draw": draw, "hundred": func(share float64) string { return fmt.Sprintf("%.2f", 100*share) },

@@ -8,8 +8,6 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
 // Title returns a title with the output and the service; "" is an unknown service.
@@ -52,31 +50,6 @@ func Short(text string) string {
 		}
 	}
 	return text
-}
-
-// Settings returns the names and the values of the settings of a run, without secrets.
-func Settings(s account.Settings, service string) (list [][2]string) {
-	add := func(name string, has bool, value any) {
-		if has {
-			list = append(list, [2]string{name, Short(fmt.Sprint(value))})
-		}
-	}
-	add("Input", len(s.Inputs) > 0, strings.Join(s.Inputs, ", "))
-	add("Output", true, s.Output)
-	add("Kind", true, s.Kind)
-	add("Classification", true, strings.Join(s.Classifications(), ", "))
-	add("Service", true, service)
-	add("Format", s.OutputFormat != "", s.OutputFormat)
-	add("Column", len(s.Columns) > 0, strings.Join(s.Columns, ", "))
-	add("Shape", s.Shape != "", s.Shape)
-	add("Categories of a record", s.Top > 0, s.Top)
-	add("Least confidence", s.MinConfidence != 0, s.MinConfidence)
-	add("Formulas", s.EscapeFormulas, "escaped")
-	add("Placeholders", s.AskPlaceholders, "asked")
-	add("Dedupe", s.Dedupe != "", s.Dedupe)
-	add("Limit", s.Limit > 0, s.Limit)
-	add("Sample", s.Sample > 0, s.Sample)
-	return list
 }
 
 // Count formats a number with commas between thousands.

@@ -65,7 +65,7 @@ func (r *Run) View() View {
 	s := r.status()
 	v := View{
 		Title: figures.Title(s.Output, s.Details.Service), State: stateWords[s.State], Since: s.Since, Ended: s.State == account.Ended,
-		Trouble: slices.Contains(account.Waits, s.State), Settings: settings(s), Run: &s,
+		Trouble: slices.Contains(account.Waits, s.State), Run: &s,
 	}
 	if v.Ended {
 		v.State, v.Trouble = "the run has ended: "+string(s.Ending), s.Ending != account.Complete
@@ -131,12 +131,6 @@ func newest(values []float64, unit string) string {
 
 // known are the values without the gaps.
 func known(values []float64) []float64 { return slices.DeleteFunc(slices.Clone(values), math.IsNaN) }
-
-// settings are those of the run, and its process.
-func settings(s account.Status) [][2]string {
-	return append(figures.Settings(s.Details.Settings, s.Details.Service),
-		[2]string{"Started", s.Started.Local().Format("Jan 2 15:04:05")}, [2]string{"Process", fmt.Sprint(s.PID)})
-}
 
 // Describe lists nothing: which metrics there are depends on the run.
 func (r *Run) Describe(chan<- *prometheus.Desc) {}

@@ -189,7 +189,7 @@ func (s *Service) Sample() {
 // View shows the metrics and the history.
 func (s *Service) View() View {
 	r := s.read()
-	v := View{Title: s.title, State: "serving", Since: s.started, Settings: [][2]string{{"Started", s.started.Format(time.DateTime)}}, Service: &r}
+	v := View{Title: s.title, State: "serving", Since: s.started, Started: s.started, Service: &r}
 	if words := upstreamWords[r.UpstreamState()]; words != "" {
 		v.State, v.Trouble = words, true
 	}

@@ -16,7 +16,7 @@ type View struct {
 	Trouble bool // the state needs attention
 	Charts  []figures.Chart
 
-	Settings [][2]string     // names and values, without secrets
-	Run      *account.Status // nil for a service, and before the run begins
-	Service  *reading        // nil for a run
+	Run     *account.Status // nil for a service, and before the run begins
+	Service *reading        // nil for a run
+	Started time.Time       // of the service
 }

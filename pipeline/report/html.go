@@ -34,7 +34,7 @@ var policy = func() string {
 // words are the functions of the templates of both formats.
 var words = template.FuncMap{
 	"basis": basis, "changes": changes, "confidence": confidenceOf, "confidenceText": confidenceText, "escape": escape, "histogram": histogram,
-	"lower": strings.ToLower, "models": models, "settings": settings, "thousandths": thousandths, "treemap": newTreemap,
+	"lower": strings.ToLower, "models": models, "thousandths": thousandths, "treemap": newTreemap,
 }
 
 var page = template.Must(figures.Templates().New("report").Funcs(words).Parse(pageText))

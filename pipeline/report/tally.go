@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -222,47 +223,25 @@ func (c *Coverage) reason(row *writer.Row) {
 	r.Records++
 }
 
-// withoutPlace is an error without file and line.
-func withoutPlace(text string) string {
-	if place, rest, ok := strings.Cut(text, ": "); ok {
-		if colon := strings.LastIndexByte(place, ':'); colon > 0 && isNumber(place[colon+1:]) {
-			return rest
-		}
-	}
-	return text
-}
+// place is a file with a line, at the beginning of an error.
+var place = regexp.MustCompile(`^(?:[^:]|:[^ ])+?:[0-9]+: `)
+
+func withoutPlace(text string) string { return text[len(place.FindString(text)):] }
+
+// varying is what varies in the errors of one kind: quoted text, and numbers.
+var varying = regexp.MustCompile(`"[^"]*"|"|(?:HTTP )?[0-9]+`)
 
 // kindOf is an error with 0 for numbers other than HTTP statuses, and … for quoted text.
 func kindOf(text string) string {
-	var kind strings.Builder
-	for i := 0; i < len(text); i++ {
-		switch b := text[i]; {
-		case b == '"':
-			if end := strings.IndexByte(text[i+1:], '"'); end >= 0 {
-				i += end + 1
-			}
-			kind.WriteString("…")
-		case isDigit(b):
-			begin := i
-			for i+1 < len(text) && isDigit(text[i+1]) {
-				i++
-			}
-			if strings.HasSuffix(text[:begin], "HTTP ") {
-				kind.WriteString(text[begin : i+1])
-			} else {
-				kind.WriteByte('0')
-			}
-		default:
-			kind.WriteByte(b)
+	return varying.ReplaceAllStringFunc(text, func(found string) string {
+		switch {
+		case found[0] == '"':
+			return "…"
+		case found[0] == 'H':
+			return found
 		}
-	}
-	return kind.String()
-}
-
-func isDigit(b byte) bool { return b >= '0' && b <= '9' }
-
-func isNumber(text string) bool {
-	return text != "" && strings.Trim(text, "0123456789") == ""
+		return "0"
+	})
 }
 
 // lowest keeps the examples with the lowest numbers. Of equal numbers it keeps the first.

@@ -46,12 +46,6 @@ func confidenceOf(x *float64) string {
 	return strconv.FormatFloat(*x, 'g', 4, 64)
 }
 
-// settings are those of the run, and how good its models are.
-func settings(r *Run) [][2]string {
-	list := append(figures.Settings(r.Settings, r.Service), models(r)...)
-	return append(list, [2]string{"bulkcat", r.Bulkcat})
-}
-
 // models says how often the models of a run are right about inputs that they have not seen.
 func models(r *Run) (list [][2]string) {
 	for _, m := range r.Models {
