@@ -89,7 +89,7 @@ func columnsOf(files []reader.FileInfo) (columns string, guessed bool) {
 func (o *Options) rate(store *answers.Store) (perSecond float64, learned bool, err error) {
 	given := o.Limits.Rate
 	if store != nil && o.Service.Hosted {
-		if l, err := store.Learned(); err != nil || l.Counts(given) {
+		if l, err := store.Learned(); err != nil || l.Rate > 0 && l.Counts(given, time.Now()) {
 			return min(l.Rate, cmp.Or(given, l.Rate)), true, err
 		}
 	}

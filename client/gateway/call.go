@@ -76,7 +76,7 @@ func (g *Gateway) rate() float64 {
 	if known == 0 && !math.IsInf(s.Most, 1) { // no limit was met below that of the operator
 		known = s.Most
 	}
-	return max(s.Rate, known)
+	return max(s.Rate, min(known, s.Most)) // an earlier gateway may have had a higher limit
 }
 
 // enqueue has a new call asked, unless the upstream refuses since the call was admitted: the call then ends. The error is

@@ -2,6 +2,7 @@ package limits
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 )
@@ -13,6 +14,22 @@ type Learned struct {
 	Number  int           // of requests in a window
 	Window  time.Duration // the length of the window
 	Silence time.Duration // the length of the last block: from a total refusal until the service admitted requests again
+	At      time.Time     // the end of that block, or the last probe in it
+}
+
+// holds is how long the rate of the last block is still avoided at a time; 0 or less if no longer.
+func (l Learned) holds(now time.Time) time.Duration {
+	if l.Silence == 0 {
+		return 0
+	}
+	longest := retryAge * l.Silence
+	return min(l.At.Add(longest).Sub(now), longest)
+}
+
+// Counts reports whether a run begins with what was learned: the caller gives no rate (0), or less has caused a block a short
+// time ago.
+func (l Learned) Counts(rate float64, now time.Time) bool {
+	return rate == 0 || !math.IsInf(rate, 1) && l.Refused > 0 && l.Refused < rate && l.holds(now) > 0
 }
 
 // String describes what is known, for a log.
@@ -37,29 +54,41 @@ func (l Learned) IsValid() bool {
 		l.Window >= 0 && l.Window <= longest && l.Silence >= 0 && l.Silence <= longest
 }
 
-// Counts reports whether a run begins at the learned rate: the caller gives no rate (0), or a lower one has caused a block.
-func (l Learned) Counts(rate float64) bool {
-	return l.Rate > 0 && (rate == 0 || l.Silence > 0 && l.Refused > 0 && l.Refused < rate)
-}
-
 // Learned is what the run has learned so far. The rate is 0 if the run has met no limit.
 func (c *Controller) Learned() Learned {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p, t, h, silence := c.pace, &c.trip, &c.health, c.trip.silence
-	if lasted := h.probed.sent.Sub(t.at); h.refusing && !h.closed && t.certain && t.rate > 0 && lasted >= shortestBlock { // the run may end in this block
-		silence = max(silence, lasted)
-		p.trip(t.at, t.rate, 0, t.first.sent.Sub(t.phase.began), silence, 0)
+	p, t, earlier := c.pace, &c.trip, c.earlier
+	l := Learned{Silence: t.silence, At: t.last}
+	if c.isBlocked() { // the run may end in this block
+		l.At = c.health.probed.sent
+		l.Silence = max(l.Silence, l.At.Sub(t.at))
+		p.trip(l.At, t.rate, 0, t.first.sent.Sub(t.phase.began), l.Silence, 0)
 	}
-	l := Learned{Rate: p.served, Refused: p.refused, Silence: silence}
-	switch {
-	case l.Rate == 0 && l.Refused > 0 && p.lost > 0: // a block, and no rate was kept for long since
+	switch l.Rate, l.Refused = p.served, p.refused; {
+	case l.Refused == 0 && l.Rate < earlier.Refused: // the caller's limit was lower
+		l.Rate, l.Refused = max(l.Rate, earlier.Rate), earlier.Refused
+	case l.Rate > 0:
+	case earlier.Rate > 0 && l.Refused == 0:
+		l.Rate = earlier.Rate
+	case earlier.Rate > 0:
+		l.Rate = min(earlier.Rate, l.Refused*yielded)
+	case p.lost > 0: // a block, and no rate was kept for long since
 		l.Rate = min(p.rate, l.Refused*yielded)
-	case l.Rate == 0:
-		l.Rate = c.options.Learned.Rate
 	}
-	if c.window.number > 0 {
+	switch {
+	case c.window.number > 0:
 		l.Number, l.Window = c.window.number, c.window.length
+	case c.options.Learned != earlier: // what was known of windows did not count
+		l.Number, l.Window = earlier.Number, earlier.Window
 	}
 	return l
+}
+
+// isBlocked reports whether the service refuses everything for a while, and the rate before tells its limit: it was sent for a
+// second, but not for a minute.
+func (c *Controller) isBlocked() bool {
+	t, h := &c.trip, &c.health
+	return h.refusing && !h.closed && t.certain && h.probed.sent.Sub(t.at) >= shortestBlock &&
+		t.phase.number >= tellsNothing && t.first.sent.Sub(t.phase.began) >= shortestBlock && t.first.sent.Sub(c.pace.cut) < longSilence
 }

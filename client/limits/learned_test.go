@@ -2,6 +2,7 @@ package limits
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -73,6 +74,56 @@ func TestStartsInBlocks(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// What was learned counts against the caller's rate only for a short time after a block.
+func TestCounts(t *testing.T) {
+	now := time.Unix(1_000_000, 0)
+	block := Learned{Rate: 120, Refused: 130, Silence: minute, At: now.Add(-minute)}
+	with := func(change func(*Learned)) Learned { l := block; change(&l); return l }
+	for _, tt := range []struct {
+		name    string
+		learned Learned
+		rate    float64
+		want    bool
+	}{
+		{"no rate is given", Learned{Rate: 120}, 0, true},
+		{"a higher rate than that of the block", block, 400, true},
+		{"a lower one", block, 100, false},
+		{"no limit at all", block, math.Inf(1), false},
+		{"an old block", with(func(l *Learned) { l.At = now.Add(-5 * minute) }), 400, false},
+		{"a clock that was ahead", with(func(l *Learned) { l.At = now.Add(time.Hour) }), 400, true},
+		{"refusals without a block", with(func(l *Learned) { l.Silence = 0 }), 400, false},
+	} {
+		if got := tt.learned.Counts(tt.rate, now); got != tt.want {
+			t.Errorf("%s: %v", tt.name, got)
+		}
+	}
+}
+
+// A start with a lower rate, and one that is refused at once, forget nothing of what earlier ones have learned.
+func TestLearnedStays(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		rate  float64
+		limit float64
+		lasts time.Duration
+	}{
+		{"a lower rate", 50, 130, 5 * time.Second},
+		{"refused after two requests", 0, 2, 35 * time.Second},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld()
+			learned := Learned{Rate: 123, Refused: 130, Silence: 40 * time.Second, At: w.now, Number: 6000, Window: minute}
+			v := &vendor{world: w, least: 20 * ms, most: 30 * ms, status: Refused, limiter: &clienttest.Penalty{Limiter: &clienttest.Bucket{Rate: tt.limit, Burst: tt.limit}, Block: 40 * time.Second}}
+			c := newClient(w, v, 1_000_000, Options{Rate: tt.rate, Learned: learned})
+			c.sleeps = true
+			w.run(tt.lasts)
+			if l := c.limits.Learned(); l.Rate != learned.Rate || l.Refused != learned.Refused || l.Number != learned.Number {
+				t.Errorf("learned %+v", l)
+			}
+		})
 	}
 }
 

@@ -133,6 +133,7 @@ type Effect struct {
 // A Controller decides when requests are sent; see the package comment. It is safe for concurrent use.
 type Controller struct {
 	options Options
+	earlier Learned // by earlier starts, also if it does not count
 
 	mu       sync.Mutex
 	pace     pace
@@ -158,14 +159,18 @@ type Controller struct {
 // New returns a controller for a run that starts now.
 func New(o Options, now time.Time) *Controller {
 	o = o.withDefaults()
-	c := &Controller{options: o, health: newHealth(now), reported: newHealth(now), budget: newBudget(o)}
+	earlier := o.Learned
+	if !earlier.Counts(o.Rate, now) {
+		o.Learned = Learned{}
+	}
+	c := &Controller{options: o, earlier: earlier, health: newHealth(now), reported: newHealth(now), budget: newBudget(o)}
 	c.pace = newPace(o, now)
 	c.flight = newFlight(o, now)
 	c.faults = newFaults()
 	c.trip.phase = phase{began: now, serial: 1}
 	c.trip.prior = c.trip.phase
 	c.pressure.begin(now)
-	c.trip.silence = o.Learned.Silence
+	c.trip.silence, c.trip.last = earlier.Silence, earlier.At
 	c.window = window{number: o.Learned.Number, length: o.Learned.Window, least: o.Learned.Window, round: testNumber - 3}
 	return c
 }

@@ -13,7 +13,8 @@ type pace struct {
 	refused float64 // the rate at the last cut; 0 for none
 	stated  float64 // the limit that the service states; 0 for none
 	cap     float64 // the caller's limit; +Inf for none
-	learned Learned // by an earlier run, until a lower rate is refused
+	block   Learned // a block that an earlier start has met a short time ago; zero for none
+	back    float64 // the rate to which the run returns at once after a doubt at its start, until a rate is refused; 0 for none
 
 	next   time.Time     // the earliest time of the next request
 	sent   time.Time     // when the last request was sent
@@ -52,21 +53,16 @@ func newPace(o Options, now time.Time) pace {
 		p.cap = o.Rate * underCap
 		p.rate = p.cap
 	}
-	if l := o.Learned; l.Counts(o.Rate) {
-		p.learned = l
-		p.remember()
-		p.rate = min(p.cap, l.Rate)
+	if l := o.Learned; l.Rate > 0 {
+		p.rate, p.refused = min(p.cap, l.Rate), l.Refused
+		if l.Refused > 0 && l.Silence > 0 {
+			p.lost, p.hold = l.Silence, retryAge*l.Silence // the earlier run may have been young, and the limit may have risen since
+			if left := l.holds(now); left > 0 {            // so that short starts, one after another, test a higher rate, too
+				p.hold, p.block = left, l
+			}
+		}
 	}
 	return p
-}
-
-// remember sets the rates that an earlier run has learned.
-func (p *pace) remember() {
-	l := p.learned
-	p.served, p.refused, p.lost, p.hold = 0, l.Refused, 0, 0
-	if l.Refused > 0 && l.Silence > 0 {
-		p.lost, p.hold = l.Silence, retryAge*l.Silence // the earlier run may have been young, and the limit may have risen since
-	}
 }
 
 // wait returns the time until the next request may be sent.
@@ -139,8 +135,8 @@ func (p *pace) grow(now time.Time, unit, latency time.Duration) {
 	switch target := p.refused * nearRefused; {
 	case p.refused == 0: // the rate doubles in two round trips
 		p.double(elapsed, max(2*latency, 40*time.Millisecond))
-	case p.rate < min(p.known(), target)*almost:
-		p.approach(min(p.known(), target), elapsed, unit)
+	case p.rate < min(p.back, target)*almost:
+		p.approach(min(p.back, target), elapsed, unit)
 	case p.rate < target*almost && p.lost > 0:
 		if step := (target - p.rate) / 2; since > p.hold || since.Seconds()*step > p.lost.Seconds()*p.rate {
 			p.set(p.rate + step)
@@ -167,9 +163,6 @@ func (p *pace) prove(now time.Time, elapsed, unit time.Duration) {
 		p.tried, p.triedAt = p.rate, now
 	}
 }
-
-// known is the highest rate that was served for a while, in this run or in an earlier one.
-func (p *pace) known() float64 { return max(p.served, p.learned.Rate) }
 
 func (p *pace) approach(target float64, elapsed, unit time.Duration) {
 	p.set(p.rate + (target-p.rate)*min(1, approach*elapsed.Seconds()/unit.Seconds()))
@@ -214,9 +207,7 @@ func (p *pace) refuse(now time.Time, rate float64) {
 	if p.served *= yielded; p.refused < p.served*1.05 { // the limit has fallen
 		p.served = 0
 	}
-	if p.refused < p.learned.Rate*1.05 {
-		p.learned = Learned{}
-	}
+	p.back = 0
 	p.try(now)
 }
 
@@ -243,13 +234,12 @@ func (p *pace) restore(now time.Time, rate, refused float64) {
 	p.try(now)
 }
 
-// resume starts at a low rate after a doubt. Before the first answer of the run, only what an earlier run has learned counts.
+// resume starts at a low rate after a doubt. Before the first answer of the run, it also drops the served and the refused rate,
+// but not those of a block that an earlier start has met: the run may have begun in that block.
 func (p *pace) resume(now time.Time, answered bool) {
 	if !answered {
-		p.served, p.refused = 0, 0
-		if p.learned.Silence > 0 {
-			p.remember()
-		}
+		p.served, p.refused, p.back = 0, p.block.Refused, p.block.Rate
+		p.lost, p.hold = p.block.Silence, p.block.holds(now)
 	}
 	if !math.IsInf(p.rate, 1) {
 		switch {

@@ -21,6 +21,7 @@ type trip struct {
 	stated  time.Time     // when the service will accept requests, as it states; zero if it states no time
 	rate    float64       // requests a second that were admitted before the trip
 	silence time.Duration // the length of the last silence
+	last    time.Time     // the end of that silence
 	ended   time.Time     // when an attempt that was in flight at the start of the trip last ended
 
 	phase, prior phase // the present phase, and the phase before the last silence
@@ -253,7 +254,7 @@ func (c *Controller) endTrip(now time.Time, p Permit) {
 		w.learn(t.phase.number, t.first.sent.Sub(t.phase.began), p.sent.Sub(t.phase.began))
 		c.pace.restore(now, t.rate, t.rate)
 		c.pace.hold = hold
-	case t.phase.number < tellsNothing && t.prior.number > t.phase.number: // the last silence was too short
+	case !c.tells():
 		c.pace.nearlyRefused(now, hold, silence)
 	default:
 		if w.number <= t.phase.number || t.prior.number > 0 { // else the window of an earlier run is kept: other clients may have used a part of it
@@ -262,9 +263,17 @@ func (c *Controller) endTrip(now time.Time, p Permit) {
 		c.pace.trip(now, t.rate, t.mean(p.sent), t.first.sent.Sub(t.phase.began), silence, hold)
 	}
 	if silence >= shortestBlock && t.certain {
-		t.silence = silence
+		t.silence, t.last = silence, now
 	}
 	c.endSilence(now, p, silence >= shortestBlock)
+}
+
+// tells reports whether the trip tells the rate that the service allows. It does not if the last silence was too short, or if
+// a run that knows a much higher rate is refused at once: the run began in a block, or in the rest of a window.
+func (c *Controller) tells() bool {
+	t := &c.trip
+	isFirst := t.prior.number == 0 && t.first.sent.Sub(t.phase.began) < shortestBlock
+	return !(t.phase.number < tellsNothing && t.prior.number > t.phase.number) && !(isFirst && float64(4*t.phase.number) < c.options.Learned.Rate)
 }
 
 // hold returns the time without growth after an event that cost some seconds: in that time, the cost becomes the given share.
