@@ -184,7 +184,7 @@ func kindOf(classification string, a, b *Version) (kind Kind, level int) {
 	case a.Status != b.Status:
 		return Status, 0
 	case a.Value != b.Value:
-		return Category, firstDifference(levelsOf(classification, a.Value), levelsOf(classification, b.Value))
+		return Category, firstDifference(readback.Levels(classification, a.Value), readback.Levels(classification, b.Value))
 	case a.Confidence != b.Confidence && !(math.IsNaN(a.Confidence) && math.IsNaN(b.Confidence)):
 		return Confidence, 0
 	}
@@ -199,9 +199,4 @@ func firstDifference(a, b []string) int {
 		}
 	}
 	return min(len(a), len(b)) + 1
-}
-
-// levelsOf returns the levels of a category, as the columns level_1, level_2, ... have them.
-func levelsOf(classification, value string) []string {
-	return writer.Schema{Form: writer.Form{Levels: writer.MaxLevels}, Codes: client.Codes()}.AppendLevels(nil, classification, value)
 }

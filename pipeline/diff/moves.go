@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/bulkcat/bulkcat/pipeline/readback"
 )
 
 // count adds a key to the summary.
@@ -43,10 +45,7 @@ func (c *comparison) place(classification string, v *Version) string {
 	if levels, ok := c.places[placeKey{classification, v.Value}]; ok {
 		return levels
 	}
-	levels := levelsOf(classification, v.Value)
-	if len(levels) == 0 {
-		return v.Value
-	}
+	levels := readback.Levels(classification, v.Value)
 	place := levels[min(c.Level, len(levels))-1]
 	if separator := " > "; strings.Contains(v.Value, separator) {
 		place = strings.Join(levels[:min(c.Level, len(levels))], separator)

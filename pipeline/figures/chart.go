@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -125,22 +126,15 @@ const room = 1.5
 func draw(c Chart) drawing {
 	d := drawing{Chart: c}
 	sums, areas, lines := make([]float64, len(c.X)), 0.0, 0.0
-	stacks := make([][2][]float64, len(c.Lines)) // lower and upper edges
-	for i, line := range c.Lines {
-		if !line.Area {
-			for _, v := range line.Values {
-				if !math.IsNaN(v) && !math.IsInf(v, 0) {
-					lines = max(lines, v)
-				}
-			}
-			continue
-		}
-		lower, upper := append([]float64(nil), sums...), make([]float64, len(c.X))
+	for _, line := range c.Lines {
 		for k, v := range line.Values {
-			sums[k] += v
-			upper[k], areas = sums[k], max(areas, sums[k])
+			if line.Area {
+				sums[k] += v
+				areas = max(areas, sums[k])
+			} else if !math.IsNaN(v) && !math.IsInf(v, 0) {
+				lines = max(lines, v)
+			}
 		}
-		stacks[i] = [2][]float64{lower, upper}
 	}
 	most := max(areas, lines)
 	if areas > 0 {
@@ -151,14 +145,17 @@ func draw(c Chart) drawing {
 		d.Grid = append(d.Grid, Tick{1 - v/top, Number(v) + c.Suffix})
 	}
 	var words []string
-	for i, line := range c.Lines {
-		p := path{Line: line}
+	clear(sums)
+	for _, line := range c.Lines {
+		shape := polyline(c.X, line.Values, top)
 		if line.Area {
-			p.D = attr(area(c.X, stacks[i][0], stacks[i][1], top))
-		} else {
-			p.D = attr(polyline(c.X, line.Values, top))
+			lower := slices.Clone(sums)
+			for k, v := range line.Values {
+				sums[k] += v
+			}
+			shape = area(c.X, lower, sums, top)
 		}
-		d.Paths = append(d.Paths, p)
+		d.Paths = append(d.Paths, path{line, template.HTMLAttr(`d="` + shape + `"`)}) // numbers, and the letters of this file
 		words = append(words, strings.TrimSpace(line.Name+" "+strings.Join(line.Cells[:min(1, len(line.Cells))], "")))
 	}
 	for _, note := range c.Key {
@@ -167,9 +164,6 @@ func draw(c Chart) drawing {
 	d.Label = c.Title + ", " + c.Unit + ": " + strings.Join(words, ", ")
 	return d
 }
-
-// attr marks a path as safe HTML: it has only numbers and the letters of this file.
-func attr(d string) template.HTMLAttr { return template.HTMLAttr(`d="` + d + `"`) }
 
 func at(x, v, top float64) string { return fmt.Sprintf("%.1f %.1f", width*x, height*(1-v/top)) }
 

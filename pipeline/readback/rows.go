@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -302,3 +303,16 @@ func Groups(ctx context.Context, parts []Part, columns ...writer.ColumnID) iter.
 		}
 	}
 }
+
+var schema = writer.Schema{Form: writer.Form{Levels: writer.MaxLevels}, Codes: client.Codes()}
+
+// Levels returns the levels of a category, as the columns level_1, level_2, ... have them. There is one at least.
+func Levels(classification, value string) []string {
+	if list := schema.AppendLevels(nil, classification, value); len(list) > 0 {
+		return list
+	}
+	return []string{value}
+}
+
+// IsCoded reports whether the categories of a classification are codes, and not paths.
+func IsCoded(classification string) bool { return schema.Codes[classification] != nil }

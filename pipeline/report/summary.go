@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline/figures"
 	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/writer"
@@ -189,8 +188,6 @@ func rare(categories []Category) []Rare {
 	}
 	return list
 }
-
-var schema = writer.Schema{Form: writer.Form{Levels: writer.MaxLevels}, Codes: client.Codes()}
 
 // sorted returns the categories below, the largest first, with their shares of a number of records.
 func (k *Category) sorted(of int64) (list []Category) {

@@ -88,7 +88,7 @@ func (t *tally) class(name string) *class {
 			custom: strings.HasPrefix(name, "product_taxonomy_custom"),
 		}
 		c.low.examples, c.close.examples = []Example{}, []Example{}
-		if published := taxonomy.Published(name); published != nil && schema.Codes[name] != nil {
+		if published := taxonomy.Published(name); published != nil && readback.IsCoded(name) {
 			c.titles = taxonomy.NewIndex(published)
 		}
 		t.byName[c.name], t.classes = c, append(t.classes, c)
@@ -118,15 +118,11 @@ func (c *class) path(row *writer.Row) (path []*Category) {
 		return path
 	}
 	value = strings.Clone(value) // without the texts around
-	levels := schema.AppendLevels(nil, c.name, value)
-	if len(levels) == 0 {
-		levels = []string{value}
-	}
 	parent := &c.root
-	for _, name := range levels {
+	for _, name := range readback.Levels(c.name, value) {
 		k := parent.below[name]
 		if k == nil {
-			k = parent.add(name, schema.Codes[c.name] != nil)
+			k = parent.add(name, readback.IsCoded(c.name))
 			if c.titles != nil {
 				found, _ := c.titles.Find(name)
 				k.Title = found.Title
