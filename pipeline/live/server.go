@@ -13,6 +13,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -57,12 +58,15 @@ type Server struct {
 	listener net.Listener
 	http     *http.Server
 	failed   chan error
+	source   atomic.Pointer[Source]
+	newest   atomic.Pointer[event]
+}
 
-	mu      sync.Mutex
-	source  Source
-	event   []byte        // the newest
-	changed chan struct{} // closed at the next event
-	last    bool          // event is the last
+// event is what the open pages get each second.
+type event struct {
+	text []byte // "" before the first
+	last bool
+	next chan struct{} // closed when there is a newer one
 }
 
 // every is the time between events.
@@ -75,9 +79,10 @@ func Listen(addr string) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", addr, err)
 	}
-	s := &Server{listener: listener, failed: make(chan error, 1), changed: make(chan struct{})}
+	s := &Server{listener: listener, failed: make(chan error, 1)}
 	s.http = &http.Server{Handler: forName(addr, s.routes()), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
 	s.Show(starting{})
+	s.newest.Store(&event{next: make(chan struct{})})
 	go func() { s.failed <- s.http.Serve(listener) }()
 	return s, nil
 }
@@ -86,11 +91,9 @@ func Listen(addr string) (*Server, error) {
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/" }
 
 // Show makes source the source of the page.
-func (s *Server) Show(source Source) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.source = source
-}
+func (s *Server) Show(source Source) { s.source.Store(&source) }
+
+func (s *Server) shown() Source { return *s.source.Load() }
 
 // Watch sends events until stop is called.
 func (s *Server) Watch() (stop func()) {
@@ -143,23 +146,7 @@ func (s *Server) publish(last bool) {
 	if err != nil {
 		panic(err) // a struct of strings
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.event, s.last = text, last
-	close(s.changed)
-	s.changed = make(chan struct{})
-}
-
-func (s *Server) shown() Source {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.source
-}
-
-func (s *Server) newest() (event []byte, changed <-chan struct{}, last bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.event, s.changed, s.last
+	close(s.newest.Swap(&event{text, last, make(chan struct{})}).next)
 }
 
 func render(name string, view View) []byte {
@@ -245,17 +232,17 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	}
 	control := http.NewResponseController(w)
 	for {
-		event, changed, last := s.newest()
-		if len(event) > 0 {
+		e := s.newest.Load()
+		if len(e.text) > 0 {
 			if err := control.SetWriteDeadline(time.Now().Add(10 * time.Second)); err != nil {
 				return
 			}
-			if _, err := fmt.Fprintf(w, "data: %s\n\n", event); err != nil || control.Flush() != nil || last {
+			if _, err := fmt.Fprintf(w, "data: %s\n\n", e.text); err != nil || control.Flush() != nil || e.last {
 				return
 			}
 		}
 		select {
-		case <-changed:
+		case <-e.next:
 		case <-r.Context().Done():
 			return
 		}

@@ -250,7 +250,8 @@ func TestReadersChangeNothing(t *testing.T) {
 		source  Source
 		history *history
 	}{"run": {run, &run.history}, "service": {service, &service.history}} {
-		s := &Server{source: tt.source}
+		s := new(Server)
+		s.Show(tt.source)
 		tt.source.Sample()
 		for _, path := range []string{"/", "/status.json", "/metrics", "/healthz", "/page.css", "/page.js"} {
 			status.Updated = status.Updated.Add(time.Minute)
