@@ -73,13 +73,9 @@ func (o *Objects) open(ctx context.Context, path string) (Bucket, string, error)
 	defer p.mu.Unlock()
 	if p.bucket == nil {
 		scheme, bucket, _ := strings.Cut(name, "://")
-		opener := schemes[scheme]
-		if opener == nil {
-			return nil, "", unknownScheme(path, scheme)
-		}
 		ctx, cancel := context.WithTimeout(ctx, callTimeout)
 		defer cancel()
-		opened, err := opener(ctx, bucket, p.parameters)
+		opened, err := schemes[scheme](ctx, bucket, p.parameters)
 		if err != nil {
 			return nil, "", fmt.Errorf("open %s: %w", name, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -48,17 +49,15 @@ func split(path string) (base string, values url.Values, err error) {
 	if !IsURL(path) {
 		return path, nil, nil
 	}
-	base, query := cutQuery(path)
+	base, parameters := path, ""
+	if at := query.FindStringIndex(path); at != nil {
+		base, parameters = path[:at[0]], path[at[0]+1:]
+	}
 	bucket, key, err := parse(base)
 	if err != nil {
 		return "", nil, err
 	}
-	scheme, _, _ := strings.Cut(base, "://")
-	if schemes[scheme] == nil {
-		return "", nil, unknownScheme(base, scheme)
-	}
-	values, err = url.ParseQuery(query)
-	if err != nil {
+	if values, err = url.ParseQuery(parameters); err != nil {
 		return "", nil, fmt.Errorf("%s: the parameters after the question mark cannot be read", base)
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -92,20 +91,10 @@ func unknownScheme(path, scheme string) error {
 	return fmt.Errorf("%s: unknown storage %s (known: %s)", path, scheme, strings.Join(slices.Sorted(maps.Keys(schemes)), ", "))
 }
 
-// cutQuery returns a URL without its parameters, and the parameters. Another question mark is part of a pattern.
-func cutQuery(path string) (base, query string) {
-	base, query, found := strings.Cut(path, "?")
-	for at := len(base); found; at += 1 + len(base) {
-		name, _, assigned := strings.Cut(query, "=")
-		if assigned && name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz_ABCDEFGHIJKLMNOPQRSTUVWXYZ-") == "" {
-			return path[:at], query
-		}
-		base, query, found = strings.Cut(query, "?")
-	}
-	return path, ""
-}
+// query begins the parameters of a URL. Another question mark is part of a pattern.
+var query = regexp.MustCompile(`\?[A-Za-z_-]+=`)
 
-// parse splits a URL into "scheme://bucket" and the key.
+// parse splits a URL of a known storage into "scheme://bucket" and the key.
 func parse(path string) (bucket, key string, err error) {
 	scheme, rest, _ := strings.Cut(path, "://")
 	name, key, _ := strings.Cut(rest, "/")
@@ -114,6 +103,9 @@ func parse(path string) (bucket, key string, err error) {
 		return "", "", fmt.Errorf("%s names no bucket: write %s://BUCKET/FILE, as in %[2]s://shop/lists/today.csv", path, scheme)
 	case strings.Contains(name, "@"):
 		return "", "", fmt.Errorf("a URL of %s must not have credentials: set them in the environment", scheme)
+	}
+	if schemes[scheme] == nil {
+		return "", "", unknownScheme(path, scheme)
 	}
 	return scheme + "://" + name, key, nil
 }
