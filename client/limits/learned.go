@@ -17,19 +17,16 @@ type Learned struct {
 	At      time.Time     // the end of that block, or the last probe in it
 }
 
-// holds is how long the rate of the last block is still avoided at a time; 0 or less if no longer.
-func (l Learned) holds(now time.Time) time.Duration {
-	if l.Silence == 0 {
-		return 0
-	}
-	longest := retryAge * l.Silence
-	return min(l.At.Add(longest).Sub(now), longest)
+// isFresh reports whether the last block ended a short time ago, as in an earlier start of the same run, of which it may have
+// seen the beginning alone.
+func (l Learned) isFresh(now time.Time) bool {
+	return l.Silence > 0 && now.Sub(l.At) < max(retryAge*l.Silence, longSilence)
 }
 
 // Counts reports whether a run begins with what was learned: the caller gives no rate (0), or less has caused a block a short
 // time ago.
 func (l Learned) Counts(rate float64, now time.Time) bool {
-	return rate == 0 || !math.IsInf(rate, 1) && l.Refused > 0 && l.Refused < rate && l.holds(now) > 0
+	return rate == 0 || !math.IsInf(rate, 1) && l.Refused > 0 && l.Refused < rate && l.isFresh(now)
 }
 
 // String describes what is known, for a log.

@@ -57,8 +57,8 @@ func newPace(o Options, now time.Time) pace {
 		p.rate, p.refused = min(p.cap, l.Rate), l.Refused
 		if l.Refused > 0 && l.Silence > 0 {
 			p.lost, p.hold = l.Silence, retryAge*l.Silence // the earlier run may have been young, and the limit may have risen since
-			if left := l.holds(now); left > 0 {            // so that short starts, one after another, test a higher rate, too
-				p.hold, p.block = left, l
+			if l.isFresh(now) {
+				p.block = l
 			}
 		}
 	}
@@ -239,7 +239,7 @@ func (p *pace) restore(now time.Time, rate, refused float64) {
 func (p *pace) resume(now time.Time, answered bool) {
 	if !answered {
 		p.served, p.refused, p.back = 0, p.block.Refused, p.block.Rate
-		p.lost, p.hold = p.block.Silence, p.block.holds(now)
+		p.lost, p.hold = p.block.Silence, retryAge*p.block.Silence
 	}
 	if !math.IsInf(p.rate, 1) {
 		switch {
