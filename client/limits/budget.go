@@ -128,7 +128,7 @@ func (b *budget) begin() {
 }
 
 func (b *budget) end(r Result) {
-	if r.Signal == Unsent {
+	if r.Signal == Unsent || r.Unreached {
 		b.made--
 		b.left++
 	}

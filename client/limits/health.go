@@ -38,7 +38,7 @@ type health struct {
 	troubled  bool      // an attempt has failed since lastOK
 	failures  int       // failures since lastOK that count
 	lastFail  time.Time // when the last of them came
-	unreached bool      // a connection could not be made since lastOK
+	unreached time.Time // when a connection could first not be made since lastOK; zero for none
 	broken    int       // connections that broke together: see countBroken
 	brokeAt   time.Time // when the first of these broke
 	fatal     int       // the least number of them that shows the death of the service
@@ -86,10 +86,13 @@ func newHealth(now time.Time) health {
 
 // answered records an answer and reports whether the answer ends a doubt.
 func (h *health) answered(now time.Time, p Permit) bool {
+	if p.sent.Before(h.unreached) { // a server that ends answers what it has, and takes no connection
+		return false
+	}
 	if h.state == Up && h.died() {
 		h.addAbsence(h.lastOK, now)
 	}
-	h.lastOK, h.troubled, h.failures, h.unreached, h.broken = now, false, 0, false, 0
+	h.lastOK, h.troubled, h.failures, h.unreached, h.broken = now, false, 0, time.Time{}, 0
 	if p.sent.After(h.okSent) {
 		h.okSent = p.sent
 	}
@@ -135,7 +138,7 @@ func (h *health) countBroken(now time.Time, p Permit, fatal int) {
 func (h *health) died() bool { return h.broken > 0 && h.broken >= h.fatal }
 
 // isDown reports whether the service has died or could not be reached since lastOK: no input causes that.
-func (h *health) isDown() bool { return h.unreached || h.died() }
+func (h *health) isDown() bool { return !h.unreached.IsZero() || h.died() }
 
 // beginDoubt begins a doubt whose first probe may be sent at the time probe.
 func (h *health) beginDoubt(probe time.Time) {

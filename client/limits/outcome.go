@@ -151,7 +151,9 @@ func (c *Controller) failed(now time.Time, p Permit, r Result) {
 	}
 	usual := c.faults.usual.share()
 	if r.Broken {
-		c.health.unreached = c.health.unreached || r.Unreached
+		if r.Unreached && c.health.unreached.IsZero() {
+			c.health.unreached = now
+		}
 		used := c.inFlight + 1
 		c.health.countBroken(now, p, max(leastBroken, min(unlikelyRow(usual, leastBroken), used), used/2))
 	}

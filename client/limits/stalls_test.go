@@ -223,3 +223,41 @@ func TestFailuresOfAResumedRun(t *testing.T) {
 		}
 	}
 }
+
+// A server that ends takes no connections, and goes on to answer the requests that it has. That is an absence: nothing is sent
+// again and again, and what was not sent counts for no bound.
+func TestServerThatEnds(t *testing.T) {
+	c, now := newController(Options{Rate: 1000, MaxRequests: 1_000_000})
+	var waiting []Permit
+	for range 300 {
+		d := c.Next(now, Queue{First: true})
+		for d.Action == Wait && d.For > 0 {
+			now = now.Add(d.For)
+			d = c.Next(now, Queue{First: true})
+		}
+		if d.Action != SendFirst {
+			break
+		}
+		waiting = append(waiting, d.Permit)
+		if len(waiting) > 3 {
+			c.End(now, waiting[0], Result{Signal: Answered})
+			waiting = waiting[1:]
+		}
+	}
+	refused := 0
+	for range 5000 { // in 10 s
+		now = now.Add(2 * ms)
+		if len(waiting) > 0 && refused%100 == 99 { // now and then one of the last answers
+			c.End(now, waiting[0], Result{Signal: Answered})
+			waiting = waiting[1:]
+		}
+		if d := c.Next(now, Queue{First: true, Retry: true}); d.Action == SendFirst || d.Action == SendRetry {
+			refused++
+			c.End(now, d.Permit, Result{Signal: Failed, Broken: true, Unreached: true})
+		}
+	}
+	t.Log(refused, "connections were tried")
+	if made := c.budget.made; refused > 300 || made > 300 {
+		t.Errorf("%d connections were tried in 10 s, and %d requests count", refused, made)
+	}
+}

@@ -54,6 +54,12 @@ func (r *run) exchange(t *task) (client.Answer, error) {
 	}()
 	answer, err := r.Attempter.Attempt(r.asks, t.Request)
 	took := time.Since(t.Sent)
+	if e, ok := errors.AsType[*client.Error](err); ok && (e.Class == client.Unsent || e.Unreached()) { // nothing was sent: it is no request
+		r.Counters.Requests.Add(-1)
+		if t.Made() > 1 {
+			r.Counters.Retries.Add(-1)
+		}
+	}
 	r.Counters.ObserveAttempt(took)
 	if logErr := r.Attempts.Append(r.rowOf(t, took, answer, err)); logErr != nil {
 		r.stop(logErr) // the answer counts
@@ -63,18 +69,19 @@ func (r *run) exchange(t *task) (client.Answer, error) {
 
 // rowOf is the attempt that a task has made.
 func (r *run) rowOf(t *task, took time.Duration, answer client.Answer, err error) attempts.Row {
+	sent := true
 	row := attempts.Row{
 		Time: t.Sent.UTC().Truncate(time.Microsecond), Input: t.Request.Input, Classification: t.Request.Classification,
 		Status: "answered", Milliseconds: float64(took.Microseconds()) / 1000, Attempt: t.Made(),
 	}
 	shared := answer.Shared
 	if e, ok := errors.AsType[*client.Error](err); ok {
-		row.Status, shared = e.Label(), e.Shared
+		row.Status, shared, sent = e.Label(), e.Shared, !e.Unreached()
 	} else if err != nil {
 		row.Status = "canceled"
 	}
 	if cost := r.Price; cost > 0 {
-		if shared { // a gateway has it already
+		if shared || !sent { // a gateway has it already, or there was no connection
 			cost = 0
 		}
 		row.Cost = &cost

@@ -138,7 +138,9 @@ func (c *Counters) CountError(e *client.Error) {
 	}
 	switch e.Class {
 	case client.Transient:
-		c.Transient.Add(1)
+		if !e.Unreached() {
+			c.Transient.Add(1)
+		}
 	case client.Rejected:
 		c.Rejections.Add(1)
 	}
