@@ -18,6 +18,9 @@ func (v *Values) nextPage() error {
 	if err := thrift.NewDecoder(new(thrift.CompactProtocol).NewReader(v.in)).Decode(h); err != nil {
 		return fmt.Errorf("the header of a page: %w", err)
 	}
+	if h.UncompressedPageSize < 0 || h.CompressedPageSize < 0 {
+		return errors.New("a page has a negative size")
+	}
 	n, e := int32(0), format.Plain
 	switch {
 	case h.Type == format.DataPage && h.DataPageHeader.Valid:
@@ -43,7 +46,9 @@ func (v *Values) nextPage() error {
 			if e := [...]format.Encoding{h.DataPageHeader.V.RepetitionLevelEncoding, h.DataPageHeader.V.DefinitionLevelEncoding}[i]; e != format.RLE {
 				return fmt.Errorf("levels in the encoding %v, which is not read", e)
 			}
-			levels[i], values = cutSized(values)
+			if levels[i], values, err = cutSized(values); err != nil {
+				return err
+			}
 		}
 		v.runs[i] = runs{data: levels[i], width: bits.Len(uint(most))}
 	}
@@ -52,6 +57,9 @@ func (v *Values) nextPage() error {
 }
 
 func (v *Values) readDictionary(h *format.PageHeader) error {
+	if v.dictionary != nil {
+		return errors.New("a second dictionary")
+	}
 	_, data, err := v.readPage(h)
 	if err != nil {
 		return err
@@ -67,9 +75,12 @@ func (v *Values) readDictionary(h *format.PageHeader) error {
 }
 
 // cutSized returns the bytes at the beginning of data whose size precedes them.
-func cutSized(data []byte) (sized, rest []byte) {
-	end := 4 + int(binary.LittleEndian.Uint32(data))
-	return data[4:end], data[end:]
+func cutSized(data []byte) (sized, rest []byte, err error) {
+	if len(data) < 4 || uint64(binary.LittleEndian.Uint32(data)) > uint64(len(data)-4) {
+		return nil, nil, io.ErrUnexpectedEOF
+	}
+	end := 4 + binary.LittleEndian.Uint32(data)
+	return data[4:end], data[end:], nil
 }
 
 // readPage reads a page, checks its sizes and its checksum, and decompresses it. Only those of version 2 have levels of their own.
@@ -80,8 +91,8 @@ func (v *Values) readPage(h *format.PageHeader) (levels [2][]byte, values []byte
 		cut = [2]int{int(v2.RepetitionLevelsByteLength), int(v2.DefinitionLevelsByteLength)}
 		packed = packed && (!v2.IsCompressed.Valid || v2.IsCompressed.V)
 	}
-	if !packed && size != compressed {
-		return levels, nil, fmt.Errorf("a page has %d bytes, and %d of them in the file", size, compressed)
+	if cut[0] < 0 || cut[1] < 0 || cut[0]+cut[1] > min(size, compressed) || !packed && size != compressed {
+		return levels, nil, fmt.Errorf("a page has %d bytes, %d of them compressed, and its levels have %d and %d", size, compressed, cut[0], cut[1])
 	}
 	if err := v.reserve(int64(max(size, compressed))); err != nil {
 		return levels, nil, err

@@ -192,7 +192,7 @@ func (v *Values) readPresent(to []parquet.Value) error {
 const plainDictionary format.Encoding = 2
 
 // setValues sets the values of a page.
-func (v *Values) setValues(e format.Encoding, data []byte) error {
+func (v *Values) setValues(e format.Encoding, data []byte) (err error) {
 	v.lookup, v.plain = nil, nil
 	switch {
 	case e == format.RLEDictionary || e == plainDictionary:
@@ -202,12 +202,15 @@ func (v *Values) setValues(e format.Encoding, data []byte) error {
 		if len(data) == 0 { // all are null
 			data = []byte{0}
 		}
+		if data[0] > 32 {
+			return fmt.Errorf("indexes of %d bits", data[0])
+		}
 		v.runs[2], v.lookup = runs{data: data[1:], width: int(data[0])}, v.dictionary.Lookup
 		return nil
 	case e == format.RLE && v.column.Type().Kind() == parquet.Boolean: // the library begins each run with a new byte
-		data, _ = cutSized(data)
+		data, _, err = cutSized(data)
 		v.runs[2], v.lookup = runs{data: data, width: 1}, lookupBoolean
-		return nil
+		return err
 	}
 	n := v.left
 	if v.levels[1] > 0 {
