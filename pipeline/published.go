@@ -25,7 +25,12 @@ func (c *claimed) publish(out context.Context, done results, err error) (*accoun
 	}
 	a.Finish(EndingOf(err), err, c.counters.Snapshot(), output.Entries(done.published))
 	status := c.end(&a, done, err)
-	if !isReplaced(err) { // else the account there is that of the output
+	switch {
+	case isReplaced(err): // the account there is that of the output
+		if c.lock != nil {
+			c.lock.DropClaim() // the output is that of another program
+		}
+	default:
 		if unpublished := givenUp(out, c.write(out, &a)); unpublished != nil {
 			err = errors.Join(err, unpublished)
 			status = c.end(&a, done, err)
@@ -107,10 +112,10 @@ func interruptedByPipe(err error) error {
 	return &StopError{Cause: account.Interrupted, Err: err}
 }
 
-// isReplaced reports whether a run failed because another machine has published the output meanwhile.
+// isReplaced reports whether a run failed because another program, or another machine, has written the output meanwhile.
 func isReplaced(err error) bool {
 	_, writing := errors.AsType[*disk.Error](err)
-	return writing && errors.Is(err, storage.ErrChanged)
+	return writing && (errors.Is(err, storage.ErrChanged) || errors.Is(err, disk.ErrChanged))
 }
 
 // joinClose adds the error of a store's last calls, unless err has it already: a store that failed

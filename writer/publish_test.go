@@ -25,7 +25,7 @@ func TestPublishOrder(t *testing.T) {
 	temp := strings.TrimPrefix(fsys.log[1], "create ")
 	want := []string{
 		"readdir " + dir, "create " + temp, "stat " + filepath.Join(dir, "out.json"), "write " + filepath.Join(dir, "out.json"), "sync " + temp, "stat " + temp, "close " + temp,
-		"rename " + filepath.Join(dir, "out.json"), "syncdir " + dir,
+		"stat " + filepath.Join(dir, "out.json"), "rename " + filepath.Join(dir, "out.json"), "syncdir " + dir,
 	}
 	if !slices.Equal(fsys.log, want) {
 		t.Errorf("got\n%q, want\n%q", fsys.log, want)

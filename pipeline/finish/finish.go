@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/pipeline/account"
@@ -189,6 +190,12 @@ func (f *finishing) publish(ctx context.Context) error {
 		return err
 	}
 	a := f.shards.Merged(accounts, f.settings(format), output.Entries(published))
+	a.Inputs = slices.Clone(a.Inputs)
+	for i, in := range a.Inputs {
+		if in.Path != "" {
+			a.Inputs[i].Path = f.seen(in.Path)
+		}
+	}
 	return runfiles.Write(ctx, runfiles.AccountPath(f.Output), a)
 }
 
@@ -199,10 +206,15 @@ func (f *finishing) settings(format writer.Format) account.Settings {
 	settings.EscapeFormulas = settings.EscapeFormulas && format.Delimited() // as a run that writes the file has it
 	settings.InputPaths = make([]string, len(f.shards.Settings.InputPaths))
 	for i, path := range f.shards.Settings.InputPaths {
-		if runfiles.IsFile(path) && !filepath.IsAbs(path) {
-			path = filepath.Join(f.Folder, path)
-		}
-		settings.InputPaths[i] = runfiles.SeenFrom(f.Output, path)
+		settings.InputPaths[i] = f.seen(path)
 	}
 	return settings
+}
+
+// seen is the path of an input relative to the folder of the output, from the one relative to the folder of the shards.
+func (f *finishing) seen(path string) string {
+	if runfiles.IsFile(path) && !filepath.IsAbs(path) {
+		path = filepath.Join(f.Folder, path)
+	}
+	return runfiles.SeenFrom(f.Output, path)
 }

@@ -61,3 +61,43 @@ func TestPublishFromFails(t *testing.T) {
 		t.Errorf("left behind: %v", entries)
 	}
 }
+
+// A file that another program writes while the draft is written is not replaced.
+func TestChangedMeanwhile(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		before string // the content when the draft is created; "" for no file
+		change func(path string) error
+		want   error
+	}{
+		{"nothing happens", "old", func(string) error { return nil }, nil},
+		{"nothing happens, without a file", "", func(string) error { return nil }, nil},
+		{"it appears", "", func(path string) error { return os.WriteFile(path, []byte("mine"), 0o666) }, ErrChanged},
+		{"it grows", "old", func(path string) error { return os.WriteFile(path, []byte("mine and more"), 0o666) }, ErrChanged},
+		{"it is replaced", "old", func(path string) error { return ReplaceFile(path, []byte("new")) }, ErrChanged},
+		{"it is removed", "old", os.Remove, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "out.csv")
+			if tt.before != "" {
+				if err := os.WriteFile(path, []byte(tt.before), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			d, err := Local{}.Create(t.Context(), path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer d.Discard()
+			if _, err := d.Write([]byte("rows")); err != nil {
+				t.Fatal(err)
+			}
+			if err := tt.change(path); err != nil {
+				t.Fatal(err)
+			}
+			if err := d.Publish(4); !errors.Is(err, tt.want) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}

@@ -32,7 +32,7 @@ type Storage interface {
 type Draft interface {
 	io.Writer
 	// Publish makes the file durable, and atomically replaces the file at its path. It fails if the draft does not have size
-	// bytes. After an error, the caller discards the draft.
+	// bytes, or if another program has written the file at the path since Create. After an error, the caller discards the draft.
 	Publish(size int64) error
 	// Discard removes the draft. After a successful Publish it does nothing.
 	Discard() error
@@ -66,6 +66,9 @@ func Split(path string) (dir, name string) {
 	}
 	return filepath.Dir(path), filepath.Base(path)
 }
+
+// ErrChanged says that a file is not the one that was there when its draft was created.
+var ErrChanged = errors.New("the file has changed meanwhile: another program has written it")
 
 // Local is the machine's file system.
 type Local struct {
@@ -186,9 +189,10 @@ func (l Local) Create(_ context.Context, path string) (Draft, error) {
 // localDraft is a draft on the machine's file system.
 type localDraft struct {
 	local Local
-	path  string // path after Publish
-	temp  string // temporary path; "" after Publish and Discard
-	file  *File  // nil after it is closed
+	path  string      // path after Publish
+	temp  string      // temporary path; "" after Publish and Discard
+	file  *File       // nil after it is closed
+	old   fs.FileInfo // of the file at path when the draft was created; nil if there was none
 }
 
 // keepMode sets the permissions of the draft to those of an existing file at its path.
@@ -200,6 +204,7 @@ func (d *localDraft) keepMode() error {
 	if err != nil {
 		return err
 	}
+	d.old = old
 	if info, err := d.stat(); err != nil || info.Mode() == old.Mode() {
 		return err
 	}
@@ -231,6 +236,14 @@ func (d *localDraft) Publish(size int64) error {
 	}
 	if err := d.close(); err != nil { // some network file systems report a full disk only here
 		return err
+	}
+	switch present, err := d.local.stat(d.path); {
+	case errors.Is(err, fs.ErrNotExist): // removed, or still missing: nothing is lost
+	case err != nil:
+		return err
+	case d.old == nil && present.Mode().IsRegular(),
+		d.old != nil && (!os.SameFile(d.old, present) || d.old.Size() != present.Size() || !d.old.ModTime().Equal(present.ModTime())):
+		return ErrChanged
 	}
 	if err := d.local.do("rename", d.path, func() error { return os.Rename(d.temp, d.path) }); err != nil {
 		return err

@@ -103,7 +103,21 @@ func (o *Options) checkOwner(ctx context.Context, a *account.Account) error {
 	case last == nil:
 		return &TakenError{Path: o.Path, Reason: "exists and has no account of a run beside it"}
 	}
-	return takenBy(a, last.Service, last.Settings, o.Path)
+	if err := takenBy(a, last.Service, last.Settings, o.Path); err != nil {
+		return err
+	}
+	return o.checkEdited(last)
+}
+
+// checkEdited returns a *TakenError if the file has not the size that its run has published: its user has changed it.
+func (o *Options) checkEdited(last *account.Account) error {
+	if o.IsFolder() || storage.IsURL(o.Path) || len(last.Outputs) != 1 {
+		return nil
+	}
+	if info, err := os.Stat(o.Path); err == nil && info.Size() != last.Outputs[0].Bytes {
+		return &TakenError{Path: o.Path, Reason: "was changed after its run had written it"}
+	}
+	return nil
 }
 
 // takenBy returns a *TakenError if the service or the settings that an output was written with differ from those of a.
