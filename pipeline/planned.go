@@ -237,7 +237,7 @@ type elsewhere struct {
 func (o *opened) otherStores() *elsewhere {
 	stored, err := o.options.stored()
 	e := &elsewhere{stored: stored, missing: make(map[client.Request]bool)}
-	if err == nil && o.options.Service.Hosted && !o.options.isOffline() && !o.options.isShard() && o.canReadAgain() { // to open the store gives the error
+	if err == nil && o.options.Service.Hosted && !o.options.isOffline() && o.canReadAgain() { // to open the store gives the error
 		e.paths = slices.DeleteFunc(slices.Clone(o.options.Store.Others), func(other string) bool { return other == stored.Path })
 	}
 	return e
@@ -255,15 +255,20 @@ func (e *elsewhere) offer(made []answers.Query) error {
 
 // warn warns if another store has answers that the run would pay for.
 func (e *elsewhere) warn(log *slog.Logger) {
-	best, has := "", 0
+	best, has, other := "", 0, e.stored
+	other.Exclusive = false
 	for _, path := range e.paths {
-		e.stored.Path = path
-		if n := countStored(e.stored, e.missing); n > has {
+		other.Path = path
+		if n := countStored(other, e.missing); n > has {
 			best, has = path, n
 		}
 	}
 	if has > 0 {
-		log.Warn("another store has answers that are to be paid for: name it, or import it with 'bulkcat store import'",
+		do := "name it, or import it with 'bulkcat store import'"
+		if e.stored.Exclusive { // a shard has a store of its own
+			do = "import it with 'bulkcat store import --store " + e.stored.Path + "'"
+		}
+		log.Warn("another store has answers that are to be paid for: "+do,
 			"option", "pipeline.Store.Path", "store", best, "has", fmt.Sprintf("%d of the first %d", has, len(e.missing)))
 	}
 }
