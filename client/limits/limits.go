@@ -167,6 +167,7 @@ func New(o Options, now time.Time) *Controller {
 	c.pace = newPace(o, now)
 	c.flight = newFlight(o, now)
 	c.faults = newFaults()
+	c.faults.refuses = earlier.Silence > 0 // a block has refused requests, so that failures are no refusals
 	c.trip.phase = phase{began: now, serial: 1}
 	c.trip.prior = c.trip.phase
 	c.pressure.begin(now)
