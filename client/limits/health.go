@@ -86,7 +86,7 @@ func newHealth(now time.Time) health {
 
 // answered records an answer and reports whether the answer ends a doubt.
 func (h *health) answered(now time.Time, p Permit) bool {
-	if p.sent.Before(h.unreached) { // a server that ends answers what it has, and takes no connection
+	if p.sent.Before(h.unreached) { // a server that shuts down answers its last requests, and takes no connections
 		return false
 	}
 	if h.state == Up && h.died() {
@@ -162,7 +162,7 @@ func (h *health) probeFailed(now time.Time) {
 func (c *Controller) probe(now time.Time, q Queue) Decision {
 	h := &c.health
 	lastOfDoubt := q.Known && h.state == Doubt && h.probes == outProbes-1 && !h.refusing
-	atStart := q.Known && h.state == Doubt && h.probes == 0 && !h.refusing && h.lastOK.Equal(h.start) // the inputs that failed before come first
+	atStart := q.Known && h.state == Doubt && h.probes == 0 && !h.refusing && h.lastOK.Equal(h.start) // the first inputs of a start are those that failed before
 	end := time.Duration(math.MaxInt64)
 	if h.state == Out || h.state == Limited && !h.closed {
 		if end = h.since.Add(c.options.MaxOutage).Sub(now); end <= 0 {

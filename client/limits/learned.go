@@ -17,14 +17,14 @@ type Learned struct {
 	At      time.Time     // the end of that block, or the last probe in it
 }
 
-// isFresh reports whether the last block ended a short time ago, as in an earlier start of the same run, of which it may have
-// seen the beginning alone.
+// isFresh reports whether the last block ended a short time ago, as in an earlier start of the same run. That start may have
+// ended before the block, so that the known Silence is too short.
 func (l Learned) isFresh(now time.Time) bool {
 	return l.Silence > 0 && now.Sub(l.At) < max(retryAge*l.Silence, longSilence)
 }
 
-// Counts reports whether a run begins with what was learned: the caller gives no rate (0), or less has caused a block a short
-// time ago.
+// Counts reports whether a run begins with what was learned: the caller gives no rate (0), or a lower rate has caused a block a
+// short time ago.
 func (l Learned) Counts(rate float64, now time.Time) bool {
 	return rate == 0 || !math.IsInf(rate, 1) && l.Refused > 0 && l.Refused < rate && l.isFresh(now)
 }
@@ -82,8 +82,8 @@ func (c *Controller) Learned() Learned {
 	return l
 }
 
-// isBlocked reports whether the service refuses everything for a while, and the rate before tells its limit: it was sent for a
-// second, but not for a minute.
+// isBlocked reports whether the run is in a block that its rate has caused: requests were sent at that rate for a second, but
+// not for a minute.
 func (c *Controller) isBlocked() bool {
 	t, h := &c.trip, &c.health
 	return h.refusing && !h.closed && t.certain && h.probed.sent.Sub(t.at) >= shortestBlock &&

@@ -224,8 +224,8 @@ func TestFailuresOfAResumedRun(t *testing.T) {
 	}
 }
 
-// A server that ends takes no connections, and goes on to answer the requests that it has. That is an absence: nothing is sent
-// again and again, and what was not sent counts for no bound.
+// A server that shuts down takes no connections, but still answers older requests. The run waits for it instead of trying to
+// connect again and again, and attempts without a connection count for no bound.
 func TestServerThatEnds(t *testing.T) {
 	c, now := newController(Options{Rate: 1000, MaxRequests: 1_000_000})
 	var waiting []Permit

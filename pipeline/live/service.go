@@ -223,7 +223,7 @@ type key struct {
 	Used, Left float64 // answers
 	Limited    bool    // there is a quota
 	Waiting    float64 // requests
-	Longest    float64 // seconds that one of them has waited
+	Longest    float64 // the longest wait so far, in seconds
 }
 
 // Keys are the keys of colleagues, those of the most answers first.
