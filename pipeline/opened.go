@@ -33,7 +33,7 @@ type opened struct {
 // newOpened completes the options. Nothing is open yet.
 func newOpened(options Options, objects *storage.Objects) *opened {
 	o := &opened{options: options.withDefaults().inShard(), objects: objects, counters: new(progress.Counters), began: time.Now()}
-	o.options.Input.Storage = objects
+	o.options.Input.Storage, o.options.Input.IsOutput = objects, IsOutput
 	service := &o.options.Service
 	o.standing, service.Attempter, service.Usage = client.Observe(service.Attempter, service.Usage)
 	o.options.shareQuota()

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"path/filepath"
+	"strings"
 
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline/places"
@@ -57,6 +58,15 @@ func (o *Options) storeFiles() []string {
 	return answers.Files(stored.Path)
 }
 
+// IsOutput reports whether a file or a folder is the output of a run, or the account of one: a value of reader.Options.IsOutput. exists reports whether there is a
+// file or an object.
+func IsOutput(path string, exists func(string) bool) bool {
+	if output, found := strings.CutSuffix(path, ".run.json"); found && path == runfiles.AccountPath(output) {
+		return exists(output) || exists(runfiles.ManifestPath(output))
+	}
+	return exists(runfiles.AccountPath(path)) || exists(runfiles.ManifestPath(path)) || exists(runfiles.ShardsPath(path))
+}
+
 // protect refuses to write where the session reads.
 func (o *Options) protect() error {
 	var paths []string
@@ -72,7 +82,7 @@ func (o *Options) protect() error {
 			}
 			continue
 		}
-		if files, err := reader.Expand(path); err == nil { // to open the path gives the error
+		if files, err := reader.Expand(path, IsOutput); err == nil { // to open the path gives the error
 			paths = append(paths, files...)
 		}
 	}

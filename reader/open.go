@@ -79,33 +79,36 @@ func open(path string) (body Source, size int64, err error) {
 }
 
 // Expand returns the files of a path, sorted by name: the matches of a glob, the parts of a folder, or else the path itself.
+// isOutput is as Options.IsOutput.
 // The error is an *OpenError, also for a URL, or an *UnsupportedError for a folder that is not a list of parts.
-func Expand(path string) ([]string, error) {
-	return (&Options{}).filesOf(context.Background(), path)
+func Expand(path string, isOutput func(path string, exists func(string) bool) bool) ([]string, error) {
+	return new(Options).filesOf(context.Background(), path, newSkips(isOutput))
 }
 
 // expand replaces each glob among paths by the files that it matches, and each folder by its parts.
 func (o *Options) expand(ctx context.Context) ([]string, error) {
 	var names []string
+	skips := newSkips(o.IsOutput)
 	for _, path := range o.Paths {
-		files, err := o.filesOf(ctx, path)
+		files, err := o.filesOf(ctx, path, skips)
 		if err != nil {
 			return nil, err
 		}
 		names = append(names, files...)
 	}
+	skips.warn(o.Log)
 	return names, nil
 }
 
 // filesOf is expand for one path.
-func (o *Options) filesOf(ctx context.Context, path string) (names []string, err error) {
+func (o *Options) filesOf(ctx context.Context, path string, skips *skips) (names []string, err error) {
 	switch {
 	case path == stdinPath:
 		return []string{path}, nil
 	case isURL(path):
-		return o.expandURL(ctx, path)
+		return o.expandURL(ctx, path, skips)
 	case !strings.ContainsAny(path, `*?[`) || exists(path):
-		return partsOf(path)
+		return partsOf(path, skips)
 	}
 	matches, err := filepath.Glob(path)
 	if err == nil && len(matches) == 0 {
@@ -116,24 +119,31 @@ func (o *Options) filesOf(ctx context.Context, path string) (names []string, err
 	}
 	slices.Sort(matches)
 	for _, match := range matches {
+		if skips.below(path, match, exists) {
+			continue
+		}
 		if err := checkRegular(match); err != nil {
 			return nil, err
 		}
-		parts, err := partsOf(match)
+		parts, err := partsOf(match, skips)
 		if err != nil {
 			return nil, err
 		}
 		names = append(names, parts...)
 	}
+	if len(names) == 0 {
+		return nil, &OpenError{path, errOutputs}
+	}
 	return names, nil
 }
 
 // partsOf returns the files in a folder and its subfolders, in lexical order; folder itself if it is a file.
-func partsOf(folder string) ([]string, error) {
+func partsOf(folder string, skips *skips) ([]string, error) {
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		return []string{folder}, nil
 	}
 	var names []string
+	before := skips.count()
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		hidden := path != folder && isHidden(entry.Name())
 		switch {
@@ -141,7 +151,14 @@ func partsOf(folder string) ([]string, error) {
 			return &OpenError{path, err}
 		case entry.IsDir() && hidden:
 			return filepath.SkipDir
-		case entry.IsDir() || hidden:
+		case hidden:
+			return nil
+		case path != folder && skips.skip(path, exists):
+			if entry.IsDir() {
+				return filepath.SkipDir
+			}
+			return nil
+		case entry.IsDir():
 			return nil
 		}
 		names = append(names, path)
@@ -149,6 +166,9 @@ func partsOf(folder string) ([]string, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if len(names) == 0 && skips.count() > before {
+		return nil, &OpenError{folder, errOutputs}
 	}
 	return names, checkParts(folder, names)
 }
@@ -190,7 +210,7 @@ func severalFormats(folder string) error {
 }
 
 // expandURL is expand for the URL of an object, of a folder of objects, or of a pattern.
-func (o *Options) expandURL(ctx context.Context, url string) ([]string, error) {
+func (o *Options) expandURL(ctx context.Context, url string, skips *skips) ([]string, error) {
 	if o.Storage == nil {
 		return nil, &OpenError{url, errNoStorage}
 	}
@@ -202,7 +222,11 @@ func (o *Options) expandURL(ctx context.Context, url string) ([]string, error) {
 		if slices.Contains(found, url) {
 			return []string{url}, nil
 		}
-		return matching(url, found)
+		matches, err := matching(url, found)
+		if err != nil {
+			return nil, err
+		}
+		return skips.objects(url, matches, found)
 	}
 	if !strings.HasSuffix(url, "/") {
 		body, err := o.Storage.Open(ctx, url)
@@ -221,10 +245,13 @@ func (o *Options) expandURL(ctx context.Context, url string) ([]string, error) {
 	if err != nil {
 		return nil, &OpenError{url, err}
 	}
-	found = slices.DeleteFunc(found, func(object string) bool {
+	parts := slices.DeleteFunc(slices.Clone(found), func(object string) bool {
 		return slices.ContainsFunc(strings.Split(strings.TrimPrefix(object, folder), "/"), isHidden)
 	})
-	return found, checkParts(url, found)
+	if parts, err = skips.objects(folder, parts, found); err != nil {
+		return nil, err
+	}
+	return parts, checkParts(url, parts)
 }
 
 // matching returns the URLs that match a pattern.

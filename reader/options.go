@@ -26,6 +26,9 @@ type Options struct {
 	Records iter.Seq2[Record, error]
 	// RecordColumns are the names of the Fields of Records. A record without Fields gets empty fields.
 	RecordColumns []string
+	// IsOutput reports whether a file or a folder is the output of a run, which is left out, with a warning, if a glob or a folder
+	// among Paths has it; nil for none. A path that is named itself is read. exists reports whether there is a file or an object.
+	IsOutput func(path string, exists func(string) bool) bool
 	// Storage opens the paths that are URLs, such as s3://bucket/key; nil for none.
 	Storage Storage
 	// Stdin is the standard input, for the path "-". The Reader does not close it.
