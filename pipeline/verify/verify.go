@@ -159,27 +159,6 @@ func (v *verification) rewrite(ctx context.Context, open func(context.Context, w
 	return err
 }
 
-// inputsOfAccount are the paths of the run's input. The error says why they cannot be read.
-func (v *verification) inputsOfAccount(ctx context.Context) (paths []string, err error) {
-	a := v.account
-	if len(a.Settings.InputPaths) == 0 || slices.Contains(a.Settings.InputPaths, "-") {
-		return nil, errors.New("the run has read standard input, or records in memory: name a file with the same records")
-	}
-	for _, in := range a.Inputs {
-		if found, err := storage.Exists(ctx, runfiles.FromOutput(v.path, in.Path)); err == nil && !found {
-			return nil, fmt.Errorf("%s is not there any more: name the input", in.Name)
-		}
-	}
-	if changed := runfiles.ChangedInputs(a, v.path); len(changed) > 0 {
-		return nil, fmt.Errorf("%s has changed since the run: name the input that it has read", changed[0])
-	}
-	v.Run.Limit = a.Counts.Read + a.Counts.Others // the input may have grown
-	for _, path := range a.Settings.InputPaths {
-		paths = append(paths, runfiles.FromOutput(v.path, path))
-	}
-	return paths, nil
-}
-
 // openStore opens the store; nil if the account names none, or if a store that was not named is missing.
 func (v *verification) openStore() (*answers.Store, error) {
 	path := cmp.Or(v.Store, v.account.Store)

@@ -149,8 +149,9 @@ func TestTamperedFilesAreFound(t *testing.T) {
 		"shape of the account":           {func(f *fixture) { f.change(func(a *account.Account) { a.Settings.Shape = "top" }) }, "row"},
 		"ending of the account":          {func(f *fixture) { f.change(func(a *account.Account) { a.Ending = account.Failed }) }, "ending of the run"},
 		"account removed":                {func(f *fixture) { f.check(os.Remove(runfiles.AccountPath(f.output))) }, "account"},
-		"input grown":                    {add("more.example,\n"), ""},
-		"input changed":                  {func(f *fixture) { f.check(os.WriteFile(f.input, []byte("url,note\nx.example,\n"), 0o666)) }, ""},
+		"input grown":                    {add("more.example,\n"), "input"},
+		"input changed":                  {func(f *fixture) { f.check(os.WriteFile(f.input, []byte("url,note\nx.example,\n"), 0o666)) }, "input"},
+		"input cut off":                  {func(f *fixture) { f.edit(f.input, func(b []byte) []byte { return b[:len(b)-3] }) }, "input"},
 		"input removed":                  {func(f *fixture) { f.check(os.Remove(f.input)) }, ""},
 	} {
 		for _, format := range []writer.Format{"csv", "parquet"} {
@@ -163,7 +164,62 @@ func TestTamperedFilesAreFound(t *testing.T) {
 					wantFinding(t, r, tt.want)
 					return
 				}
-				if isGrown := name == "input grown"; !r.Balanced || r.Records != 8 || (len(r.Unchecked) == 0) != isGrown {
+				if !r.Balanced || r.Records != 8 || len(r.Unchecked) != 1 {
+					t.Errorf("got %+v", r)
+				}
+			})
+		}
+	}
+}
+
+// An input that the account names has to be what the run has read. The rows of that part are compared, if it is there.
+func TestInputOfAccount(t *testing.T) {
+	more := func(name, text string) func(dir string) error {
+		return func(dir string) error {
+			file, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
+			if err != nil {
+				return err
+			}
+			_, err = file.WriteString(text)
+			return errors.Join(err, file.Close())
+		}
+	}
+	for name, tt := range map[string]struct {
+		limit  int64
+		change func(dir string) error
+		want   string // of the findings
+		rows   int64  // written again
+	}{
+		"the same":            {0, func(string) error { return nil }, "", 2},
+		"grown":               {0, more("a.csv", "three.example\n"), "a.csv the 16 bytes that the run has read", 0},
+		"grown at the end":    {0, more("b.csv", "three.example\n"), "b.csv the 16 bytes that the run has read", 2},
+		"beyond the limit":    {1, more("b.csv", "three.example\n"), "", 1},
+		"another beginning":   {0, func(dir string) error { return os.WriteFile(dir+"/a.csv", []byte("url\ntwo.example\n"), 0o666) }, "a.csv the bytes that the run has read", 0},
+		"another file":        {0, more("c.csv", "url\nthree.example\n"), "c.csv only files that the run has read", 0},
+		"another file before": {0, more("0.csv", "url\nthree.example\n"), "0.csv only files that the run has read", 0},
+		"an output is no input": {0, func(dir string) error {
+			return errors.Join(more("c.csv", "url\n")(dir), more("c.csv.run.json", "{}")(dir))
+		}, "", 2},
+	} {
+		for _, isGlob := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s glob=%t", name, isGlob), func(t *testing.T) {
+				var dir string
+				f := newFixture(t, "out.csv", func(o *pipeline.Options) {
+					dir = filepath.Join(filepath.Dir(o.Input.Paths[0]), "in")
+					if err := errors.Join(os.Mkdir(dir, 0o777), more("a.csv", "url\none.example\n")(dir), more("b.csv", "url\ntwo.example\n")(dir)); err != nil {
+						t.Fatal(err)
+					}
+					o.Input.Paths, o.Limit = []string{dir}, tt.limit
+					if isGlob {
+						o.Input.Paths = []string{filepath.Join(dir, "*.csv")}
+					}
+				})
+				f.check(tt.change(dir))
+				r, got := f.verify(), ""
+				for _, finding := range r.Findings {
+					got += filepath.Base(finding.File) + " " + finding.Expected
+				}
+				if got != tt.want || r.Balanced != (tt.want == "") || r.Inputs != tt.rows || (len(r.Unchecked) == 0) != (tt.rows > 0) {
 					t.Errorf("got %+v", r)
 				}
 			})
