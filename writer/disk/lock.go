@@ -24,12 +24,7 @@ type Lock struct {
 }
 
 // TryLock locks the output at path. The error is a *BusyError if another process holds the lock, else an *Error.
-func TryLock(path string) (*Lock, error) { return lock(path, false) }
-
-// WaitLock locks the output at path, and waits while another process holds the lock. The error is an *Error.
-func WaitLock(path string) (*Lock, error) { return lock(path, true) }
-
-func lock(path string, wait bool) (*Lock, error) {
+func TryLock(path string) (*Lock, error) {
 	path = filepath.Clean(path)
 	for {
 		if err := makeOwn(RunFolder(path)); err != nil {
@@ -46,7 +41,7 @@ func lock(path string, wait bool) (*Lock, error) {
 			f.Close() // nothing was written
 			return nil, Failed("locking", path, fmt.Errorf("%s is no lock of bulkcat: move it elsewhere", f.Name()))
 		}
-		locked, err := lockFile(f, wait)
+		locked, err := lockFile(f)
 		if err == nil && locked && isInPlace(f) {
 			l := &Lock{file: f}
 			_, l.claim = readLock(f)

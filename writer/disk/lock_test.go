@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // An output has one writer at a time. The error names the writer's process.
@@ -108,7 +109,7 @@ func TestUnreapedProcess(t *testing.T) {
 	if err := holder.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	l, err := WaitLock(path) // returns when the process is killed, before its parent waits for it
+	l, err := waitLock(path) // returns when the process is killed, before its parent waits for it
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,15 +117,26 @@ func TestUnreapedProcess(t *testing.T) {
 	_ = holder.Wait() // an error: the process was killed
 }
 
+// waitLock locks when the present owner releases the lock, or dies.
+func waitLock(path string) (*Lock, error) {
+	for {
+		l, err := TryLock(path)
+		if _, busy := errors.AsType[*BusyError](err); !busy {
+			return l, err
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
 // Many owners lock one after another, although each removes the file that the others wait for.
-func TestWaitLock(t *testing.T) {
+func TestManyOwners(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store")
 	var owners sync.WaitGroup
 	inside := make(chan struct{}, 1)
 	for range 8 {
 		owners.Go(func() {
 			for range 50 {
-				l, err := WaitLock(path)
+				l, err := waitLock(path)
 				if err != nil {
 					t.Error(err)
 					return

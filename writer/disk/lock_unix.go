@@ -10,13 +10,9 @@ import (
 )
 
 // lockFile locks an open file until the file is closed. It returns false if another process holds the lock.
-func lockFile(f *os.File, wait bool) (bool, error) {
-	how := unix.LOCK_EX
-	if !wait {
-		how |= unix.LOCK_NB
-	}
+func lockFile(f *os.File) (bool, error) {
 	for {
-		err := unix.Flock(int(f.Fd()), how)
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case errors.Is(err, unix.EWOULDBLOCK):
