@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
 // loadFree reads the model of --free.
@@ -33,8 +31,7 @@ func (f *runFlags) addFreeEdition() {
 		return
 	}
 	e, ok := f.Free.Model.Published()
-	isGiven := slices.ContainsFunc(f.Editions, func(given taxonomy.Edition) bool { return given.Name == e.Name })
-	if ok && !isGiven && slices.Contains(f.Classifications, e.Name) {
+	if _, isGiven := f.Editions.Given(e.Name); ok && !isGiven && slices.Contains(f.Classifications, e.Name) {
 		f.Editions = append(f.Editions, e)
 	}
 }

@@ -65,16 +65,6 @@ func (f *customFlags) addTree(m *learn.Model, file string) error {
 	return nil
 }
 
-// editionOf is the edition of a classification that a model answers in; false if none does.
-func (f *modelFlags) editionOf(classification string) (taxonomy.Edition, bool) {
-	for _, e := range f.editions {
-		if e.Name == classification {
-			return e, true
-		}
-	}
-	return taxonomy.Edition{}, false
-}
-
 // used refuses a model whose classification is not asked for.
 func (f *modelFlags) used(kind client.Kind, classifications []string) error {
 	asked := "," + strings.Join(classifications, ",") + ","

@@ -32,19 +32,21 @@ func (f *customFlags) loadEditions() error {
 	f.editions = slices.Clone(f.models.editions)
 	for _, version := range f.versions {
 		var known []string
+		found := false
 		for _, e := range taxonomy.Editions() {
-			if e.Version == version {
-				if own, ok := f.models.editionOf(e.Name); ok && own.Version != version {
-					return &usageError{fmt.Errorf("--edition: the model is of the edition %s of %s: leave --edition out, or make the model again", own.Version, own.Name)}
-				}
-				if i := slices.IndexFunc(f.editions, func(other taxonomy.Edition) bool { return other.Name == e.Name }); i >= 0 && f.editions[i].Version != version {
-					return &usageError{fmt.Errorf("--edition: %s and %s are both editions of %s: choose one", f.editions[i].Version, version, e.Name)}
-				}
-				f.editions = append(f.editions, e)
-			}
 			known = append(known, e.Version+" of "+e.Name)
+			if e.Version != version {
+				continue
+			}
+			if own, ok := f.models.editions.Given(e.Name); ok && own.Version != version {
+				return &usageError{fmt.Errorf("--edition: the model is of the edition %s of %s: leave --edition out, or make the model again", own.Version, own.Name)}
+			}
+			if other, ok := f.editions.Given(e.Name); ok && other.Version != version {
+				return &usageError{fmt.Errorf("--edition: %s and %s are both editions of %s: choose one", other.Version, version, e.Name)}
+			}
+			f.editions, found = append(f.editions, e), true
 		}
-		if !slices.ContainsFunc(f.editions, func(e taxonomy.Edition) bool { return e.Version == version }) {
+		if !found {
 			return &usageError{fmt.Errorf("--edition: there is no edition %q: choose %s", version, strings.Join(known, ", "))}
 		}
 	}

@@ -160,9 +160,6 @@ func (l *Learner) class(allowed []int32) int32 {
 	return class
 }
 
-// Examples is the number of examples so far.
-func (l *Learner) Examples() int { return len(l.examples) }
-
 // Train trains a model on the examples. Call it once, after the last Add. The error is a *[TooFewError], a *[TooLargeError] or
 // the cause of ctx.
 func (l *Learner) Train(ctx context.Context) (*Model, []Suspect, error) {

@@ -61,9 +61,6 @@ func (m *Model) borrow() *working {
 	return &working{newTree(m.taxonomy, m.Classes), make([]float64, len(m.Classes))}
 }
 
-// Taxonomy returns the taxonomy of the model.
-func (m *Model) Taxonomy() *taxonomy.Taxonomy { return m.taxonomy }
-
 // Published returns the published edition of the model; false for a model of a custom taxonomy.
 func (m *Model) Published() (taxonomy.Edition, bool) {
 	if m.Tree != "" {

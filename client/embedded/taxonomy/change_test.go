@@ -1,6 +1,7 @@
 package taxonomy
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -16,10 +17,11 @@ func TestEditions(t *testing.T) {
 		{"product_taxonomy", "2019-07-10", 5582, "Sporting Goods > Athletics > Football > Footballs", "Apparel & Accessories > Clothing > Skirts > Mini Skirts"},
 		{"product_taxonomy", "2021-09-21", 5595, "Sporting Goods > Athletics > American Football > American Footballs", "Sporting Goods > Athletics > Football > Footballs"},
 	} {
-		e, ok := Version(c.classification, c.version)
-		if !ok {
+		at := slices.IndexFunc(editions, func(e Edition) bool { return e.Name == c.classification && e.Version == c.version })
+		if at < 0 {
 			t.Fatalf("no edition %s of %s", c.version, c.classification)
 		}
+		e := editions[at]
 		tree := e.Load()
 		if len(tree.Categories) != c.categories {
 			t.Errorf("%s %s: %d categories, want %d", c.classification, c.version, len(tree.Categories), c.categories)

@@ -3,6 +3,7 @@ package taxonomy
 import (
 	"embed"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -69,34 +70,24 @@ func load(name, file string, changes ...string) *Taxonomy {
 func Editions() []Edition { return editions }
 
 // EditionOf returns the default edition of a classification; false if there is none.
-func EditionOf(classification string) (Edition, bool) {
-	for _, e := range editions {
-		if e.Name == classification {
-			return e, true
-		}
-	}
-	return Edition{}, false
-}
-
-// Version returns an edition of a classification by its version; false if there is none.
-func Version(classification, version string) (Edition, bool) {
-	for _, e := range editions {
-		if e.Name == classification && e.Version == version {
-			return e, true
-		}
-	}
-	return Edition{}, false
-}
+func EditionOf(classification string) (Edition, bool) { return Choice(editions).Given(classification) }
 
 // Choice is a list of editions that replace the default ones of their classifications.
 type Choice []Edition
 
+// Given returns the chosen edition of a classification; false if none is chosen.
+func (c Choice) Given(classification string) (Edition, bool) {
+	i := slices.IndexFunc(c, func(e Edition) bool { return e.Name == classification })
+	if i < 0 {
+		return Edition{}, false
+	}
+	return c[i], true
+}
+
 // Of returns the chosen edition of a classification, or else the default one; false if there is none.
 func (c Choice) Of(classification string) (Edition, bool) {
-	for _, e := range c {
-		if e.Name == classification {
-			return e, true
-		}
+	if e, ok := c.Given(classification); ok {
+		return e, true
 	}
 	return EditionOf(classification)
 }
