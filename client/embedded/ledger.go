@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -140,9 +141,7 @@ func (l *Ledger) put(keys []*Key, commit func(notes map[string][]byte) error) er
 	}
 	err := commit(notes)
 	if err == nil {
-		for d, used := range changed {
-			l.used[d] = used
-		}
+		maps.Copy(l.used, changed)
 	}
 	return err
 }

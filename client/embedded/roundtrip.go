@@ -1,10 +1,8 @@
 package embedded
 
 import (
-	"bytes"
-	"io"
 	"net/http"
-	"strconv"
+	"net/http/httptest"
 
 	"github.com/bulkcat/bulkcat/client"
 )
@@ -34,34 +32,20 @@ func (p inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	var rec recorder
-	p.service.ServeHTTP(&rec, asReceived(req))
+	answer := httptest.NewRecorder()
+	p.service.ServeHTTP(answer, asReceived(req))
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	length, err := strconv.ParseInt(rec.header.Get("Content-Length"), 10, 64) // also for HEAD, which has no body
-	if err != nil {
-		length = int64(len(rec.body))
-	}
-	return &http.Response{
-		Status:        strconv.Itoa(rec.status) + " " + http.StatusText(rec.status),
-		StatusCode:    rec.status,
-		Proto:         "HTTP/1.1",
-		ProtoMajor:    1,
-		ProtoMinor:    1,
-		Header:        rec.header,
-		Body:          io.NopCloser(bytes.NewReader(rec.body)),
-		ContentLength: length,
-		Request:       req,
-	}, nil
+	response := answer.Result()
+	response.Request = req
+	return response, nil
 }
 
-// asReceived sets the fields of a request that clients may leave out and servers always have.
+// asReceived sets the fields of a request that clients may leave out and servers always have. A RoundTripper must not modify
+// its request.
 func asReceived(req *http.Request) *http.Request {
-	if req.Method != "" && req.Body != nil && req.Header != nil {
-		return req
-	}
-	received := *req // a RoundTripper must not modify its request
+	received := *req
 	if received.Method == "" {
 		received.Method = http.MethodGet
 	}
@@ -72,25 +56,4 @@ func asReceived(req *http.Request) *http.Request {
 		received.Header = http.Header{}
 	}
 	return &received
-}
-
-// recorder is an http.ResponseWriter that keeps one answer in memory.
-type recorder struct {
-	header http.Header
-	status int
-	body   []byte
-}
-
-func (r *recorder) Header() http.Header {
-	if r.header == nil {
-		r.header = make(http.Header, 4) // cost, type, length, and a header that the client may add
-	}
-	return r.header
-}
-
-func (r *recorder) WriteHeader(status int) { r.status = status }
-
-func (r *recorder) Write(b []byte) (int, error) {
-	r.body = append(r.body, b...)
-	return len(b), nil
 }
