@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"golang.org/x/text/transform"
 )
 
 // errLongValue is the error of a JSON value that is longer than a record. A bracket may be missing.
@@ -25,7 +27,7 @@ type documentParser struct {
 
 func newDocumentParser(src io.Reader, l jsonLayout, values jsonlParser) *documentParser {
 	values.unit = "value"
-	p := &documentParser{jsonlParser: values, source: &documentSource{src: &nullSource{src: src}, line: 1}, jsonLayout: l}
+	p := &documentParser{jsonlParser: values, source: &documentSource{src: transform.NewReader(src, new(nullTransformer)), line: 1}, jsonLayout: l}
 	p.decoder = json.NewDecoder(p.source)
 	p.source.used = p.decoder.InputOffset
 	return p

@@ -2,8 +2,8 @@ package reader
 
 import (
 	"bytes"
-	"io"
-	"slices"
+
+	"golang.org/x/text/transform"
 )
 
 // nonNumbers are what Python's json writes for floats that JSON cannot represent. They are read as null.
@@ -12,77 +12,49 @@ var nonNumbers = []string{"NaN", "Infinity", "-Infinity"}
 // longestNonNumber is the length of the longest of nonNumbers.
 const longestNonNumber = len("-Infinity")
 
-// nullSource replaces the nonNumbers of JSON by null.
-type nullSource struct {
-	src     io.Reader
-	read    []byte // bytes from src that are not processed yet
-	ready   []byte // replaced
-	used    int    // number of bytes of ready that Read has returned
-	quoted  bool   // the next byte of read is in a string
-	escaped bool   // the byte before was a backslash in a string
-	err     error  // of src
+// nullTransformer replaces the nonNumbers of JSON by null.
+type nullTransformer struct {
+	quoted  bool // the next byte is in a string
+	escaped bool // the byte before was a backslash in a string
 }
 
-func (s *nullSource) Read(p []byte) (int, error) {
-	for s.used == len(s.ready) {
-		if s.err != nil {
-			return 0, s.err
-		}
-		s.fill()
-	}
-	n := copy(p, s.ready[s.used:])
-	s.used += n
-	return n, nil
-}
+func (t *nullTransformer) Reset() { *t = nullTransformer{} }
 
-func (s *nullSource) fill() {
-	kept := len(s.read)
-	s.read = slices.Grow(s.read, readSize)[:kept+readSize]
-	n, err := s.src.Read(s.read[kept:])
-	s.err, s.ready, s.used = err, s.ready[:0], 0
-	rest := s.replace(s.read[:kept+n])
-	s.read = append(s.read[:0], rest...)
-}
-
-// replace processes text into ready, and returns a rest that may be the beginning of a non-number.
-func (s *nullSource) replace(text []byte) (rest []byte) {
-	for len(text) > 0 {
-		n := s.plain(text)
-		s.ready = append(s.ready, text[:n]...)
-		if text = text[n:]; len(text) == 0 {
-			break
+func (t *nullTransformer) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
+	for nSrc < len(src) {
+		plain := t.plain(src[nSrc:min(len(src), nSrc+len(dst)-nDst)])
+		nDst, nSrc = nDst+copy(dst[nDst:], src[nSrc:nSrc+plain]), nSrc+plain
+		rest := src[nSrc:]
+		switch {
+		case len(rest) == 0:
+			return nDst, nSrc, nil
+		case len(dst)-nDst < len("null"):
+			return nDst, nSrc, transform.ErrShortDst
+		case len(rest) < longestNonNumber && !atEOF:
+			return nDst, nSrc, transform.ErrShortSrc
 		}
-		if len(text) < longestNonNumber && s.err == nil {
-			return text
-		}
-		found := ""
+		size, text := 1, rest[:1]
 		for _, name := range nonNumbers {
-			if bytes.HasPrefix(text, []byte(name)) {
-				found = name
+			if bytes.HasPrefix(rest, []byte(name)) {
+				size, text = len(name), []byte("null")
 			}
 		}
-		if found == "" {
-			s.ready = append(s.ready, text[0])
-			text = text[1:]
-			continue
-		}
-		s.ready = append(s.ready, "null"...)
-		text = text[len(found):]
+		nDst, nSrc = nDst+copy(dst[nDst:], text), nSrc+size
 	}
-	return nil
+	return nDst, nSrc, nil
 }
 
 // plain returns the number of bytes before the first that may begin a non-number.
-func (s *nullSource) plain(text []byte) int {
+func (t *nullTransformer) plain(text []byte) int {
 	for i, c := range text {
 		switch {
-		case s.escaped:
-			s.escaped = false
-		case s.quoted && c == '\\':
-			s.escaped = true
+		case t.escaped:
+			t.escaped = false
+		case t.quoted && c == '\\':
+			t.escaped = true
 		case c == '"':
-			s.quoted = !s.quoted
-		case !s.quoted && (c == 'N' || c == 'I' || c == '-'):
+			t.quoted = !t.quoted
+		case !t.quoted && (c == 'N' || c == 'I' || c == '-'):
 			return i
 		}
 	}
@@ -91,10 +63,8 @@ func (s *nullSource) plain(text []byte) int {
 
 // withNulls returns JSON with nonNumbers replaced by null.
 func withNulls(text []byte) []byte {
-	if !bytes.Contains(text, []byte(nonNumbers[0])) && !bytes.Contains(text, []byte(nonNumbers[1])) {
-		return text
+	if bytes.Contains(text, []byte(nonNumbers[0])) || bytes.Contains(text, []byte(nonNumbers[1])) {
+		text, _, _ = transform.Bytes(new(nullTransformer), text) // never fails
 	}
-	s := nullSource{err: io.EOF}
-	s.replace(text)
-	return s.ready
+	return text
 }
