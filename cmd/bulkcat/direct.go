@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"os"
@@ -24,7 +25,7 @@ func (f *runFlags) takeDirect() error {
 	for _, arg := range f.input.Paths {
 		switch {
 		case webURL.MatchString(arg) && (!direct || lists.MatchString(arg)):
-			return fmt.Errorf("%s is on the web, where no lists are read: download it first, as curl -LO does; to ask for this URL itself, write echo %s | bulkcat %s - -o %s", arg, shellQuote(arg), f.Kind, firstOf(f.Output.Path, "-"))
+			return fmt.Errorf("%s is on the web, where no lists are read: download it first, as curl -LO does; to ask for this URL itself, write echo %s | bulkcat %s - -o %s", arg, shellQuote(arg), f.Kind, cmp.Or(f.Output.Path, "-"))
 		case f.Output.Path != "":
 		case isPath(arg):
 			direct = false

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -108,9 +109,9 @@ func flagged(err error) error {
 	}
 	switch e := err.(type) {
 	case *pipeline.OptionError:
-		return &usageError{fmt.Errorf("%s: %w", firstOf(flagOf(e.OptionName()), e.Option), e.Err)}
+		return &usageError{fmt.Errorf("%s: %w", cmp.Or(flagOf(e.OptionName()), e.Option), e.Err)}
 	case *reader.OptionError:
-		return &usageError{fmt.Errorf("%s: %s", firstOf(flagOf(e.OptionName()), "option "+e.Option), e.Reason)}
+		return &usageError{fmt.Errorf("%s: %s", cmp.Or(flagOf(e.OptionName()), "option "+e.Option), e.Reason)}
 	case *reader.FormatError:
 		if option := e.OptionName(); option == "reader.Dialect" || option == "reader.Columns" {
 			return &usageError{advised(err)}

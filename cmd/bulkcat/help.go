@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -153,7 +154,7 @@ func helpText(all bool) func(*cobra.Command, []string) {
 		if flags != nil {
 			examples = examples[:min(2, len(examples))]
 		}
-		fmt.Fprintln(out, strings.TrimSpace(firstOf(cmd.Long, cmd.Short)))
+		fmt.Fprintln(out, strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short)))
 		if cmd.HasExample() {
 			fmt.Fprintf(out, "\nExamples:\n%s\n", strings.Join(examples, "\n"))
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"log/slog"
 	"os"
 
@@ -27,7 +28,7 @@ func (f *logFlags) logger(c *terminal.Console) *slog.Logger {
 	}
 	return c.Logger(level, f.format == "text", func(a slog.Attr) slog.Attr {
 		if a.Key == "option" { // libraries name options
-			a = slog.String("flag", firstOf(flagOf(a.Value.String()), a.Value.String()))
+			a = slog.String("flag", cmp.Or(flagOf(a.Value.String()), a.Value.String()))
 		}
 		return a
 	})

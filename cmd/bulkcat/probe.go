@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -127,7 +128,7 @@ func writeProfile(path string, profile probe.Profile) error {
 
 func printProfile(out io.Writer, p probe.Profile) {
 	line := func(name, value string) {
-		fmt.Fprintf(out, "  %-15s %s\n", name, firstOf(value, "unknown"))
+		fmt.Fprintf(out, "  %-15s %s\n", name, cmp.Or(value, "unknown"))
 	}
 	fmt.Fprintln(out, "\nFound:")
 	line("website", p.WebsiteParam)
@@ -142,7 +143,7 @@ func printProfile(out io.Writer, p probe.Profile) {
 		line("custom member", p.CustomMember)
 	}
 	line("rate limit", perSecond(p.RateLimit))
-	line("rate headers", firstOf(strings.Join(p.RateHeaders, ", "), "none"))
+	line("rate headers", cmp.Or(strings.Join(p.RateHeaders, ", "), "none"))
 	line("charges", yesNo(p.Charges))
 	if len(p.Assumed) > 0 {
 		fmt.Fprintln(out, "\nAssumed:")

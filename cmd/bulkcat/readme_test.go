@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
 	"fmt"
 	"maps"
@@ -56,7 +57,7 @@ func flagSections() string {
 
 // description is a command's text of the help, in Markdown: indented lines are code.
 func description(cmd *cobra.Command) string {
-	text := strings.TrimRight(firstOf(cmd.Long, cmd.Short), ".\n") + "."
+	text := strings.TrimRight(cmp.Or(cmd.Long, cmd.Short), ".\n") + "."
 	return strings.ReplaceAll(text, "\n  ", "\n    ")
 }
 

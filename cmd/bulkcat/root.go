@@ -143,12 +143,3 @@ func writeJSON(out io.Writer, value any) error {
 	encoder.SetEscapeHTML(false)
 	return encoder.Encode(value)
 }
-
-func firstOf(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
-}

@@ -201,7 +201,7 @@ func (f *serviceFlags) openEmbedded(options client.Options, log *slog.Logger) (s
 // apiKey reads the key from the file or the environment, and remembers it. A flag would show the key to every user of
 // the machine.
 func (f *serviceFlags) apiKey(ctx context.Context) (key string, err error) {
-	flag := firstOf(f.apiKeyFlag, "--api-key-file")
+	flag := cmp.Or(f.apiKeyFlag, "--api-key-file")
 	if f.apiKeyFile != "" {
 		f.key, err = readLine(ctx, flag, f.apiKeyFile, "the API key")
 		return f.key, err

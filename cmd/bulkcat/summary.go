@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"log/slog"
@@ -229,7 +230,7 @@ func printReasons(line func(name, format string, args ...any), c account.Snapsho
 				more += r.Records
 			default:
 				line(name, "%d: %s", r.Records, reasonText(r))
-				name, advised = "", firstOf(advised, advice(r, c))
+				name, advised = "", cmp.Or(advised, advice(r, c))
 				shown++
 			}
 		}

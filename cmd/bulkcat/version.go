@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -29,13 +30,13 @@ func thisBuild() build {
 func (b build) completed(info *debug.BuildInfo) build {
 	for _, s := range info.Settings {
 		if s.Key == "vcs.revision" {
-			b.commit = firstOf(b.commit, s.Value[:min(len(s.Value), 12)])
+			b.commit = cmp.Or(b.commit, s.Value[:min(len(s.Value), 12)])
 		}
 	}
 	if info.Main.Version != "(devel)" {
-		b.release = firstOf(b.release, info.Main.Version)
+		b.release = cmp.Or(b.release, info.Main.Version)
 	}
-	return build{firstOf(b.release, "dev"), firstOf(b.commit, "unknown")}
+	return build{cmp.Or(b.release, "dev"), cmp.Or(b.commit, "unknown")}
 }
 
 func (b build) String() string {
