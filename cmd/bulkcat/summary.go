@@ -26,12 +26,13 @@ type summary struct {
 	account *account.Account
 	usage   client.Usage
 	left    string // of the quota; "" if unknown
+	total   int64  // records of the input, perhaps estimated; 0 if unknown
 	resume  string // the command that goes on; "" if none can
 	spool   string // the file that keeps standard input; "" for none
 }
 
 func newSummary(session *pipeline.Session, a *account.Account, err error) *summary {
-	s := &summary{account: a, resume: resumeCommand(session, err), spool: session.SpoolPath()}
+	s := &summary{account: a, total: session.Status().Total, resume: resumeCommand(session, err), spool: session.SpoolPath()}
 	usage, since := session.LastUsage()
 	switch s.usage = usage; {
 	case since > 0:
@@ -60,7 +61,7 @@ func (s *summary) print(out io.Writer) {
 		fmt.Fprintf(out, "  %-9s %s\n", name, fmt.Sprintf(format, args...))
 	}
 	fmt.Fprintf(out, "%s after %s%s\n", s.headline(), figures.Duration(s.took()), s.speed())
-	line("records", "%d%s: %s", c.Settled(), inSeveral(a.Settings.Classifications()), byStatus(c))
+	line("records", "%d%s%s: %s", c.Settled(), s.ofTotal(), inSeveral(a.Settings.Classifications()), byStatus(c))
 	printReasons(line, c)
 	if n := comments(a.Inputs); n > 0 {
 		line("comments", "%s skipped", figures.Counted(n, "line"))
@@ -70,7 +71,10 @@ func (s *summary) print(out io.Writer) {
 	}
 	line("requests", "%s", s.requests())
 	if cost := a.Cost; cost != nil {
-		line("cost", "%s", costText(cost))
+		line("cost", "%s", costText(cost, a.StartsBefore()))
+	}
+	if a.StartsBefore() > 0 {
+		line("in all", "%s", s.inAll())
 	}
 	if a.Free != nil {
 		line("free", "%s answered by the model: %s", figures.Counted(c.Free, "record"), a.Free)
@@ -108,10 +112,22 @@ func (s *summary) speed() string {
 	return ""
 }
 
-// requests tells what was asked, and from where the other answers came.
+// ofTotal says how many records the input has, if the run has ended before its end.
+func (s *summary) ofTotal() string {
+	if s.account.Ending == account.Complete || s.total <= s.account.Counts.Settled() {
+		return ""
+	}
+	return fmt.Sprintf(" of %d", s.total)
+}
+
+// requests tells what this start has asked, and from where the other answers came. What was saved is of all starts of the run:
+// if there are several, see inAll.
 func (s *summary) requests() string {
 	a, c := s.account, s.account.Counts
 	text := fmt.Sprintf("%d made", c.Requests)
+	if a.StartsBefore() > 0 {
+		text += " by this start"
+	}
 	var of []string
 	if c.Retries > 0 {
 		of = append(of, figures.Counted(c.Retries, "retry"))
@@ -122,11 +138,27 @@ func (s *summary) requests() string {
 	if len(of) > 0 {
 		text += " (" + strings.Join(of, ", ") + ")"
 	}
-	if a.Saved > 0 {
+	if a.Saved > 0 && a.StartsBefore() == 0 {
 		text += fmt.Sprintf(", %d saved", a.Saved)
 	}
 	if c.FromStore > 0 {
 		text += fmt.Sprintf("; %s from %s", figures.Counted(c.FromStore, "stored answer"), a.Store)
+	}
+	return text
+}
+
+// inAll tells what all starts of the run have asked, saved and spent.
+func (s *summary) inAll() string {
+	a := s.account
+	text := fmt.Sprintf("%d made by %d starts", a.Counts.Requests+a.RequestsBefore(), a.StartsBefore()+1)
+	if a.Saved > 0 {
+		text += fmt.Sprintf(", %d saved", a.Saved)
+	}
+	if a.Cost != nil {
+		text += "; " + a.Cost.Price.Text(a.Cost.Total)
+		if a.Cost.Saved > 0 {
+			text += ", saved " + a.Cost.Price.Text(a.Cost.Saved)
+		}
 	}
 	return text
 }
@@ -140,13 +172,13 @@ func (s *summary) isShort() bool {
 	return s.account.Ending != account.Complete || known && requests < s.account.Counts.Requests
 }
 
-// costText is what the starts of a run cost, and what the run has saved.
-func costText(c *money.Cost) string {
+// costText is what a start costs and has saved. With starts before, what is saved is of all: see inAll.
+func costText(c *money.Cost, before int) string {
 	text := c.Price.Text(c.Spent)
-	if c.Total > c.Spent {
-		text += ", " + c.Price.Text(c.Total) + " with the starts before"
-	}
-	if c.Saved > 0 {
+	switch {
+	case before > 0:
+		text += " by this start"
+	case c.Saved > 0:
 		text += "; saved " + c.Price.Text(c.Saved)
 	}
 	return text

@@ -56,14 +56,53 @@ func TestQuotaTold(t *testing.T) {
 func TestCostTold(t *testing.T) {
 	price := money.Price{Request: 10_000_000, Currency: "USD"} // a cent
 	for name, tt := range map[string]struct {
-		spent, total, saved int64 // requests
-		want                string
+		spent, saved int64 // requests
+		before       int
+		want         string
 	}{
-		"first start": {5, 5, 0, "0.05 USD"},
-		"goes on":     {5, 8, 2, "0.05 USD, 0.08 USD with the starts before; saved 0.02 USD"},
+		"first start": {5, 0, 0, "0.05 USD"},
+		"saved":       {5, 2, 0, "0.05 USD; saved 0.02 USD"},
+		"goes on":     {5, 2, 1, "0.05 USD by this start"},
 	} {
-		if got := costText(&money.Cost{Price: price, Spent: price.Of(tt.spent), Total: price.Of(tt.total), Saved: price.Of(tt.saved)}); got != tt.want {
+		if got := costText(&money.Cost{Price: price, Spent: price.Of(tt.spent), Saved: price.Of(tt.saved)}, tt.before); got != tt.want {
 			t.Errorf("%s: got %q", name, got)
+		}
+	}
+}
+
+// TestScopesTold wants figures of this start and of all starts on lines of their own, and the records of the input after an early end.
+func TestScopesTold(t *testing.T) {
+	price := money.Price{Request: 10_000_000, Currency: "USD"} // a cent
+	start := account.EarlierRun{Ending: account.Ending(account.Budget), Counts: account.Snapshot{Counts: account.Counts[int64]{Requests: 100}}}
+	for name, tt := range map[string]struct {
+		account account.Account
+		total   int64
+		want    []string // lines
+		never   string
+	}{
+		"first start": {
+			account.Account{Ending: account.Complete, Saved: 4, Counts: account.Snapshot{Counts: account.Counts[int64]{Requests: 60, ByStatus: account.ByStatus[int64]{OK: 64}}}}, 64,
+			[]string{"  records   64: 64 ok", "  requests  60 made, 4 saved"}, "start",
+		},
+		"stopped early": {
+			account.Account{Ending: account.Ending(account.Budget), Counts: account.Snapshot{Counts: account.Counts[int64]{Requests: 60, ByStatus: account.ByStatus[int64]{OK: 60}}}}, 500,
+			[]string{"  records   60 of 500: 60 ok", "  requests  60 made"}, "start",
+		},
+		"third start": {
+			account.Account{
+				Ending: account.Complete, Saved: 4, Counts: account.Snapshot{Counts: account.Counts[int64]{Requests: 60, FromStore: 200, ByStatus: account.ByStatus[int64]{OK: 264}}},
+				Store: "s.db", Cost: &money.Cost{Price: price, Spent: price.Of(60), Total: price.Of(260), Saved: price.Of(4)}, Earlier: []account.EarlierRun{start, start},
+			}, 264,
+			[]string{"  requests  60 made by this start; 200 stored answers from s.db", "  cost      0.60 USD by this start", "  in all    260 made by 3 starts, 4 saved; 2.60 USD, saved 0.04 USD"}, " of 264",
+		},
+	} {
+		var text strings.Builder
+		(&summary{account: &tt.account, total: tt.total}).print(&text)
+		lines := strings.Split(text.String(), "\n")
+		for _, want := range tt.want {
+			if !slices.Contains(lines, want) || strings.Contains(text.String(), tt.never) {
+				t.Errorf("%s: no line %q, or %q, in\n%s", name, want, tt.never, &text)
+			}
 		}
 	}
 }

@@ -25,6 +25,14 @@ func (a *Account) starts() iter.Seq[EarlierRun] {
 	}
 }
 
+// StartsBefore is how many starts of the run were before this one.
+func (a *Account) StartsBefore() (starts int) {
+	for range a.starts() {
+		starts++
+	}
+	return starts
+}
+
 // RequestsBefore is how many requests the earlier starts of the run have made.
 func (a *Account) RequestsBefore() (requests int64) {
 	for run := range a.starts() {
