@@ -16,7 +16,6 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/jobs"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
-	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // job is a job of a job file: the command with the flags that the file sets.
@@ -41,8 +40,9 @@ hold where the file has no key. Paths are relative to the current folder. A job 
 secrets: set BULKCAT_API_KEY and BULKCAT_NOTIFY, or name files with api-key-file and
 header-file.
 
-All jobs are checked before the first begins. A job that ends early or fails does not keep
-the others from running; an interruption ends all. finish-by counts from the start of the
+All jobs are checked before the first begins: their keys, that their inputs are there or are
+outputs of jobs before them, and that no two write the same file. A job that ends early or
+fails does not keep the others from running; an interruption ends all. finish-by counts from the start of the
 first job. The exit status is the worst of all jobs: from the best, 0, 3, 4, 5, 75, 1, 2, 130, 141, 143.`,
 		Example: `  bulkcat run jobs.toml
   bulkcat run jobs.toml --dry-run   # what would all jobs ask?
@@ -86,7 +86,7 @@ func openJobs(ctx context.Context, s streams, path string, given *pflag.FlagSet)
 	var (
 		opened  []*job
 		errs    []error
-		written = make(map[string]int) // the numbers of the jobs
+		files   jobFiles
 		started = time.Now()
 	)
 	for i := range file.Len() {
@@ -105,15 +105,8 @@ func openJobs(ctx context.Context, s streams, path string, given *pflag.FlagSet)
 			continue
 		}
 		j.number = i + 1
-		for _, path := range []string{j.flags.Output.Path, j.flags.report, j.flags.Requests} {
-			if path == "" {
-				continue
-			}
-			path = disk.Clean(path)
-			if other := written[path]; other > 0 {
-				errs = append(errs, file.ErrorAt(settings.Line, "the jobs %d and %d both write %s", other, j.number, path))
-			}
-			written[path] = j.number
+		for _, err := range files.add(j) {
+			errs = append(errs, file.ErrorAt(settings.Line, "%w", err))
 		}
 		opened = append(opened, j)
 	}
@@ -250,6 +243,6 @@ func printForecasts(s streams, jobs []*job) {
 			kind = client.Website
 		}
 	}
-	fmt.Fprintln(s.text(), "all jobs")
+	fmt.Fprintln(s.text(), "all jobs: the sums, in which a request of two jobs counts twice; with one store it is asked once")
 	printForecast(s.text(), sum, kind, held, failed)
 }

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/places"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
+	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer/disk"
+)
+
+// jobFiles are the files of the jobs of a job file, as far as they are known before the first job begins.
+type jobFiles struct {
+	written []jobFile
+	byPath  map[string]int // the indices of written, by the resolved path
+	stdin   int            // the number of the job that reads standard input; 0 for none
+}
+
+// jobFile is a file or a folder that a job writes.
+type jobFile struct {
+	path string
+	job  int // its number
+}
+
+// add adds the files of the next job. The errors are about inputs that are not there, and about files of several jobs.
+func (f *jobFiles) add(j *job) (errs []error) {
+	for _, path := range j.flags.input.Paths {
+		if j.flags.Output.Path == "" && !isPath(path) { // an input itself: see takeDirect
+			continue
+		}
+		if err := f.checkInput(path, j.number); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if f.byPath == nil {
+		f.byPath = make(map[string]int)
+	}
+	for _, path := range []string{j.flags.Output.Path, j.flags.report, j.flags.Requests} {
+		if path == "" || path == "-" {
+			continue
+		}
+		path = disk.Clean(path)
+		place := path
+		if !storage.IsURL(path) {
+			place = storage.Resolved(path)
+		}
+		if other, found := f.byPath[place]; found {
+			errs = append(errs, fmt.Errorf("the jobs %d and %d both write %s", f.written[other].job, j.number, path))
+			continue
+		}
+		f.byPath[place] = len(f.written)
+		f.written = append(f.written, jobFile{path, j.number})
+	}
+	return errs
+}
+
+// checkInput returns an error for an input that is not there, and is not what a job before writes. Objects are not looked for.
+func (f *jobFiles) checkInput(path string, job int) error {
+	switch {
+	case path == "-":
+		other := f.stdin
+		f.stdin = cmp.Or(other, job)
+		if other > 0 {
+			return fmt.Errorf("the jobs %d and %d both read standard input, which can be read only once", other, job)
+		}
+		return nil
+	case storage.IsURL(path):
+		return nil
+	}
+	files, err := reader.Expand(path, pipeline.IsOutput)
+	for _, file := range files {
+		if _, statErr := os.Stat(file); statErr != nil {
+			err = &reader.OpenError{Path: file, Err: statErr}
+			break
+		}
+	}
+	isWritten := func(w jobFile) bool { return places.IsSame(path, w.path) || places.IsWithin(path, w.path) }
+	if err == nil || slices.ContainsFunc(f.written, isWritten) {
+		return nil
+	}
+	return fmt.Errorf("input: %w", err)
+}
