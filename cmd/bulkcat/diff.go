@@ -126,6 +126,9 @@ func (f *diffFlags) open(ctx context.Context, output string) (diff.Side, error) 
 		return diff.Side{}, err
 	}
 	side, err := diff.SideOf(ctx, output)
+	if err == nil {
+		err = f.streams.warnUnfinished(ctx, output)
+	}
 	if err != nil || f.path == "" {
 		return side, err
 	}

@@ -55,7 +55,7 @@ func (f *reportFlags) run(ctx context.Context, output string) error {
 	if err != nil {
 		return &usageError{err}
 	}
-	parts, err := partsOf(ctx, output)
+	parts, err := f.streams.partsOf(ctx, output)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}

@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/pipeline/report"
+	"github.com/bulkcat/bulkcat/writer"
 )
 
 // topFlags are the flags of `top`.
@@ -44,7 +46,7 @@ func (f *topFlags) run(ctx context.Context, output string) error {
 	if err := takeParameters(ctx, &output); err != nil {
 		return err
 	}
-	parts, err := partsOf(ctx, output)
+	parts, err := f.streams.partsOf(ctx, output)
 	if err != nil {
 		return err
 	}
@@ -61,12 +63,24 @@ func (f *topFlags) run(ctx context.Context, output string) error {
 }
 
 // partsOf lists the files of an output.
-func partsOf(ctx context.Context, output string) ([]readback.Part, error) {
+func (s streams) partsOf(ctx context.Context, output string) ([]readback.Part, error) {
 	if err := checkRead(output); err != nil {
 		return nil, err
 	}
 	parts, _, err := readback.Find(ctx, output)
-	return parts, err
+	if err != nil {
+		return parts, err
+	}
+	return parts, s.warnUnfinished(ctx, output)
+}
+
+// warnUnfinished says that an output is not complete. The error is that of reading the folder.
+func (s streams) warnUnfinished(ctx context.Context, output string) error {
+	unfinished, err := readback.IsUnfinished(ctx, output)
+	if unfinished {
+		fmt.Fprintf(s.err, "%s is incomplete, for it has no %s: its run goes on, was stopped, or is held back. What follows is about the parts that are there.\n", output, writer.SuccessName)
+	}
+	return err
 }
 
 // checkRead refuses standard output as an output to be read.

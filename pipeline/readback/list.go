@@ -147,6 +147,20 @@ func ListFolder(ctx context.Context, path string) (Folder, error) {
 	return f, nil
 }
 
+// IsUnfinished reports whether an output is a folder of a run that is not complete: the run goes on, was stopped, or is held
+// back. A folder without a manifest, such as one with copies of parts, does not say.
+func IsUnfinished(ctx context.Context, output string) (bool, error) {
+	isFolder, err := storage.IsFolder(ctx, output)
+	if err != nil || !isFolder {
+		return false, err
+	}
+	if settings, err := runfiles.FolderSettings(ctx, output); settings == nil {
+		return false, err
+	}
+	folder, err := ListFolder(ctx, output)
+	return !folder.Complete, err
+}
+
 // missing gives the parts in the manifest of a folder that are not among its names. A damaged manifest has none.
 func missing(ctx context.Context, folder string, names []string) (paths []string, err error) {
 	if !slices.Contains(names, filepath.Base(runfiles.ManifestPath(folder))) {
