@@ -23,8 +23,8 @@ const exitStatuses = `Exit status:
        or stopped because one will not be met (--expect-else stop): resumable
   5    stopped because the run has spent its budget (--max-requests, --max-cost): resumable
        with a larger budget
-  75   stopped early and resumable (quota, deadline or outage), or --partial left records
-       pending
+  75   stopped early and resumable (quota, deadline or outage), or --partial or --offline
+       left records pending
   130  interrupted and resumable
   141  the reader of -o - has exited, as head does after its rows; nothing is printed, and
        the run is resumable

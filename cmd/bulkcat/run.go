@@ -246,7 +246,7 @@ func (f *runFlags) ending(a *account.Account, err error) error {
 	switch {
 	case err != nil && !isBroken(err):
 		return err
-	case f.partial && a.Counts.Pending > 0:
+	case a.Counts.Pending > 0: // of --partial or --offline
 		return errPending
 	case err != nil:
 		return err
