@@ -30,7 +30,11 @@ func (f *runFlags) takeDirect() error {
 		case isPath(arg):
 			direct = false
 		case f.Kind == client.Website && !isWebsite(arg):
-			return fmt.Errorf("%q is taken for the name of a file, which is not there: to ask for a website, write https://%s", arg, arg)
+			err := fmt.Errorf("%q is taken for the name of a file, which is not there", arg)
+			if mayBeWebsite(arg) {
+				err = fmt.Errorf("%w: to ask for a website, write https://%s", err, arg)
+			}
+			return err
 		case f.Kind == client.Product && !isTitle(arg):
 			return fmt.Errorf("%q is taken for the name of a file, which is not there: to ask for this title, write echo %s | bulkcat product - -o -", arg, shellQuote(arg))
 		}
@@ -64,9 +68,17 @@ var webURL = regexp.MustCompile(`(?i)^https?://`)
 // lists are names of lists. The top-level domain zip is among them.
 var lists = regexp.MustCompile(`(?i)\.(csv|tsv|txt|json|jsonl|ndjson|parquet|xlsx?|ods|xml|zip)(\.gz|\.zst)?$`)
 
+// mayBeWebsite reports whether an operand could be asked as a website: it has a host with a dot, and is no placeholder.
+func mayBeWebsite(arg string) bool {
+	_, err := websites.Request(client.Website, arg, "")
+	return err == nil
+}
+
+var websites = normalize.Normalizer{Scheme: "https"}
+
 // isWebsite reports whether an operand is no name of a file: it is a URL, or a host below a public suffix.
 func isWebsite(arg string) bool {
-	request, err := normalize.Normalizer{Scheme: "https"}.Request(client.Website, arg, "")
+	request, err := websites.Request(client.Website, arg, "")
 	if err != nil {
 		return false
 	}
