@@ -122,6 +122,7 @@ func TestErrorClasses(t *testing.T) {
 		{"400", reply(400, `{"error":{"message":"no such site"}}`), Rejected, "HTTP 400 Bad Request: no such site"},
 		{"401", reply(401, ""), Auth, "check the API key"},
 		{"402", reply(402, `{"message":"pay"}`), Quota, "HTTP 402 Payment Required: pay: the quota of the API key is used up"},
+		{"402 in the words of the service", reply(402, `{"message":"the Quota that all keys share is used up"}`), Quota, "HTTP 402 Payment Required: the Quota that all keys share is used up"},
 		{"403", reply(403, ""), Auth, "HTTP 403"},
 		{"404", reply(404, ""), Rejected, "HTTP 404"},
 		{"405", reply(405, ""), Fatal, "HTTP 405"},

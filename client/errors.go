@@ -182,6 +182,9 @@ func (e *Error) advice() string {
 	case Auth:
 		return "check the API key"
 	case Quota:
+		if strings.Contains(strings.ToLower(e.Detail), "quota") { // the service says whose
+			return ""
+		}
 		return "the quota of the API key is used up"
 	}
 	return ""
