@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"time"
@@ -94,24 +95,36 @@ func (o *Options) maxRequests(a *account.Account) int64 {
 
 // CostError says that the run has spent its budget of money.
 type CostError struct {
-	Cost string // the budget, such as "0.26 EUR"
-	Err  error  // a *limits.SpentError
+	Cost  string        // the budget, such as "0.26 EUR"
+	Shard account.Shard // that has its part of the budget; zero for a run of its own
+	Err   error         // a *limits.SpentError
 }
 
-func (e *CostError) Error() string { return "the budget of " + e.Cost + " is spent" }
+func (e *CostError) Error() string {
+	if e.Shard.Count > 0 {
+		return fmt.Sprintf("the part of shard %s in the budget of %s is spent", e.Shard, e.Cost)
+	}
+	return "the budget of " + e.Cost + " is spent"
+}
 
 func (e *CostError) Unwrap() error { return e.Err }
 
 // OptionName returns "pipeline.MaxCost".
 func (e *CostError) OptionName() string { return "pipeline.MaxCost" }
 
-// inMoney returns the error of a run whose bound of requests comes from one of money.
-func (o *Options) inMoney(err error) error {
+// inBounds returns the error of a run in the bounds that it was given, if its bound of requests comes from one of money, or is
+// the part of a shard.
+func (o *Options) inBounds(err error) error {
 	spent, ok := errors.AsType[*limits.SpentError](err)
-	if !ok || spent.Limit != limits.MaxRequests || o.MaxCost == 0 {
+	switch {
+	case !ok || spent.Limit != limits.MaxRequests:
 		return err
+	case o.MaxCost != 0:
+		return &StopError{Cause: account.Budget, Err: &CostError{Cost: o.Price.Text(o.MaxCost), Shard: o.Shard, Err: err}}
+	case o.Shard.Count > 0:
+		return &StopError{Cause: account.Budget, Err: fmt.Errorf("%w, which is the part of shard %s in the %d requests of all shards", spent, o.Shard, o.Limits.MaxRequests)}
 	}
-	return &StopError{Cause: account.Budget, Err: &CostError{Cost: o.Price.Text(o.MaxCost), Err: err}}
+	return err
 }
 
 // shareLimits gives the bounds of the run and the rate that the service has stated, reduced to the shard's part unless the
