@@ -71,6 +71,7 @@ type ColumnError struct {
 	Columns    []string // all columns of the file
 	Candidates []string // names that were tried if Column is ""
 	Refused    []string // columns with these names whose values are not inputs, with the reasons
+	Sheets     []string // of the Excel file, if Options.Sheet names none and there are several
 	Option     string   // the field of Options that names a column: Columns or ExtraColumns
 }
 
@@ -96,7 +97,14 @@ func (e *ColumnError) Error() string {
 	default:
 		b.WriteString("which column is the input?")
 	}
+	if len(e.Columns) == 0 && e.Column != "" {
+		b.WriteString(": the input has no columns")
+		return b.String()
+	}
 	fmt.Fprintf(&b, " (columns: %s)", listColumns(e.Columns))
+	if len(e.Sheets) > 1 {
+		fmt.Fprintf(&b, "; the first sheet of %s is read", listColumns(e.Sheets))
+	}
 	return b.String()
 }
 

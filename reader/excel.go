@@ -25,7 +25,15 @@ func inspectExcel(f *file, body Source, size int64, o *Options) (open opener, er
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	l := &excelLayout{first: 1}
-	return l.open, l.find(f, rows, o)
+	return l.open, inSheets(l.find(f, rows, o), rows.sheets)
+}
+
+// inSheets adds the sheets of a file to the error of the first, which may be a cover.
+func inSheets(err error, sheets []string) error {
+	if e, isColumn := errors.AsType[*ColumnError](err); isColumn && len(sheets) > 1 {
+		e.Sheets = sheets
+	}
+	return err
 }
 
 // excelLayout is the result of inspectExcel.
@@ -91,6 +99,9 @@ func openSheet(name string, body io.ReaderAt, size int64, o *Options) (*sheetRow
 	rows, err := b.rows(sheet)
 	if err != nil {
 		return nil, damagedExcel(name, err)
+	}
+	if o.Sheet == "" {
+		rows.sheets = b.names()
 	}
 	return rows, nil
 }

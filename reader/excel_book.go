@@ -236,11 +236,16 @@ func (b *book) choose(file, name string) (bookSheet, error) {
 	same := sameName(name)
 	i := slices.IndexFunc(b.sheets, func(s bookSheet) bool { return same(s.name) })
 	if i < 0 {
-		names := make([]string, len(b.sheets))
-		for i, s := range b.sheets {
-			names[i] = s.name
-		}
-		return bookSheet{}, &OptionError{"Sheet", fmt.Sprintf("%s has no sheet %q; its sheets: %s", displayName(file), name, listColumns(names))}
+		return bookSheet{}, &OptionError{"Sheet", fmt.Sprintf("%s has no sheet %q; its sheets: %s", displayName(file), name, listColumns(b.names()))}
 	}
 	return b.sheets[i], nil
+}
+
+// names are the names of the sheets.
+func (b *book) names() []string {
+	names := make([]string, len(b.sheets))
+	for i, s := range b.sheets {
+		names[i] = s.name
+	}
+	return names
 }

@@ -45,6 +45,12 @@ func TestExcelSheets(t *testing.T) {
 	if got, want := summary(readAll(t, r)), "2 a.example\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	for sheet, want := range map[string][]string{"": {"Catalog", "Websites"}, "Websites": nil} { // the first may be a cover
+		_, err := Open(t.Context(), Options{Paths: []string{catalog}, Sheet: sheet, Candidates: []string{"none of them"}})
+		if column, ok := errors.AsType[*ColumnError](err); !ok || !slices.Equal(column.Sheets, want) {
+			t.Errorf("sheet %q: %v", sheet, err)
+		}
+	}
 	_, err := Open(t.Context(), Options{Paths: []string{catalog}, Sheet: "Sites", Candidates: candidates})
 	option, ok := errors.AsType[*OptionError](err)
 	if !ok || option.Option != "Sheet" || !strings.Contains(err.Error(), `has no sheet "Sites"; its sheets: Catalog, Websites`) {

@@ -65,6 +65,7 @@ var adviceOf = map[string]string{
 	"limits.Reserve":      " (--reserve)",
 	"pipeline.MaxCost":    ": to go on, raise --max-cost",
 	"pipeline.FinishBy":   "; to go on now, give another --finish-by, or none",
+	"pipeline.Requests":   ", or use --overwrite to replace it",
 	"reader.Columns":      "; name one with --column NAME",
 	"reader.Dialect":      " with --dialect, such as header=N or quote=none",
 	"reader.Encoding":     " with --encoding, such as windows-1252, windows-1251, shift_jis or gbk",
@@ -92,8 +93,16 @@ func advised(err error) error {
 		return err
 	}
 	text := adviceOf[named.OptionName()]
-	if column, ok := named.(*reader.ColumnError); ok && column.Column == "" && len(column.Candidates) > 0 {
-		text += ", or add --dialect header=N if line N has the names of the columns, or header=none if the first line is data"
+	if column, ok := named.(*reader.ColumnError); ok {
+		if len(column.Columns) == 0 && column.Column != "" { // such as a list of text
+			return err
+		}
+		if column.Column == "" && len(column.Candidates) > 0 {
+			text += ", or add --dialect header=N if line N has the names of the columns, or header=none if the first line is data"
+		}
+		if len(column.Sheets) > 1 {
+			text += ", or another sheet with --sheet NAME"
+		}
 	}
 	return &advisedError{err, text}
 }

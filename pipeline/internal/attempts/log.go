@@ -51,8 +51,11 @@ type TakenError struct {
 }
 
 func (e *TakenError) Error() string {
-	return e.Path + " is not of this run, whose attempts it would lose: name another file, or overwrite it"
+	return e.Path + " is not of this run, which would replace what it has: name another file"
 }
+
+// OptionName returns "pipeline.Requests".
+func (e *TakenError) OptionName() string { return "pipeline.Requests" }
 
 // logSuffix is appended to the name of the table.
 const logSuffix = ".log"
