@@ -47,7 +47,7 @@ type learnFlags struct {
 func newLearn(s streams) *cobra.Command {
 	f := &learnFlags{streams: s}
 	cmd := &cobra.Command{
-		Use:   "learn (FILE... --input-column COLUMN --label-column COLUMN | --store DIR) -o MODEL",
+		Use:   "learn (FILE... --input-column COLUMN --label-column COLUMN | --store FILE) -o MODEL",
 		Short: "Make a model of labelled inputs, with which the embedded service answers better",
 		Long: `Make a model of labelled inputs, with which the embedded service answers better: --model
 of 'bulkcat website', 'product', 'serve', 'eval' and 'explain' uses it. At least 50

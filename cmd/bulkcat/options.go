@@ -88,7 +88,7 @@ func (f *runFlags) options() []group {
 			{name: "max-outage", to: &f.Limits.MaxOutage, or: 6 * time.Hour, check: positive(&f.Limits.MaxOutage), help: "stop, resumable, when the service is out for longer than this"},
 		}},
 		{"Quota and clock", slices.Concat([]option{
-			{name: "max-requests", to: &f.Limits.MaxRequests, check: atLeast(&f.Limits.MaxRequests, 0), help: "stop after `N` requests of all starts of the run; 0 for no bound"},
+			{name: "max-requests", to: &f.Limits.MaxRequests, check: atLeast(&f.Limits.MaxRequests, 0), help: "stop after `N` requests of all starts of the run; each shard takes its part; 0 for no bound"},
 		}, f.money.price.options(), []option{
 			{name: "max-cost", to: (*amountValue)(&f.money.maxCost), help: "stop before the requests of all starts of the run cost more, by --price; each attempt counts; 0 for no bound"},
 			{name: "refresh-cost", to: (*amountValue)(&f.money.refreshCost), help: "ask again for stored answers, as --refresh-budget does, for so much money"},
@@ -97,7 +97,7 @@ func (f *runFlags) options() []group {
 			{name: "finish-by", to: &f.finishBy, help: "stop, resumable, in time to be done by a time of day or within a duration, such as 07:00 or 8h; a run that is started again has the deadline of its first start"},
 		})},
 		{"Store", []option{
-			{name: "store", to: &f.Store.Path, help: "keep answers in `FILE`, which any number of runs share (default $XDG_STATE_HOME/bulkcat/answers.db, for all runs of the user)"},
+			{name: "store", to: &f.Store.Path, help: "keep answers in `FILE`, which any number of runs share; of shards, the folder of their stores (default $XDG_STATE_HOME/bulkcat/answers.db, for all runs of the user)"},
 			{name: "max-age", to: (*ageValue)(&f.Store.MaxAge), help: "ask again for answers older than this, such as 30d or 12h; 0 for any age"},
 			{name: "refresh-budget", to: &f.Store.RefreshBudget, help: "ask again for the `N` oldest stored answers of the input"},
 			{name: "retry-rejected", to: &f.Store.RetryRejected, help: "ask again for inputs that the service rejected"},
