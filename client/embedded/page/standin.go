@@ -1,97 +1,38 @@
 package page
 
 import (
+	_ "embed"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"unicode"
 )
 
-// A standIn is a kind of stand-in. Stand-ins are short: on longer pages, the same words may be about the subject.
+// A standIn is a kind of stand-in: see standins.txt.
 type standIn struct {
-	reason FailureKind
-	most   int // bytes of text at most
-
-	// titles match a page's title, a part of it between separators, or the whole text. phrases match a part of the title or the
-	// text. Both are in lower case, without punctuation.
-	titles, phrases []string
+	reason  FailureKind
+	most    int  // bytes of text at most
+	isTitle bool // the words are titles, and not phrases
+	words   []string
 }
 
-var standIns = []standIn{
-	{
-		reason: Parked, most: 4 << 10,
-		phrases: []string{
-			"domain is for sale", "domain name is for sale", "domain may be for sale", "domain for sale",
-			"buy this domain", "make an offer on this domain", "inquire about this domain",
-			"domain is parked", "domain is parked free", "parked domain", "this web page is parked", "domain parking page",
-			"domain has expired", "domain name has expired", "domain has recently expired",
-			"domain has been registered", "domain was recently registered", "domain name is registered",
-			"diese domain steht zum verkauf", "domain steht zum verkauf", "domain ist zu verkaufen",
-			"ce domaine est à vendre", "nom de domaine est à vendre", "este dominio está en venta", "dominio en venta",
-			"este domínio está à venda", "questo dominio è in vendita", "dit domein is te koop", "deze domeinnaam is te koop",
-			"domena jest na sprzedaż", "domena na sprzedaż", "домен продается", "домен продаётся",
-			"account has been suspended", "site has been suspended", "website has been suspended",
-			"future home of something quite cool", "this site is not published", "site isn t published",
-			"apache2 ubuntu default page", "apache2 debian default page", "apache is functioning normally",
-			"test page for the apache http server", "apache http server test page", "if you see this page the nginx web server",
-			"if you can read this page it means that the web server", "welcome to caddy", "your openresty installation",
-			"web server s default page", "default web site page", "plesk default page", "default page of this server",
-			"page is used to test the proper operation of",
-		},
-	},
-	{
-		reason: Parked, most: 1 << 10,
-		titles: []string{
-			"welcome to nginx", "iis windows server", "iis windows", "iis7", "apache2 default page", "it works", "default page",
-			"domain default page", "site not found", "account suspended", "parked domain", "domain parked", "under construction",
-			"site under construction", "website under construction", "page under construction", "coming soon",
-			"website coming soon", "site coming soon", "opening soon", "launching soon", "maintenance mode", "under maintenance",
-			"site under maintenance", "we ll be back soon",
-		},
-	},
-	{
-		reason: Parked, most: 150,
-		phrases: []string{
-			"under construction", "website is coming soon", "site is coming soon", "coming soon", "launching soon",
-			"under maintenance", "im aufbau", "en construction", "en construcción", "em construção", "in costruzione",
-			"в разработке", "сайт находится в разработке",
-		},
-	},
-	{
-		reason: ErrorPage, most: 1 << 10,
-		titles: []string{
-			"404", "403", "500", "502", "503", "error", "error 404", "404 error", "not found", "404 not found", "page not found",
-			"404 page not found", "error 404 not found", "403 forbidden", "forbidden", "error 403", "access denied",
-			"401 unauthorized", "unauthorized", "400 bad request", "bad request", "410 gone", "500 internal server error",
-			"internal server error", "server error", "502 bad gateway", "bad gateway", "503 service unavailable",
-			"503 service temporarily unavailable", "service unavailable", "504 gateway time out", "gateway timeout",
-			"runtime error", "database error", "web server is down", "404 file or directory not found",
-		},
-	},
-	{
-		reason: ErrorPage, most: 300,
-		phrases: []string{
-			"404 not found", "403 forbidden", "page not found", "access denied", "internal server error", "bad gateway",
-			"service unavailable", "service temporarily unavailable", "error establishing a database connection",
-			"you don t have permission to access", "the requested url was not found", "no input file specified", "invalid hostname",
-		},
-	},
-	{
-		reason: Challenge, most: 2 << 10,
-		titles: []string{
-			"just a moment", "one moment please", "attention required", "please wait", "security check", "checking your browser",
-			"are you a robot", "are you human", "robot check", "human verification", "verify you are human", "bot verification",
-			"ddos guard", "captcha", "recaptcha", "pardon our interruption", "client challenge", "vercel security checkpoint",
-		},
-		phrases: []string{
-			"enable javascript and cookies to continue", "checking your browser before accessing", "checking if the site connection is secure",
-			"verify you are human", "verify that you are human", "verifying you are human", "prove you are human", "are you a robot",
-			"complete the captcha", "complete the security check", "solve the captcha", "unusual traffic from your",
-			"needs to review the security of your connection", "sorry you have been blocked", "please enable cookies and reload",
-			"request unsuccessful incapsula incident id",
-		},
-	},
-}
+//go:embed standins.txt
+var standInText string
+
+var standIns = func() (list []standIn) {
+	_, sections, _ := strings.Cut(standInText, "\n\n") // after the comment
+	for section := range strings.SplitSeq(strings.TrimSpace(sections), "\n\n") {
+		words := strings.Split(section, "\n")
+		head := strings.Split(words[0], ", ")
+		most, err := strconv.Atoi(head[2])
+		if err != nil {
+			panic(err) // the file is embedded
+		}
+		list = append(list, standIn{FailureKind(head[0]), most, head[1] == "titles", words[1:]})
+	}
+	return list
+}()
 
 // longestStandIn is the most bytes of a stand-in's text.
 const longestStandIn = 4 << 10
@@ -126,14 +67,9 @@ func standInFor(p Page) (reason FailureKind, sign string) {
 		if len(p.Text) > kind.most {
 			continue
 		}
-		for _, title := range kind.titles {
-			if titles[title] {
-				return kind.reason, title
-			}
-		}
-		for _, phrase := range kind.phrases {
-			if strings.Contains(text, " "+phrase+" ") {
-				return kind.reason, phrase
+		for _, words := range kind.words {
+			if kind.isTitle && titles[words] || !kind.isTitle && strings.Contains(text, " "+words+" ") {
+				return kind.reason, words
 			}
 		}
 	}
