@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 )
 
 // loadFree reads the model of --free.
@@ -35,23 +33,3 @@ func (f *runFlags) addFreeEdition() {
 		f.Editions = append(f.Editions, e)
 	}
 }
-
-// shareValue is a share such as 95% or 0.95.
-type shareValue float64
-
-func (v *shareValue) Set(text string) error {
-	number, isPercent := strings.CutSuffix(text, "%")
-	x, err := strconv.ParseFloat(number, 64)
-	if isPercent {
-		x /= 100
-	}
-	if err != nil || !(x >= 0 && x <= 1) {
-		return fmt.Errorf("%q is no share from 0 to 1: write 0.95 or 95%%", text)
-	}
-	*v = shareValue(x)
-	return nil
-}
-
-func (v *shareValue) String() string { return strconv.FormatFloat(float64(*v)*100, 'g', 10, 64) + "%" }
-
-func (*shareValue) Type() string { return "SHARE" }

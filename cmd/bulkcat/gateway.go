@@ -21,7 +21,7 @@ type gatewayFlags struct {
 	upstream string
 	keyFile  string
 	store    string
-	maxAge   ageValue
+	maxAge   time.Duration
 	limits   limits.Options // of the hosted service
 	requests serviceFlags
 	price    priceFlags
@@ -35,8 +35,8 @@ func (f *gatewayFlags) options() []option {
 		{name: "upstream", to: &f.upstream, help: "be a gateway to the hosted service at `URL`, with the API key in BULKCAT_API_KEY"},
 		{name: "upstream-key-file", to: &f.keyFile, help: "read the API key of the hosted service from `FILE` instead of BULKCAT_API_KEY"},
 		{name: "store", to: &f.store, help: "keep the answers of the hosted service in `FILE`, which runs and other gateways share (default $XDG_STATE_HOME/bulkcat/answers.db)"},
-		{name: "max-age", to: &f.maxAge, help: "ask again for answers older than this, such as 30d or 12h; 0 for any age. A request can ask for younger answers with Cache-Control: max-age"},
-		{name: "rate", to: (*rateValue)(&f.limits.Rate), help: "requests to the hosted service at most, such as 10/s or 600/m; auto learns what the service allows"},
+		{name: "max-age", to: ageValue(&f.maxAge), help: "ask again for answers older than this, such as 30d or 12h; 0 for any age. A request can ask for younger answers with Cache-Control: max-age"},
+		{name: "rate", to: rateValue(&f.limits.Rate), help: "requests to the hosted service at most, such as 10/s or 600/m; auto learns what the service allows"},
 		{name: "reserve", to: &f.limits.Reserve, or: -1, help: "leave `N` requests of the hosted service's quota; -1 for no bound"},
 	}, f.price.options(), f.requests.requestOptions())
 }
@@ -75,7 +75,7 @@ func (f *serveFlags) serveGateway(ctx context.Context, s streams, listener net.L
 	g.limits.InFlight, g.limits.KeepReserve = client.MaxConnections(limits.DefaultInFlight), g.limits.Reserve >= 0
 	gw, err := gateway.New(ctx, gateway.Options{
 		Upstream: upstream.Attempter, Usage: upstream.Usage, Store: store, Limits: g.limits,
-		Retry: client.DefaultRetryPolicy(), MaxAge: time.Duration(g.maxAge), Price: g.price.Price, Grants: grants, Logger: log,
+		Retry: client.DefaultRetryPolicy(), MaxAge: g.maxAge, Price: g.price.Price, Grants: grants, Logger: log,
 	})
 	if err != nil {
 		return err

@@ -48,17 +48,15 @@ func TestShellQuote(t *testing.T) {
 	}
 }
 
-func TestAgeValue(t *testing.T) {
+func TestAges(t *testing.T) {
 	for text, want := range map[string]time.Duration{"30d": 720 * time.Hour, "12h": 12 * time.Hour, "0": 0, "1.5d": 36 * time.Hour} {
-		var v ageValue
-		if err := v.Set(text); err != nil || time.Duration(v) != want {
-			t.Errorf("%q: got %v, %v", text, time.Duration(v), err)
+		if got, err := parseAge(text); err != nil || got != want {
+			t.Errorf("%q: got %v, %v", text, got, err)
 		}
 	}
 	for _, text := range []string{"", "old", "-1d", "NaNd", "-5h", "1e9d"} {
-		var v ageValue
-		if err := v.Set(text); err == nil || !strings.Contains(err.Error(), "30d") {
-			t.Errorf("%q: got %v, %v", text, time.Duration(v), err)
+		if got, err := parseAge(text); err == nil || !strings.Contains(err.Error(), "30d") {
+			t.Errorf("%q: got %v, %v", text, got, err)
 		}
 	}
 }

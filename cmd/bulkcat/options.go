@@ -69,19 +69,19 @@ func (f *runFlags) options() []group {
 			{name: "source-columns", to: &o.SourceColumns, help: "add the columns source, basis (what the answer rests on: service, page, name, title or model) and answered_at, which differ from run to run"},
 			{name: "shape", to: (*string)(&o.Shape), or: writer.ShapeLong, help: "`SHAPE` of the rows: long (a row per category), top (one row per record, with its category of the highest confidence) or nested (one row per record, with a list of its categories; Parquet and JSONL)"},
 			{name: "top", to: &o.Top, help: "the `N` categories of each record with the highest confidence; 0 for all"},
-			{name: "min-confidence", to: (*confidenceValue)(&o.MinConfidence), help: "only categories with a confidence of `X` or more, such as 0.5 or 50%; a record without such a category has the status empty"},
+			{name: "min-confidence", to: confidenceValue(&o.MinConfidence), help: "only categories with a confidence of `X` or more, such as 0.5 or 50%; a record without such a category has the status empty"},
 			{name: "escape-formulas", to: &o.EscapeFormulas, help: "for spreadsheets: a ' before the text of CSV cells that may be formulas"},
 			{name: "overwrite", to: &o.Overwrite, help: "replace an output that another run has written"},
 		}},
 		{"Service", slices.Concat(f.service.options(), f.service.fetch.options(), f.service.taxonomies.editionOptions(), f.service.taxonomies.options())},
 		{"Free answers", []option{
 			{name: "free", to: &f.freeModel, help: "answer with the model in `FILE` (made by bulkcat learn) where the model is sure, and ask the hosted service for the other records; the column source names the model or the service of each row"},
-			{name: "precision", to: (*shareValue)(&f.Free.Precision), or: "95%", help: "the share of the answers of --free with which the service has to agree"},
+			{name: "precision", to: shareValue(&f.Free.Precision), or: "95%", help: "the share of the answers of --free with which the service has to agree"},
 			// One in a hundred finds a model that has become worse, and costs little.
-			{name: "audit", to: (*shareValue)(&f.Free.Audit), or: "1%", help: "the share of the requests of --free that the service is asked as well, at random: at least 300 requests; 0 for no audit"},
+			{name: "audit", to: shareValue(&f.Free.Audit), or: "1%", help: "the share of the requests of --free that the service is asked as well, at random: at least 300 requests; 0 for no audit"},
 		}},
 		{"Pace", []option{
-			{name: "rate", to: (*rateValue)(&f.Limits.Rate), help: "requests at most, such as 10/s or 600/m; auto learns what the service allows; 0 starts without any limit"},
+			{name: "rate", to: rateValue(&f.Limits.Rate), help: "requests at most, such as 10/s or 600/m; auto learns what the service allows; 0 starts without any limit"},
 			{name: "workers", to: &f.Limits.InFlight, check: between(&f.Limits.InFlight, 0, 16384), help: "requests in flight at most; 0 for as many as rate and latency need"},
 			{name: "max-attempts", to: &f.Retry.MaxAttempts, check: atLeast(&f.Retry.MaxAttempts, 1), help: "attempts of a request, before its records are failed"},
 			{name: "max-retry-wait", to: &f.Retry.MaxWait, check: atLeast(&f.Retry.MaxWait, 0), help: "longest wait after a response, whatever its Retry-After says"},
@@ -90,15 +90,15 @@ func (f *runFlags) options() []group {
 		{"Quota and clock", slices.Concat([]option{
 			{name: "max-requests", to: &f.Limits.MaxRequests, check: atLeast(&f.Limits.MaxRequests, 0), help: "stop after `N` requests of all starts of the run; each shard takes its part; 0 for no bound"},
 		}, f.money.price.options(), []option{
-			{name: "max-cost", to: (*amountValue)(&f.money.maxCost), help: "stop before the requests of all starts of the run cost more, by --price; each attempt counts; 0 for no bound"},
-			{name: "refresh-cost", to: (*amountValue)(&f.money.refreshCost), help: "ask again for stored answers, as --refresh-budget does, for so much money"},
+			{name: "max-cost", to: amountValue(&f.money.maxCost), help: "stop before the requests of all starts of the run cost more, by --price; each attempt counts; 0 for no bound"},
+			{name: "refresh-cost", to: amountValue(&f.money.refreshCost), help: "ask again for stored answers, as --refresh-budget does, for so much money"},
 			{name: "reserve", to: &f.Limits.Reserve, or: -1, help: "stop, resumable, while `N` requests of the quota are left; -1 for no bound"},
 			{name: "wait-for-quota", to: &f.Limits.WaitForQuota, help: "when the quota is used up, wait until there is quota again, instead of stopping"},
-			{name: "finish-by", to: &f.finishBy, help: "stop, resumable, in time to be done by a time of day or within a duration, such as 07:00 or 8h; a run that is started again has the deadline of its first start"},
+			{name: "finish-by", to: deadlineValue(&f.finishBy), help: "stop, resumable, in time to be done by a time of day or within a duration, such as 07:00 or 8h; a run that is started again has the deadline of its first start"},
 		})},
 		{"Store", []option{
 			{name: "store", to: &f.Store.Path, help: "keep answers in `FILE`, which any number of runs share; of shards, the folder of their stores (default $XDG_STATE_HOME/bulkcat/answers.db, for all runs of the user)"},
-			{name: "max-age", to: (*ageValue)(&f.Store.MaxAge), help: "ask again for answers older than this, such as 30d or 12h; 0 for any age"},
+			{name: "max-age", to: ageValue(&f.Store.MaxAge), help: "ask again for answers older than this, such as 30d or 12h; 0 for any age"},
 			{name: "refresh-budget", to: &f.Store.RefreshBudget, help: "ask again for the `N` oldest stored answers of the input"},
 			{name: "retry-rejected", to: &f.Store.RetryRejected, help: "ask again for inputs that the service rejected"},
 		}},
@@ -194,7 +194,7 @@ func (f *serviceFlags) requestOptions() []option {
 func (f *fetchFlags) options() []option {
 	return []option{
 		{name: "fetch", to: &f.mode, or: page.Auto, help: "whether the embedded service reads the pages of websites: auto, always or never"},
-		{name: "fetch-rate", to: &f.rate, or: 0, help: "pages at most over all hosts, such as 20/s or 600/m; 0 for no limit; each host gets one request at a time in any case"},
+		{name: "fetch-rate", to: pageRateValue(&f.rate), or: 0, help: "pages at most over all hosts, such as 20/s or 600/m; 0 for no limit; each host gets one request at a time in any case"},
 		{name: "allow-private", to: &f.allowPrivate, help: "also read pages at addresses of the local network"},
 	}
 }
@@ -214,7 +214,7 @@ func (f *customFlags) editionOptions() []option {
 
 func (f *priceFlags) options() []option {
 	return []option{
-		{name: "price", to: (*amountValue)(&f.Request), help: "what a request of the hosted service costs, such as 0.002, for the costs in dry runs, progress, reports and accounts"},
+		{name: "price", to: amountValue(&f.Request), help: "what a request of the hosted service costs, such as 0.002, for the costs in dry runs, progress, reports and accounts"},
 		{name: "price-currency", to: &f.Currency, or: "USD", help: "the `CURRENCY` of --price"},
 	}
 }

@@ -30,7 +30,7 @@ type runFlags struct {
 
 	input          inputFlags
 	service        serviceFlags
-	finishBy       deadlineValue
+	finishBy       string
 	log            logFlags
 	notify         notifyFlags
 	listen         listenFlags
@@ -100,7 +100,7 @@ func (f *runFlags) complete() error {
 	f.Offline = f.Offline || f.partial
 	f.Output.Stdout = f.streams.out
 	f.Limits.KeepReserve, f.Limits.MaxWait = f.Limits.Reserve >= 0, max(f.Retry.MaxWait, 1)
-	f.FinishBy = f.finishBy.of(f.started)
+	f.FinishBy, _ = account.ParseFinishBy(f.finishBy, f.started) // deadlineValue has checked it
 	f.Program = version()
 	f.Reads = append(f.service.files(), f.freeModel)
 	f.Writes = []string{f.profiling.cpu, f.profiling.memory, f.profiling.trace, f.report}

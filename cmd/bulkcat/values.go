@@ -1,42 +1,69 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/money"
 	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
-// rateValue is the value of a flag such as 10/s, in requests a second. Zero is auto: the rate is learned. Infinity is no
-// limit.
-type rateValue float64
+// value is a flag whose text is parsed and shown by functions.
+type value[T any] struct {
+	to    *T
+	unit  string // in the help
+	parse func(text string) (T, error)
+	show  func(T) string
+}
 
-func (v *rateValue) Set(text string) error {
-	if text == "auto" {
-		*v = 0
-		return nil
+func (v value[T]) Set(text string) error {
+	parsed, err := v.parse(text)
+	if err == nil {
+		*v.to = parsed
 	}
-	r, err := parseRate(text)
-	*v = rateValue(r)
 	return err
 }
 
-func (v *rateValue) String() string {
-	switch {
-	case *v == 0:
-		return "auto"
-	case math.IsInf(float64(*v), 1):
-		return "0"
-	}
-	return strconv.FormatFloat(float64(*v), 'g', -1, 64) + "/s"
+func (v value[T]) String() string { return v.show(*v.to) }
+
+func (v value[T]) Type() string { return v.unit }
+
+// rateValue is a flag such as 10/s, in requests a second. Zero is auto: the rate is learned. Infinity is no limit.
+func rateValue(to *float64) pflag.Value {
+	return value[float64]{to, "RATE", func(text string) (float64, error) {
+		if text == "auto" {
+			return 0, nil
+		}
+		return parseRate(text)
+	}, rateText}
 }
 
-func (*rateValue) Type() string { return "RATE" }
+// pageRateValue is a rate that cannot be learned.
+func pageRateValue(to *float64) pflag.Value {
+	return value[float64]{to, "RATE", func(text string) (float64, error) {
+		if text == "auto" {
+			return 0, errors.New("there is nothing to learn a rate from: write 20/s, or 0 for no limit")
+		}
+		return parseRate(text)
+	}, rateText}
+}
+
+func rateText(r float64) string {
+	switch {
+	case r == 0:
+		return "auto"
+	case math.IsInf(r, 1):
+		return "0"
+	}
+	return strconv.FormatFloat(r, 'g', -1, 64) + "/s"
+}
 
 // parseRate parses a rate such as "10/s", "600/m", "36000/h", "864000/d", or "10", which is per second, to requests a second.
 // "0" is infinity, no limit.
@@ -82,56 +109,41 @@ func (paramValue) String() string { return "" }
 
 func (paramValue) Type() string { return "NAME" }
 
-// deadlineValue is a time of day such as 07:00, or a duration such as 8h.
-type deadlineValue string
-
-func (v *deadlineValue) Set(text string) error {
-	*v = deadlineValue(text)
-	_, err := account.ParseFinishBy(text, time.Now())
-	return err
-}
-
-func (v *deadlineValue) String() string { return string(*v) }
-
-func (*deadlineValue) Type() string { return "TIME" }
-
-// of is the deadline of a run that begins at a time; zero if there is none.
-func (v *deadlineValue) of(began time.Time) account.FinishBy {
-	d, _ := account.ParseFinishBy(string(*v), began) // checked by Set
-	return d
+// deadlineValue is a time of day such as 07:00, or a duration such as 8h. account.ParseFinishBy reads the text again when the
+// run begins.
+func deadlineValue(to *string) pflag.Value {
+	return value[string]{to, "TIME", func(text string) (string, error) {
+		_, err := account.ParseFinishBy(text, time.Now())
+		return text, err
+	}, strings.Clone}
 }
 
 // ageValue is a duration, which may be in days.
-type ageValue time.Duration
+func ageValue(to *time.Duration) pflag.Value {
+	return value[time.Duration]{to, "AGE", parseAge, func(d time.Duration) string {
+		if d == 0 {
+			return "0"
+		}
+		return d.String()
+	}}
+}
 
-func (v *ageValue) Set(text string) error {
+func parseAge(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		n, err := strconv.ParseFloat(days, 64)
 		if err == nil && n >= 0 && n < 1e5 {
-			*v = ageValue(n * float64(24*time.Hour))
-			return nil
+			return time.Duration(n * float64(24*time.Hour)), nil
 		}
 	}
 	if text == "0" {
-		*v = 0
-		return nil
+		return 0, nil
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 {
-		return fmt.Errorf("%q is not an age: write 30d, 12h or 90m", text)
+		return 0, fmt.Errorf("%q is not an age: write 30d, 12h or 90m", text)
 	}
-	*v = ageValue(d)
-	return nil
+	return d, nil
 }
-
-func (v *ageValue) String() string {
-	if *v == 0 {
-		return "0"
-	}
-	return time.Duration(*v).String()
-}
-
-func (*ageValue) Type() string { return "AGE" }
 
 // listValue is a list with commas between. A flag that is given several times adds to the list.
 type listValue struct {
@@ -152,39 +164,43 @@ func (v *listValue) String() string { return *v.list }
 func (*listValue) Type() string { return "string" }
 
 // confidenceValue is a number such as 0.5, or 50%. Some services give more than 1.
-type confidenceValue float64
+func confidenceValue(to *float64) pflag.Value {
+	return value[float64]{to, "X", func(text string) (float64, error) {
+		x, err := parseShare(text)
+		if err != nil {
+			err = fmt.Errorf("%q is no confidence: write 0.5 or 50%%", text)
+		}
+		return x, err
+	}, func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }}
+}
 
-func (v *confidenceValue) Set(text string) error {
+// shareValue is a share such as 95% or 0.95.
+func shareValue(to *float64) pflag.Value {
+	return value[float64]{to, "SHARE", func(text string) (float64, error) {
+		x, err := parseShare(text)
+		if err != nil || !(x >= 0 && x <= 1) {
+			err = fmt.Errorf("%q is no share from 0 to 1: write 0.95 or 95%%", text)
+		}
+		return x, err
+	}, func(x float64) string { return strconv.FormatFloat(x*100, 'g', 10, 64) + "%" }}
+}
+
+// parseShare parses a number, or a percentage.
+func parseShare(text string) (float64, error) {
 	number, isPercent := strings.CutSuffix(text, "%")
 	x, err := strconv.ParseFloat(number, 64)
-	if err != nil {
-		return fmt.Errorf("%q is no confidence: write 0.5 or 50%%", text)
-	}
 	if isPercent {
 		x /= 100
 	}
-	*v = confidenceValue(x)
-	return nil
+	return x, err
 }
 
-func (v *confidenceValue) String() string { return strconv.FormatFloat(float64(*v), 'g', -1, 64) }
-
-func (*confidenceValue) Type() string { return "X" }
-
-// amountValue is a flag of an amount of money.
-type amountValue money.Amount
-
-func (v *amountValue) Set(text string) error {
-	a, err := money.Parse(text)
-	*v = amountValue(a)
-	return err
+// amountValue is an amount of money.
+func amountValue(to *money.Amount) pflag.Value {
+	return value[money.Amount]{to, "AMOUNT", money.Parse, func(a money.Amount) string {
+		if a == 0 {
+			return "0"
+		}
+		return a.String()
+	}}
 }
-
-func (v *amountValue) String() string {
-	if *v == 0 {
-		return "0"
-	}
-	return money.Amount(*v).String()
-}
-
-func (*amountValue) Type() string { return "AMOUNT" }
