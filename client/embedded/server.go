@@ -2,11 +2,15 @@ package embedded
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
 )
 
 // The limits of a server whose clients may be slow on purpose.
@@ -95,4 +99,43 @@ func (s *Service) KeepUsage(ctx context.Context) error {
 		}
 		failing = err != nil
 	}
+}
+
+// Serve answers on a listener until ctx ends. Then requests in flight have the grace period to end. Serve saves the used quota
+// as KeepUsage does, for the last time after the last answer. The error is one of the listener or of saving.
+func (s *Service) Serve(ctx context.Context, listener net.Listener, options ServerOptions, grace time.Duration) error {
+	saving, served := context.WithCancel(context.WithoutCancel(ctx))
+	var g errgroup.Group
+	g.Go(func() error {
+		defer served()
+		return serveUntil(ctx, s.Server(options), listener, grace)
+	})
+	g.Go(func() error { return s.KeepUsage(saving) })
+	if s.opts.Backend == nil {
+		g.Go(func() error {
+			s.WarmUp()
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+func serveUntil(ctx context.Context, server *http.Server, listener net.Listener, grace time.Duration) error {
+	g, failed := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serve on %s: %w", listener.Addr(), err)
+		}
+		return nil
+	})
+	g.Go(func() error {
+		<-failed.Done()
+		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+		defer cancel()
+		if server.Shutdown(drain) != nil {
+			return server.Close()
+		}
+		return nil
+	})
+	return g.Wait()
 }

@@ -293,3 +293,24 @@ func (f *inputFlags) options(stdin io.Reader) (o reader.Options, err error) {
 	}
 	return o, nil
 }
+
+func newWebsite(s streams) *cobra.Command {
+	cmd, _ := newRunCommand(s, client.Website)
+	cmd.Short = "Categorize websites: URLs or bare domains"
+	cmd.Example = `  bulkcat website domains.csv -o domains.parquet
+  bulkcat website domains.csv -o domains/ --classification naics   # a folder of parts
+  bulkcat website domains.csv -o both.csv --classification taxonomy_v3,naics
+  cat domains.txt | bulkcat website - -o - --output-format jsonl
+  bulkcat website example.com   # one website, answered on the terminal`
+	return cmd
+}
+
+func newProduct(s streams) *cobra.Command {
+	cmd, _ := newRunCommand(s, client.Product)
+	cmd.Short = "Categorize products: titles or URLs"
+	cmd.Example = `  bulkcat product catalog.jsonl --column title -o catalog.csv
+  bulkcat product 'feeds/*.csv.gz' -o feeds/out/ --carry sku,brand
+  bulkcat product catalog.csv -o catalog.parquet --dry-run   # what would it ask?
+  bulkcat product "Cast iron skillet"                        # one title, answered on the terminal`
+	return cmd
+}

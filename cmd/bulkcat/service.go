@@ -7,11 +7,13 @@ import (
 	"crypto/x509"
 	"fmt"
 	"log/slog"
+	"math"
 	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
+	"golang.org/x/time/rate"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded"
@@ -210,4 +212,21 @@ func (f *serviceFlags) apiKey(ctx context.Context) (key string, err error) {
 		err = &usageError{fmt.Errorf("no API key for the service: set BULKCAT_API_KEY or %s", flag)}
 	}
 	return f.key, err
+}
+
+// fetchFlags say how the embedded service reads pages.
+type fetchFlags struct {
+	mode         page.Mode
+	rate         float64 // pages a second
+	allowPrivate bool
+}
+
+func (f *fetchFlags) fetcher(log *slog.Logger) *page.Fetcher {
+	return page.New(page.Options{
+		Mode:         f.mode,
+		Rate:         rate.Limit(min(f.rate, math.MaxFloat64)),
+		AllowPrivate: f.allowPrivate,
+		UserAgent:    page.UserAgent(version()),
+		Logger:       log,
+	})
 }

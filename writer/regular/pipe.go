@@ -7,6 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 )
 
 // pipeWait is the longest wait for a pipe: the program that writes a secret may ask for a passphrase first.
@@ -45,4 +48,11 @@ func readPipe(path string, most int64) ([]byte, error) {
 	}
 	defer f.Close() // only read from
 	return ReadAll(f, path, most)
+}
+
+// Text returns the content of a text file as UTF-8 without a byte order mark. It decodes UTF-16 with a byte order mark, which
+// shells and editors of Windows write. Other content is unchanged.
+func Text(content []byte) ([]byte, error) {
+	text, _, err := transform.Bytes(unicode.BOMOverride(transform.Nop), content)
+	return text, err
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"strings"
@@ -71,4 +72,24 @@ func (r *Result) readAccount(t testing.TB, path string) {
 		t.Fatalf("%s: %v", path, err)
 	}
 	r.Requests = account.Counts.Requests
+}
+
+// WriteTable prints a Markdown table, whose first and last columns are texts and whose others are numbers, and writes it to the
+// file that an environment variable names. Without rows it does nothing.
+func WriteTable(variable string, head []string, rows [][]string) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	var text strings.Builder
+	line := func(cells []string) { text.WriteString("| " + strings.Join(cells, " | ") + " |\n") }
+	line(head)
+	text.WriteString("|---|" + strings.Repeat("--:|", len(head)-2) + "---|\n")
+	for _, row := range rows {
+		line(row)
+	}
+	fmt.Print(text.String())
+	if path := os.Getenv(variable); path != "" {
+		return os.WriteFile(path, []byte(text.String()), 0o644)
+	}
+	return nil
 }
