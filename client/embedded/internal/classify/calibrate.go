@@ -7,10 +7,10 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
-// Evidence is the variables of one entry's confidence, for scripts/calibrate.
+// Evidence is the variables of one entry's confidence, for command calibrate.
 type Evidence struct {
-	Path   string   `json:"path"`   // of the entry's category, or its code
-	Values evidence `json:"values"` // by variable
+	Path   string   // of the entry's category, or its code
+	Values evidence // by variable
 }
 
 // EvidenceOf returns a function that returns the evidence of a text's first three entries, the best first, with any confidence.

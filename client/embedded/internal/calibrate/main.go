@@ -3,8 +3,8 @@
 // that fit the samples best. `bulkcat eval` measures how often entries are right by their confidence.
 // The samples are no part of the project.
 //
-//	go run ./scripts/calibrate -samples DIR           # print
-//	go run ./scripts/calibrate -samples DIR -write    # and write the coefficients to confidence.go
+//	go run ./client/embedded/internal/calibrate -samples DIR           # print
+//	go run ./client/embedded/internal/calibrate -samples DIR -write    # and write the coefficients to confidence.go
 //
 // DIR holds tab-separated files with a header and two columns, text and label:
 // product_*.tsv with titles, web_domains*.tsv with host names, web_pages*.tsv and web_news*.tsv

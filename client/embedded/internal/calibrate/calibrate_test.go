@@ -39,7 +39,7 @@ func TestImprove(t *testing.T) {
 
 // The command reads and writes confidence.go as it is.
 func TestCalibrationsInTheSource(t *testing.T) {
-	content, err := os.ReadFile("../../" + source)
+	content, err := os.ReadFile("../../../../" + source)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestIsRight(t *testing.T) {
 
 // The classifier's own samples of host names are read and fit.
 func TestHostNames(t *testing.T) {
-	t.Chdir("../..")
+	t.Chdir("../../../..")
 	k := kinds[3]
 	var out strings.Builder
 	if err := k.calibrate(t.TempDir(), false, &out); err != nil {
