@@ -18,6 +18,7 @@ type claimed struct {
 	account     *account.Account             // as the run begins; the account that it leaves is a copy
 	maxRequests int64                        // of all starts of the run; 0 for no bound
 	checkCounts func(account.Snapshot) error // nil unless the run may have fewer answers than the one before
+	last        *account.Account             // beside the output; nil for none
 	earlier     *diff.Side                   // what expectations compare with; nil for nothing
 	store       *answers.Store               // nil for none
 	monitor     *progress.Monitor            // nil for standard output
@@ -34,18 +35,19 @@ func (o *opened) claim(ctx context.Context) (_ *claimed, err error) {
 	if _, c.account.Carried, err = carried(&o.options.Output, o.options.stages(c.account.Settings), o.input.Reader); err != nil {
 		return nil, err
 	}
-	last, isSame := o.follow(ctx, c.account)
-	if isSame { // the rows follow the present input; answers are stored by input, so none of them is wrong
-		c.account.Changed = runfiles.ChangedInputs(last, o.options.Output.Path)
+	last, before := o.follow(ctx, c.account)
+	c.last = last
+	if before != nil { // the rows follow the present input; answers are stored by input, so none of them is wrong
+		c.account.Changed = runfiles.ChangedInputs(before, o.options.Output.Path)
 		for _, name := range c.account.Changed {
 			o.options.Log.Warn("the input has changed before its end since the last run: the output follows the present input", "file", name)
 		}
 	}
 	c.maxRequests = o.options.maxRequests(c.account)
-	if isSame && o.options.isOffline() && !o.options.Output.IsFolder() {
-		before := last.Outcomes()
+	if before != nil && o.options.isOffline() && !o.options.Output.IsFolder() {
+		outcomes := before.Outcomes()
 		c.checkCounts = func(s account.Snapshot) error {
-			return o.options.Output.CheckFewer(before, s.OK+s.Empty+s.Rejected, s.Pending)
+			return o.options.Output.CheckFewer(outcomes, s.OK+s.Empty+s.Rejected, s.Pending)
 		}
 	}
 	if o.input.isEmpty(ctx) {
@@ -95,15 +97,20 @@ func (o *opened) newAccount() *account.Account {
 	return a
 }
 
-// follow adds the earlier starts of the run to its account, and sets the deadline. It gives the last account of the output,
-// nil if there is none, and whether it is that of the same run.
-func (o *opened) follow(ctx context.Context, a *account.Account) (last *account.Account, isSame bool) {
+// follow adds the earlier starts of the run to its account, and sets the deadline. Last is the account beside the output, and
+// before that of the last start of the same run: last, or the account of the rows, if another run has left them as they were.
+// Either may be nil.
+func (o *opened) follow(ctx context.Context, a *account.Account) (last, before *account.Account) {
 	output := o.options.Output.Path
-	last, err := runfiles.ReadAccount(ctx, runfiles.AccountPath(output))
+	last, err := runfiles.ReadLast(ctx, runfiles.AccountPath(output))
 	if err != nil {
 		o.options.Log.Warn("the account does not count the earlier runs", "reason", err)
 	}
-	isSame = a.Follow(last)
+	for _, of := range []*account.Account{last, last.OfRows()} {
+		if before == nil && a.Follow(of) {
+			before = of
+		}
+	}
 	if journal := runfiles.JournalPath(output); journal != "" {
 		starts, err := runfiles.ReadStarts(journal, a.RunID())
 		if err != nil {
@@ -112,7 +119,7 @@ func (o *opened) follow(ctx context.Context, a *account.Account) (last *account.
 		a.AddStarts(starts)
 	}
 	a.SetDeadline(o.options.FinishBy)
-	return last, isSame
+	return last, before
 }
 
 // findEarlier gives the earlier output that expectations compare with, nil for none. It refuses one that cannot be compared,

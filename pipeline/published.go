@@ -23,6 +23,9 @@ func (c *claimed) publish(out context.Context, done results, err error) (*accoun
 	if done.carried != nil {
 		a.Carried = done.carried
 	}
+	if !done.changed {
+		a.Keep(c.last)
+	}
 	a.Finish(EndingOf(err), err, c.counters.Snapshot(), output.Entries(done.published))
 	status := c.end(&a, done, err)
 	switch {

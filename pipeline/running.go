@@ -33,6 +33,7 @@ type running struct {
 // results are what the passes of a run leave for its account.
 type results struct {
 	published writer.Published
+	changed   bool // the rows that were there are replaced, at least in part
 	carried   []account.Carried
 	inputs    []account.Input
 	audit     *account.Audit // of the free answers; nil for none
@@ -69,8 +70,9 @@ func (r *running) run(ctx context.Context) (done results, err error) {
 
 func (r *running) passes(ctx context.Context) (done results, err error) {
 	log := r.options.Log
-	for kept := -1; ; {
+	for kept, before := -1, false; ; before = done.changed {
 		done, err = r.pass(ctx, kept)
+		done.changed = done.changed || before
 		changed, isChanged := errors.AsType[*InputChangedError](err)
 		switch {
 		case isChanged && r.canReadAgain():
@@ -136,6 +138,7 @@ func (r *running) pass(ctx context.Context, kept int) (done results, err error) 
 		}
 	}
 	done.published, err = flow.Run(ctx, parts, stages)
+	done.changed = len(done.published.Files) > 0 || stages.Folder.IsChanged()
 	done.inputs, done.audit = o.inputsOf(input.Reader), r.audit(o)
 	return done, err
 }

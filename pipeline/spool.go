@@ -58,7 +58,7 @@ func checkSpool(ctx context.Context, path string, out OutputOptions, lock *disk.
 	if err != nil {
 		return err
 	}
-	last, err := runfiles.ReadAccount(ctx, runfiles.AccountPath(out.Path))
+	last, err := runfiles.ReadLast(ctx, runfiles.AccountPath(out.Path))
 	if err == nil && last != nil && slices.Contains(last.Settings.Inputs, "-") {
 		return nil
 	}

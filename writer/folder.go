@@ -22,19 +22,17 @@ type folder struct {
 	opts    Options
 	part    *output // the current part; nil after a failure to start one
 	files   []File  // published parts
+	begun   bool    // _SUCCESS is removed
 	rows    int64   // rows of the published parts
 }
 
-// newFolder creates the folder if it does not exist, removes _SUCCESS, and starts a part.
+// newFolder creates the folder if it does not exist, and starts a part.
 func newFolder(ctx context.Context, storage disk.Storage, o Options) (Sink, error) {
 	o.Path = disk.Clean(o.Path)
 	if err := storage.Prepare(ctx, o.Path, true); err != nil {
 		return nil, disk.Failed("opening", o.Path, err)
 	}
 	storage.RemoveDrafts(ctx, o.Path, isOfFolder)
-	if err := removeSuccess(ctx, storage, o.Path); err != nil {
-		return nil, disk.Failed("opening", o.Path, err)
-	}
 	f := &folder{ctx: ctx, storage: storage, opts: o, files: slices.Clone(o.Kept)}
 	for _, kept := range o.Kept {
 		f.rows += kept.Rows
@@ -68,6 +66,9 @@ func (f *folder) Close() (Published, error) {
 	if err := f.endLastPart(); err != nil {
 		return Published{}, err
 	}
+	if err := f.removeSuccess(); err != nil {
+		return Published{}, err
+	}
 	if err := f.removeOldParts(); err != nil {
 		return Published{}, disk.Failed("publishing", f.opts.Path, err)
 	}
@@ -82,7 +83,8 @@ func (f *folder) Close() (Published, error) {
 	return Published{Files: f.files, Rows: f.rows}, nil
 }
 
-// Abort discards the current part. The published parts stay; without _SUCCESS the folder is not complete.
+// Abort discards the current part. The published parts stay. If there are new ones, the folder lacks _SUCCESS: it is not
+// complete. Otherwise it is as it was.
 func (f *folder) Abort() error {
 	if f.part == nil {
 		return nil
@@ -117,6 +119,9 @@ func (f *folder) startPart() error {
 
 // endPart publishes the part.
 func (f *folder) endPart() error {
+	if err := f.removeSuccess(); err != nil {
+		return err
+	}
 	file, err := f.part.publish(nil)
 	if err != nil {
 		return err
@@ -163,13 +168,16 @@ func (f *folder) removeOldParts() error {
 	return nil
 }
 
-// removeSuccess removes _SUCCESS durably, before the first new part.
-func removeSuccess(ctx context.Context, storage disk.Storage, path string) error {
-	err := storage.Remove(ctx, disk.Join(path, SuccessName))
-	if errors.Is(err, fs.ErrNotExist) {
+// removeSuccess removes _SUCCESS durably, before the first change of the folder.
+func (f *folder) removeSuccess() error {
+	if f.begun {
 		return nil
 	}
-	return err
+	err := f.storage.Remove(f.ctx, disk.Join(f.opts.Path, SuccessName))
+	if f.begun = err == nil || errors.Is(err, fs.ErrNotExist); f.begun {
+		return nil
+	}
+	return disk.Failed("publishing", f.opts.Path, err)
 }
 
 // partName returns the name of the n-th part, counted from 1.

@@ -2,6 +2,7 @@ package writer
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -98,10 +99,13 @@ func TestFolderOverAnEarlierOne(t *testing.T) {
 		}
 	}
 	sink := mustOpen(t, Options{Path: path, Folder: true, Format: CSV, PartRows: 1})
+	if _, err := os.Stat(filepath.Join(path, SuccessName)); err != nil {
+		t.Errorf("no part is replaced yet: %v", err)
+	}
+	mustWrite(t, sink, recordRows(1, 1))
 	if _, err := os.Stat(filepath.Join(path, SuccessName)); err == nil {
 		t.Errorf("%s is still there while parts are being replaced", SuccessName)
 	}
-	mustWrite(t, sink, recordRows(1, 1))
 	if got := readTree(t, path); got["part-00001.csv"] == "old" || got["part-00002.csv"] != "old" {
 		t.Error("a part is published when it is full, and not before")
 	}
@@ -128,6 +132,26 @@ func TestFolderAbortKeepsWholeParts(t *testing.T) {
 	}
 	if n := openParquet(t, []byte(tree["part-00001.parquet"])).NumRows(); n != 1 {
 		t.Errorf("the part has %d rows, want 1", n)
+	}
+}
+
+// A run that ends before its first part leaves a complete folder as it was.
+func TestFolderAbortWithoutParts(t *testing.T) {
+	path := t.TempDir()
+	options := Options{Path: path, Folder: true, PartRows: 2}
+	sink := mustOpen(t, options)
+	mustWrite(t, sink, recordRows(1))
+	if _, err := sink.Close(); err != nil {
+		t.Fatal(err)
+	}
+	before := readTree(t, path)
+	sink = mustOpen(t, options)
+	mustWrite(t, sink, recordRows(2))
+	if err := sink.Abort(); err != nil {
+		t.Fatal(err)
+	}
+	if after := readTree(t, path); !maps.Equal(before, after) {
+		t.Errorf("the folder had %q, and has %q", keys(before), keys(after))
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/money"
 )
 
-// Account is the report of a run: its inputs, counts and outputs. The file of an account is beside the output,
+// Account is the report of a start of a run: its inputs, counts and outputs. The file of an account is beside the output,
 // and contains no secrets.
 type Account struct {
 	Format   int         `json:"format"` // of this file; 1
@@ -41,6 +41,8 @@ type Account struct {
 	Timeline   []Span `json:"timeline,omitempty"`    // of all starts that have ended
 
 	Earlier []EarlierRun `json:"earlier,omitempty"` // earlier starts of the same run, the first start first
+
+	Published *Account `json:"published,omitempty"` // of the rows that are there, if this start has left those of an earlier one
 
 	Checksum string `json:"checksum"` // SHA-256 of the other members, in hex
 
@@ -170,8 +172,25 @@ func (a *Account) Outcomes() int64 {
 	return c.OK + c.Empty + c.Rejected
 }
 
+// OfRows is the account of the start that has written the rows of the output: Published, or else a, which may be nil.
+func (a *Account) OfRows() *Account {
+	if a == nil || a.Published == nil {
+		return a
+	}
+	return a.Published
+}
+
+// Keep makes a the account of a start that has left the rows of the output as they were. Last is the account before; it may be
+// nil.
+func (a *Account) Keep(last *Account) {
+	if rows := last.OfRows(); rows != nil && len(rows.Outputs) > 0 {
+		a.Published = rows
+	}
+}
+
 // ofOutput gives the counts of the output, which are those of the last start that was complete; zero if none was.
 func (a *Account) ofOutput() Snapshot {
+	a = a.OfRows()
 	if a.Ending == Complete {
 		return a.Counts
 	}

@@ -70,8 +70,11 @@ func (r Report) headline() string {
 	text := "The run is unknown: there is no account beside the output."
 	if r.Run != nil {
 		text = fmt.Sprintf("The run of %s ended %s: %s.", r.Run.Settings.Kind+"s", r.Run.Ended.UTC().Format("2006-01-02 15:04:05 UTC"), r.Run.Ending)
-		if r.Run.Ending != account.Complete && r.Summary != nil {
-			text += " It has not published the rows below: an earlier run has."
+		switch {
+		case r.Later != nil:
+			text += fmt.Sprintf(" A start on %s ended %s, and left the rows as they were.", r.Later.Ended.UTC().Format("2006-01-02 15:04:05 UTC"), r.Later.Ending)
+		case r.Run.Ending != account.Complete && r.Summary != nil:
+			text += " It has published the rows below in part: the others are those of an earlier run."
 		}
 	}
 	if r.Summary != nil {

@@ -17,8 +17,9 @@ import (
 // Report describes an output and the run that has written it.
 type Report struct {
 	Output  string   `json:"output"`
-	Run     *Run     `json:"run"`     // nil if the account is missing
-	Summary *Summary `json:"summary"` // nil if there are no rows
+	Run     *Run     `json:"run"`             // that has written the rows, or the last one if there are none; nil if the account is missing
+	Later   *Start   `json:"later,omitempty"` // the last start, if it has left the rows as they were
+	Summary *Summary `json:"summary"`         // nil if there are no rows
 
 	Timeline []account.Span `json:"timeline,omitempty"`
 }
@@ -70,21 +71,28 @@ func Build(ctx context.Context, output string) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	parts, _, err := readback.Find(ctx, output)
+	parts, rows, err := readback.Find(ctx, output)
 	if errors.Is(err, fs.ErrNotExist) && r.Run != nil {
 		return r, nil
 	}
 	if err != nil {
 		return Report{}, err
 	}
+	if rows != nil && !rows.Started.Equal(r.lastStart().Started) {
+		r.Later = r.lastStart()
+		r.Run, r.Timeline = runOf(rows), rows.Timeline
+	}
 	summary, err := Summarize(ctx, parts)
 	r.Summary = &summary
 	return r, err
 }
 
-// OfRun reads the account and the journal of an output, but not its rows.
+// lastStart is that of a run that is known.
+func (r *Report) lastStart() *Start { return &r.Run.Starts[len(r.Run.Starts)-1] }
+
+// OfRun reads the journal of an output, and the account of its last start, but not its rows.
 func OfRun(ctx context.Context, output string) (Report, error) {
-	a, err := runfiles.ReadAccount(ctx, runfiles.AccountPath(output))
+	a, err := runfiles.ReadLast(ctx, runfiles.AccountPath(output))
 	if err != nil {
 		return Report{}, err
 	}

@@ -33,9 +33,15 @@ func Write(ctx context.Context, path string, f account.Sealed) error {
 	return storage.Publish(ctx, path, text)
 }
 
-// ReadAccount reads an account. It gives nil and no error if there is no file, and an error if the file
-// cannot be read or is damaged.
+// ReadAccount reads the account of the rows of an output, from the file of AccountPath. It gives nil and no error if there is
+// no file, and an error if the file cannot be read or is damaged.
 func ReadAccount(ctx context.Context, path string) (*account.Account, error) {
+	last, err := ReadLast(ctx, path)
+	return last.OfRows(), err
+}
+
+// ReadLast is ReadAccount for the account of the last start, which may have left the rows of an earlier one.
+func ReadLast(ctx context.Context, path string) (*account.Account, error) {
 	a := new(account.Account)
 	switch err := read(ctx, path, a); {
 	case errors.Is(err, fs.ErrNotExist):

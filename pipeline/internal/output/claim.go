@@ -89,7 +89,7 @@ func (o *Options) CheckFewer(before, outcomes, pending int64) error {
 	return &TakenError{Path: o.Path, Reason: fmt.Sprintf("has %d answers, and there are only %d in the store for the same records", before, outcomes)}
 }
 
-// checkOwner returns a *TakenError if another run wrote the output.
+// checkOwner returns a *TakenError if another run, or another program, wrote the output.
 func (o *Options) checkOwner(ctx context.Context, a *account.Account) error {
 	if o.IsFolder() && hasManifest(ctx, disk.Clean(o.Path)) {
 		return nil // OpenFolder checks the manifest
@@ -102,6 +102,8 @@ func (o *Options) checkOwner(ctx context.Context, a *account.Account) error {
 		return nil // the file of the shards assigns the folder to this run; a lost machine has left the parts
 	case last == nil:
 		return &TakenError{Path: o.Path, Reason: "exists and has no account of a run beside it"}
+	case len(last.Outputs) == 0 && last.Ending != account.Complete && !o.IsFolder():
+		return &TakenError{Path: o.Path, Reason: "exists, and the run whose account is beside it has written no rows"}
 	}
 	if err := takenBy(a, last.Service, last.Settings, o.Path); err != nil {
 		return err

@@ -247,6 +247,9 @@ func (f *Folder) CheckLast() error {
 	return nil
 }
 
+// IsChanged reports whether a part was published since the folder was opened.
+func (f *Folder) IsChanged() bool { return f != nil && len(f.manifest.Parts) > len(f.kept) }
+
 // addRecords adds records to a part.
 func addRecords(p *account.PublishedPart, records []RecordEnd) {
 	for _, r := range records {
