@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline/account"
@@ -18,11 +19,16 @@ type claimed struct {
 	account     *account.Account             // as the run begins; the account that it leaves is a copy
 	maxRequests int64                        // of all starts of the run; 0 for no bound
 	checkCounts func(account.Snapshot) error // nil unless the run may have fewer answers than the one before
-	last        *account.Account             // beside the output; nil for none
+	rows        *account.Account             // of the rows at the output; nil for none
+	killed      string                       // the run that was killed before it wrote an account; "" for none
 	earlier     *diff.Side                   // what expectations compare with; nil for nothing
 	store       *answers.Store               // nil for none
 	monitor     *progress.Monitor            // nil for standard output
+	changed     atomic.Bool                  // the run has begun to replace the rows
 }
+
+// changes notes that the run begins to replace the rows.
+func (c *claimed) changes() { c.changed.Store(true) }
 
 // claim opens the store, and makes the output this run's. An error leaves the output as it was.
 func (o *opened) claim(ctx context.Context) (_ *claimed, err error) {
@@ -36,12 +42,14 @@ func (o *opened) claim(ctx context.Context) (_ *claimed, err error) {
 		return nil, err
 	}
 	last, before := o.follow(ctx, c.account)
-	c.last = last
 	if before != nil { // the rows follow the present input; answers are stored by input, so none of them is wrong
 		c.account.Changed = runfiles.ChangedInputs(before, o.options.Output.Path)
 		for _, name := range c.account.Changed {
 			o.options.Log.Warn("the input has changed before its end since the last run: the output follows the present input", "file", name)
 		}
+	}
+	if rows := last.OfRows(); rows.HasRows() {
+		c.rows = rows
 	}
 	c.maxRequests = o.options.maxRequests(c.account)
 	if before != nil && o.options.isOffline() && !o.options.Output.IsFolder() {
@@ -68,6 +76,9 @@ func (o *opened) claim(ctx context.Context) (_ *claimed, err error) {
 	}
 	if c.earlier, err = o.options.findEarlier(ctx); err != nil {
 		return nil, err
+	}
+	if o.lock != nil {
+		c.killed = o.lock.Claimed()
 	}
 	if err := o.options.Output.Claim(ctx, c.account, o.lock); err != nil {
 		return nil, err

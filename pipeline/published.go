@@ -23,9 +23,6 @@ func (c *claimed) publish(out context.Context, done results, err error) (*accoun
 	if done.carried != nil {
 		a.Carried = done.carried
 	}
-	if !done.changed {
-		a.Keep(c.last)
-	}
 	a.Finish(EndingOf(err), err, c.counters.Snapshot(), output.Entries(done.published))
 	status := c.end(&a, done, err)
 	switch {
@@ -52,14 +49,28 @@ func (c *claimed) write(out context.Context, a *account.Account) error {
 	}
 	path := c.options.Output.Path
 	var err error
+	if !a.HasRows() && c.rows != nil && (!c.changed.Load() && c.killed == "" || c.options.Output.IsIntact(out, c.rows)) {
+		a.Published = c.rows
+	}
 	if a.Timeline, err = runfiles.Timeline(runfiles.JournalPath(path), a); err != nil {
 		c.options.Log.Warn("the account has no time line of this start", "reason", err)
 	}
 	err = runfiles.Write(out, runfiles.AccountPath(path), a)
-	if err == nil {
-		c.lock.DropClaim()
+	if err != nil {
+		return err
 	}
-	return err
+	isThere, err := c.options.Output.IsOccupied(out)
+	switch changed := c.changed.Load(); {
+	case err != nil:
+		return err
+	case a.OfRows().HasRows() || !isThere:
+		c.lock.DropClaim()
+	case !changed && c.killed != "": // the rows may be those of the run that was killed
+		return c.lock.Claim(c.killed)
+	case !changed || c.options.Output.IsFolder():
+		c.lock.DropClaim()
+	} // the rows of a file that was to be replaced may be those of this run, whatever the error says: its claim stays
+	return nil
 }
 
 // end writes the end to the journal, and gives the last status. Err is the error of the run, its account included.

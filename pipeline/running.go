@@ -33,7 +33,6 @@ type running struct {
 // results are what the passes of a run leave for its account.
 type results struct {
 	published writer.Published
-	changed   bool // the rows that were there are replaced, at least in part
 	carried   []account.Carried
 	inputs    []account.Input
 	audit     *account.Audit // of the free answers; nil for none
@@ -70,9 +69,8 @@ func (r *running) run(ctx context.Context) (done results, err error) {
 
 func (r *running) passes(ctx context.Context) (done results, err error) {
 	log := r.options.Log
-	for kept, before := -1, false; ; before = done.changed {
+	for kept := -1; ; {
 		done, err = r.pass(ctx, kept)
-		done.changed = done.changed || before
 		changed, isChanged := errors.AsType[*InputChangedError](err)
 		switch {
 		case isChanged && r.canReadAgain():
@@ -129,16 +127,13 @@ func (r *running) pass(ctx context.Context, kept int) (done results, err error) 
 			return done, err
 		}
 		if o.Store.RefreshBudget > 0 {
-			if err := stages.Folder.KeepEnds(); err != nil {
-				return done, err
-			}
+			stages.Folder.KeepEnds()
 		}
-		if parts.Sink, err = o.Output.Open(r.out, stages.Schema, output.Metadata(a.Settings), stages.Folder, done.check.function(ctx)); err != nil {
+		if parts.Sink, err = o.Output.Open(r.out, stages.Schema, output.Metadata(a.Settings), stages.Folder, r.changes, done.check.function(ctx)); err != nil {
 			return done, err
 		}
 	}
 	done.published, err = flow.Run(ctx, parts, stages)
-	done.changed = len(done.published.Files) > 0 || stages.Folder.IsChanged()
 	done.inputs, done.audit = o.inputsOf(input.Reader), r.audit(o)
 	return done, err
 }

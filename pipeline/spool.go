@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/stdin"
 	"github.com/bulkcat/bulkcat/pipeline/places"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
@@ -59,8 +60,10 @@ func checkSpool(ctx context.Context, path string, out OutputOptions, lock *disk.
 		return err
 	}
 	last, err := runfiles.ReadLast(ctx, runfiles.AccountPath(out.Path))
-	if err == nil && last != nil && slices.Contains(last.Settings.Inputs, "-") {
-		return nil
+	for _, a := range []*account.Account{last, last.OfRows()} {
+		if err == nil && a != nil && slices.Contains(a.Settings.Inputs, "-") {
+			return nil
+		}
 	}
 	return &OutputTakenError{Path: path, Reason: "is where the run keeps standard input, and is not the copy of an earlier run"}
 }

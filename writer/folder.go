@@ -22,7 +22,7 @@ type folder struct {
 	opts    Options
 	part    *output // the current part; nil after a failure to start one
 	files   []File  // published parts
-	begun   bool    // _SUCCESS is removed
+	changed bool    // _SUCCESS is removed
 	rows    int64   // rows of the published parts
 }
 
@@ -33,6 +33,9 @@ func newFolder(ctx context.Context, storage disk.Storage, o Options) (Sink, erro
 		return nil, disk.Failed("opening", o.Path, err)
 	}
 	storage.RemoveDrafts(ctx, o.Path, isOfFolder)
+	if err := remove(ctx, storage, disk.Join(o.Path, absentName)); err != nil { // a storage that denies it is found out early
+		return nil, disk.Failed("opening", o.Path, err)
+	}
 	f := &folder{ctx: ctx, storage: storage, opts: o, files: slices.Clone(o.Kept)}
 	for _, kept := range o.Kept {
 		f.rows += kept.Rows
@@ -64,9 +67,6 @@ func (f *folder) Write(rows []Row) error {
 // Close publishes the last part, removes the other parts of earlier runs, and then publishes _SUCCESS.
 func (f *folder) Close() (Published, error) {
 	if err := f.endLastPart(); err != nil {
-		return Published{}, err
-	}
-	if err := f.removeSuccess(); err != nil {
 		return Published{}, err
 	}
 	if err := f.removeOldParts(); err != nil {
@@ -119,10 +119,7 @@ func (f *folder) startPart() error {
 
 // endPart publishes the part.
 func (f *folder) endPart() error {
-	if err := f.removeSuccess(); err != nil {
-		return err
-	}
-	file, err := f.part.publish(nil)
+	file, err := f.part.publish(nil, f.begin)
 	if err != nil {
 		return err
 	}
@@ -161,6 +158,9 @@ func (f *folder) removeOldParts() error {
 		if _, _, isPart := PartOf(name); !isPart || ours[name] {
 			continue
 		}
+		if err := f.begin(); err != nil {
+			return err
+		}
 		if err := f.storage.Remove(f.ctx, disk.Join(f.opts.Path, name)); err != nil {
 			return fmt.Errorf("removing %s, a part of an earlier run: %w", name, disk.Cause(err))
 		}
@@ -168,16 +168,31 @@ func (f *folder) removeOldParts() error {
 	return nil
 }
 
-// removeSuccess removes _SUCCESS durably, before the first change of the folder.
-func (f *folder) removeSuccess() error {
-	if f.begun {
+// begin removes _SUCCESS durably, before the first change of the folder.
+func (f *folder) begin() error {
+	if f.changed {
 		return nil
 	}
-	err := f.storage.Remove(f.ctx, disk.Join(f.opts.Path, SuccessName))
-	if f.begun = err == nil || errors.Is(err, fs.ErrNotExist); f.begun {
+	if err := remove(f.ctx, f.storage, disk.Join(f.opts.Path, SuccessName)); err != nil {
+		return disk.Failed("publishing", f.opts.Path, err)
+	}
+	f.changed = true
+	if f.opts.OnChange == nil {
 		return nil
 	}
-	return disk.Failed("publishing", f.opts.Path, err)
+	return f.opts.OnChange()
+}
+
+// absentName is the name of a file that no folder has.
+const absentName = "_ABSENT"
+
+// remove removes a file that may be missing.
+func remove(ctx context.Context, storage disk.Storage, path string) error {
+	err := storage.Remove(ctx, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // partName returns the name of the n-th part, counted from 1.

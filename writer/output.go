@@ -42,12 +42,12 @@ func (o *output) write(rows []Row) error {
 	return nil
 }
 
-// publish ends the file and publishes it, unless the check fails. check may be nil.
-func (o *output) publish(check CheckFunc) (File, error) {
+// publish ends the file and publishes it, unless the check fails. begin is called before the file is replaced. Both may be nil.
+func (o *output) publish(check CheckFunc, begin func() error) (File, error) {
 	if err := o.enc.close(); err != nil {
 		return File{}, o.draft.Fail("writing", err)
 	}
-	if err := o.draft.Publish(check); err != nil {
+	if err := o.draft.Publish(check, begin); err != nil {
 		return File{}, err
 	}
 	o.file.Bytes, o.file.SHA256 = o.draft.Size(), o.draft.SHA256()

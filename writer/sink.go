@@ -34,6 +34,7 @@ type Options struct {
 	Ends     []int64           // last records of the first parts, whatever their rows; later parts end when they are full
 	Kept     []File            // published parts of an interrupted run, which the sink continues
 	OnPart   func(File) error  // called after each part is published; its error fails the sink; may be nil
+	OnChange func() error      // called once, before the output changes; its error fails the sink; may be nil
 	Check    CheckFunc         // called before the output is published; nil for none
 	Metadata map[string]string // key-value metadata of Parquet files; other formats have none
 	Stdout   io.Writer         // the output for "-"; default os.Stdout
@@ -160,7 +161,7 @@ func (g *guard) Abort() error {
 // single is the sink of one file.
 type single struct {
 	*output
-	check CheckFunc
+	opts Options
 }
 
 func newSingle(ctx context.Context, storage disk.Storage, o Options) (Sink, error) {
@@ -172,13 +173,13 @@ func newSingle(ctx context.Context, storage disk.Storage, o Options) (Sink, erro
 	if err != nil {
 		return nil, err
 	}
-	return single{out, o.Check}, nil
+	return single{out, o}, nil
 }
 
 func (s single) Write(rows []Row) error { return s.write(rows) }
 func (s single) Abort() error           { return s.discard() }
 
 func (s single) Close() (Published, error) {
-	f, err := s.publish(s.check)
+	f, err := s.publish(s.opts.Check, s.opts.OnChange)
 	return Published{Files: []File{f}, Rows: f.Rows}, err
 }

@@ -146,7 +146,7 @@ func (a *Account) Follow(last *Account) bool {
 		return false
 	}
 	a.Timeline = last.Timeline
-	a.Earlier = append(last.Earlier, EarlierRun{
+	a.Earlier = append(slices.Clone(last.Earlier), EarlierRun{
 		Bulkcat: last.Bulkcat, Started: last.Started, Ended: last.Ended,
 		Ending: last.Ending, Error: last.Error, Counts: last.Counts, Cost: last.Cost, FinishBy: last.FinishBy,
 	})
@@ -180,13 +180,8 @@ func (a *Account) OfRows() *Account {
 	return a.Published
 }
 
-// Keep makes a the account of a start that has left the rows of the output as they were. Last is the account before; it may be
-// nil.
-func (a *Account) Keep(last *Account) {
-	if rows := last.OfRows(); rows != nil && len(rows.Outputs) > 0 {
-		a.Published = rows
-	}
-}
+// HasRows reports whether a, which may be nil, is the account of rows that were published.
+func (a *Account) HasRows() bool { return a != nil && len(a.Outputs) > 0 }
 
 // ofOutput gives the counts of the output, which are those of the last start that was complete; zero if none was.
 func (a *Account) ofOutput() Snapshot {

@@ -55,6 +55,12 @@ func Find(ctx context.Context, output string) ([]Part, *account.Account, error) 
 	if err != nil {
 		return nil, nil, err
 	}
+	parts, err := FindOf(ctx, output, a)
+	return parts, a, err
+}
+
+// FindOf is Find with the account, which may be nil.
+func FindOf(ctx context.Context, output string, a *account.Account) ([]Part, error) {
 	var format writer.Format
 	if a != nil {
 		format = writer.Format(a.Settings.OutputFormat)
@@ -66,7 +72,7 @@ func Find(ctx context.Context, output string) ([]Part, *account.Account, error) 
 	if path, ok := errors.AsType[*os.PathError](err); ok {
 		err = fmt.Errorf("read %s: %w", output, path.Err)
 	}
-	return parts, a, err
+	return parts, err
 }
 
 // markEscaped sets Escaped of the files of an output. The folder decides, for its account may be that of an earlier run.

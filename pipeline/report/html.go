@@ -74,7 +74,7 @@ func (r Report) headline() string {
 		case r.Later != nil:
 			text += fmt.Sprintf(" A start on %s ended %s, and left the rows as they were.", r.Later.Ended.UTC().Format("2006-01-02 15:04:05 UTC"), r.Later.Ending)
 		case r.Run.Ending != account.Complete && r.Summary != nil:
-			text += " It has published the rows below in part: the others are those of an earlier run."
+			text += " It has not completed the rows below."
 		}
 	}
 	if r.Summary != nil {

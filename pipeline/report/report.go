@@ -67,19 +67,20 @@ type Cost struct {
 // Build reads the account, the journal and the rows of an output. The account and the journal may be missing; the rows
 // may be missing if the account says that the run has not written them.
 func Build(ctx context.Context, output string) (Report, error) {
-	r, err := OfRun(ctx, output)
+	r, last, err := ofRun(ctx, output)
 	if err != nil {
 		return Report{}, err
 	}
-	parts, rows, err := readback.Find(ctx, output)
+	rows := last.OfRows()
+	parts, err := readback.FindOf(ctx, output, rows)
 	if errors.Is(err, fs.ErrNotExist) && r.Run != nil {
 		return r, nil
 	}
 	if err != nil {
 		return Report{}, err
 	}
-	if rows != nil && !rows.Started.Equal(r.lastStart().Started) {
-		r.Later = r.lastStart()
+	if rows != last {
+		r.Later = &r.Run.Starts[len(r.Run.Starts)-1]
 		r.Run, r.Timeline = runOf(rows), rows.Timeline
 	}
 	summary, err := Summarize(ctx, parts)
@@ -87,21 +88,24 @@ func Build(ctx context.Context, output string) (Report, error) {
 	return r, err
 }
 
-// lastStart is that of a run that is known.
-func (r *Report) lastStart() *Start { return &r.Run.Starts[len(r.Run.Starts)-1] }
-
 // OfRun reads the journal of an output, and the account of its last start, but not its rows.
 func OfRun(ctx context.Context, output string) (Report, error) {
-	a, err := runfiles.ReadLast(ctx, runfiles.AccountPath(output))
+	r, _, err := ofRun(ctx, output)
+	return r, err
+}
+
+// ofRun is OfRun. It also gives the account; nil for none.
+func ofRun(ctx context.Context, output string) (Report, *account.Account, error) {
+	last, err := runfiles.ReadLast(ctx, runfiles.AccountPath(output))
 	if err != nil {
-		return Report{}, err
+		return Report{}, nil, err
 	}
 	r := Report{Output: output}
-	if a != nil {
-		r.Run = runOf(a)
+	if last != nil {
+		r.Run = runOf(last)
 	}
-	r.Timeline, err = runfiles.Timeline(runfiles.JournalPath(output), a)
-	return r, err
+	r.Timeline, err = runfiles.Timeline(runfiles.JournalPath(output), last)
+	return r, last, err
 }
 
 func runOf(a *account.Account) *Run {

@@ -49,11 +49,7 @@ func JoinShards(ctx context.Context, folder string, shard account.Shard, a *acco
 	if changes := shards.Changes(a); len(changes) > 0 {
 		return &account.ShardsTakenError{Folder: folder, Changes: changes}
 	}
-	if err := storage.MakeFolder(a.Settings.Output); err != nil {
-		return err
-	}
-	// The shard may get other rows, so that the folder has to be finished again.
-	return storage.Remove(ctx, SuccessPath(folder))
+	return storage.MakeFolder(a.Settings.Output)
 }
 
 // StartShards writes how the records in a folder are split, unless another shard has done so. The account is that of all

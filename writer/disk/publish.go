@@ -35,7 +35,7 @@ func publish(ctx context.Context, storage Storage, path string, write func(io.Wr
 		return err
 	}
 	if err = write(d); err == nil {
-		err = d.Publish(nil)
+		err = d.Publish(nil, nil)
 	}
 	if err != nil {
 		return errors.Join(err, d.Discard())
@@ -82,9 +82,10 @@ func (o *Output) Write(p []byte) (int, error) {
 	return n, o.Fail("writing", err)
 }
 
-// Publish writes the buffer and publishes the draft, unless the check of the draft fails. check may be nil, and is not called
-// for objects. After an error, the caller discards the draft.
-func (o *Output) Publish(check func(draft string) error) error {
+// Publish writes the buffer and publishes the draft, unless the check of the draft fails. check is not called for objects.
+// begin is called directly before the file at the path is replaced. Both may be nil. After an error, the caller discards the
+// draft.
+func (o *Output) Publish(check func(draft string) error, begin func() error) error {
 	if o.err != nil {
 		return o.err
 	}
@@ -93,6 +94,11 @@ func (o *Output) Publish(check func(draft string) error) error {
 	}
 	if file, ok := o.file.(interface{ Name() string }); ok && check != nil {
 		if o.err = check(file.Name()); o.err != nil {
+			return o.err
+		}
+	}
+	if begin != nil {
+		if o.err = begin(); o.err != nil {
 			return o.err
 		}
 	}

@@ -1,6 +1,7 @@
 package output
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,7 +52,7 @@ func (o *Options) Claim(ctx context.Context, a *account.Account, lock *disk.Lock
 	if _, err := runfiles.ReadAccount(ctx, runfiles.AccountPath(o.Path)); err != nil && !o.Overwrite {
 		return unreadableAccount(o.Path, err) // the file may not be an account
 	}
-	occupied, err := o.occupied(ctx)
+	occupied, err := o.IsOccupied(ctx)
 	if err != nil {
 		return err
 	}
@@ -69,7 +70,7 @@ func (o *Options) CheckEmptied(ctx context.Context, last *account.Account) error
 	if o.Overwrite || o.Path == "-" {
 		return nil
 	}
-	occupied, err := o.occupied(ctx)
+	occupied, err := o.IsOccupied(ctx)
 	if err != nil {
 		return err
 	}
@@ -102,21 +103,39 @@ func (o *Options) checkOwner(ctx context.Context, a *account.Account) error {
 		return nil // the file of the shards assigns the folder to this run; a lost machine has left the parts
 	case last == nil:
 		return &TakenError{Path: o.Path, Reason: "exists and has no account of a run beside it"}
-	case len(last.Outputs) == 0 && last.Ending != account.Complete && !o.IsFolder():
+	case !last.HasRows() && o.IsFolder():
+		switch parts, err := o.parts(ctx); {
+		case err != nil:
+			return err
+		case parts > 0:
+			return &TakenError{Path: o.Path, Reason: "has parts, and the run whose account is beside it has written none"}
+		}
+	case !last.HasRows():
 		return &TakenError{Path: o.Path, Reason: "exists, and the run whose account is beside it has written no rows"}
 	}
 	if err := takenBy(a, last.Service, last.Settings, o.Path); err != nil {
 		return err
 	}
-	return o.checkEdited(last)
+	return o.checkEdited(ctx, last)
 }
 
-// checkEdited returns a *TakenError if the file has not the size that its run has published: its user has changed it.
-func (o *Options) checkEdited(last *account.Account) error {
-	if o.IsFolder() || storage.IsURL(o.Path) || len(last.Outputs) != 1 {
+// checkEdited returns a *TakenError if the file is not as its run has published it: its user has changed it. The size and the
+// time of the file tell, unless it was written after the end of the run: then its bytes do. An object has a size only.
+func (o *Options) checkEdited(ctx context.Context, last *account.Account) error {
+	if o.IsFolder() || len(last.Outputs) != 1 {
 		return nil
 	}
-	if info, err := os.Stat(o.Path); err == nil && info.Size() != last.Outputs[0].Bytes {
+	file, err := storage.Open(ctx, o.Path)
+	if err != nil {
+		return err
+	}
+	info, err := file.Stat()
+	if err := cmp.Or(err, file.Close()); err != nil {
+		return err
+	}
+	want := last.Outputs[0]
+	isLater := !storage.IsURL(o.Path) && info.ModTime().After(last.Ended)
+	if info.Size() != want.Bytes || isLater && !isIntact(ctx, o.Path, want) {
 		return &TakenError{Path: o.Path, Reason: "was changed after its run had written it"}
 	}
 	return nil
@@ -139,8 +158,8 @@ func unreadableAccount(output string, err error) error {
 	return &TakenError{Path: output, Reason: "has an account that cannot be read (" + err.Error() + ")"}
 }
 
-// occupied reports whether the output exists. An empty folder, or one that has only the store of a shard, does not count.
-func (o *Options) occupied(ctx context.Context) (bool, error) {
+// IsOccupied reports whether the output exists. An empty folder, or one that has only the store of a shard, does not count.
+func (o *Options) IsOccupied(ctx context.Context) (bool, error) {
 	if o.IsFolder() && !storage.IsURL(o.Path) {
 		entries, err := os.ReadDir(o.Path)
 		return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool { return !strings.HasPrefix(e.Name(), account.ShardStore) }), nil

@@ -31,6 +31,8 @@ type Folder struct {
 	before   []account.PublishedPart // parts of the earlier manifest that are written again, and not compared yet
 	fewer    func(before, outcomes, pending int64) error
 	statuses account.Statuses // of the records after the kept parts, as far as announced
+	stale    bool             // the earlier manifest has parts that are not kept
+	shards   string           // the folder of all shards, for a shard
 	replaced int64            // outcomes of the parts of before that were compared
 
 	open    account.PublishedPart // the part that is being written, without the records in written
@@ -72,6 +74,9 @@ func (o *Options) OpenFolder(ctx context.Context, a *account.Account, keeps func
 		return nil, nil
 	}
 	f := &Folder{ctx: ctx, path: disk.Clean(o.Path), manifest: account.NewManifest(a)}
+	if a.Settings.Shard != (account.Shard{}) {
+		f.shards, _ = disk.Split(f.path)
+	}
 	last, err := runfiles.ReadManifest(ctx, f.path)
 	if errors.Is(err, fs.ErrNotExist) || o.Overwrite {
 		return f, nil
@@ -91,25 +96,37 @@ func (o *Options) OpenFolder(ctx context.Context, a *account.Account, keeps func
 	}
 	for i, part := range last.Parts {
 		part.Path = disk.Join(f.path, filepath.Base(part.Path)) // the folder may have been renamed
-		if i >= len(f.full) || !part.Statuses.Settled(keeps) || !intact(ctx, part) {
+		if i >= len(f.full) || !part.Statuses.Settled(keeps) || !isIntact(ctx, part.Path, part.Output) {
 			break
 		}
 		f.manifest.Parts = append(f.manifest.Parts, part)
 	}
 	f.kept = slices.Clone(f.manifest.Parts)
 	f.before = f.before[len(f.kept):]
+	f.stale = len(f.before) > 0
 	return f, nil
 }
 
 // KeepEnds makes the parts end at the same records as before, whatever their number of rows. So a part with unchanged rows
-// keeps its bytes. KeepEnds writes a manifest without parts, so that a run that is interrupted and resumed writes all parts
-// again.
-func (f *Folder) KeepEnds() error {
+// keeps its bytes.
+func (f *Folder) KeepEnds() {
+	if f != nil {
+		f.manifest.Ends = f.full
+	}
+}
+
+// change prepares the folder for its first change: the folder of its shards is no longer complete, and the manifest has the
+// kept parts only.
+func (f *Folder) change() error {
 	if f == nil {
 		return nil
 	}
-	f.manifest.Ends = f.full
-	if len(f.full) == 0 {
+	if f.shards != "" {
+		if err := storage.Remove(f.ctx, runfiles.SuccessPath(f.shards)); err != nil {
+			return err
+		}
+	}
+	if !f.stale {
 		return nil
 	}
 	return runfiles.Write(f.ctx, runfiles.ManifestPath(f.path), f.manifest)
@@ -121,14 +138,37 @@ func hasManifest(ctx context.Context, folder string) bool {
 	return found && err == nil
 }
 
-// intact reports whether the file of a part has not changed since it was published.
-func intact(ctx context.Context, p account.PublishedPart) bool {
-	size, sum, err := storage.Digest(ctx, p.Path)
-	return err == nil && size == p.Bytes && sum == p.SHA256
+// isIntact reports whether the file at path is as it was published.
+func isIntact(ctx context.Context, path string, o account.Output) bool {
+	size, sum, err := storage.Digest(ctx, path)
+	return err == nil && size == o.Bytes && sum == o.SHA256
 }
 
-// Open opens the sink of the output. folder is nil unless the output is a folder.
-func (o *Options) Open(ctx context.Context, schema writer.Schema, metadata map[string]string, folder *Folder, check writer.CheckFunc) (writer.Sink, error) {
+// IsIntact reports whether the rows of an account are at the output, byte for byte, and no others. It reads them.
+func (o *Options) IsIntact(ctx context.Context, rows *account.Account) bool {
+	path := disk.Clean(o.Path)
+	if !o.IsFolder() {
+		return len(rows.Outputs) == 1 && isIntact(ctx, path, rows.Outputs[0])
+	}
+	parts, err := o.parts(ctx)
+	return err == nil && parts == len(rows.Outputs) && !slices.ContainsFunc(rows.Outputs, func(part account.Output) bool {
+		return !isIntact(ctx, disk.Join(path, filepath.Base(part.Path)), part)
+	})
+}
+
+// parts returns the number of the parts in the folder.
+func (o *Options) parts(ctx context.Context) (n int, err error) {
+	names, err := storage.ReadDir(ctx, disk.Clean(o.Path))
+	for _, name := range names {
+		if _, _, isPart := writer.PartOf(name); isPart {
+			n++
+		}
+	}
+	return n, err
+}
+
+// Open opens the sink of the output. folder is nil unless the output is a folder. onChange is called before the output changes.
+func (o *Options) Open(ctx context.Context, schema writer.Schema, metadata map[string]string, folder *Folder, onChange func(), check writer.CheckFunc) (writer.Sink, error) {
 	format, err := o.FileFormat()
 	if err != nil {
 		return nil, err
@@ -136,6 +176,10 @@ func (o *Options) Open(ctx context.Context, schema writer.Schema, metadata map[s
 	options := writer.Options{
 		Storage: storage.Of(ctx, o.Path), Path: o.Path, Format: format, Schema: schema,
 		PartRows: o.PartRows, Metadata: metadata, Stdout: o.Stdout, Check: check,
+		OnChange: func() error {
+			onChange()
+			return folder.change()
+		},
 	}
 	if folder != nil {
 		options.Folder, options.Kept, options.Ends, options.OnPart = true, folder.keptFiles(), folder.manifest.Ends, folder.addPart
@@ -246,9 +290,6 @@ func (f *Folder) CheckLast() error {
 	}
 	return nil
 }
-
-// IsChanged reports whether a part was published since the folder was opened.
-func (f *Folder) IsChanged() bool { return f != nil && len(f.manifest.Parts) > len(f.kept) }
 
 // addRecords adds records to a part.
 func addRecords(p *account.PublishedPart, records []RecordEnd) {
