@@ -14,17 +14,17 @@ import (
 )
 
 // Claim claims the requests of the queries that are not Found, for the caller to send. First it looks for outcomes that were
-// committed since LookupAll. If another process has claimed a request, the query is Held: the caller calls LookupAll and Claim
-// again from time to time, until there is an outcome, or the other process has given the claim back or is gone. In a store that
-// is exclusive or read-only, nothing is claimed or held.
+// committed since LookupAll. If another process has claimed a request, it is the Holder of the query: the caller calls LookupAll
+// and Claim again from time to time, until there is an outcome, or the other process has given the claim back or is gone. In a
+// store that is nil, exclusive or read-only, nothing is claimed or held.
 //
 // A claim ends with the commit of an outcome, with Release, and with Close. From LookupAll until the claim ends, no other
 // goroutine may claim the same request with this Store.
 func (s *Store) Claim(queries []Query) error {
 	for i := range queries {
-		queries[i].Held = false
+		queries[i].Holder = 0
 	}
-	if len(queries) == 0 || s.options.Exclusive || s.options.ReadOnly {
+	if s == nil || len(queries) == 0 || s.options.Exclusive || s.options.ReadOnly {
 		return nil
 	}
 	own := &claiming{queries: queries, done: make(chan struct{})}
@@ -113,10 +113,10 @@ func (s *Store) claim(c *conn, queries []Query) error {
 		if c.Changes() > 0 {
 			continue
 		}
-		err = c.query("SELECT owner FROM claims WHERE request = ?", func(row *sqlite3.Stmt) error {
-			q.Held = row.ColumnInt64(0) != s.owner.id
+		err = c.query("SELECT pid FROM claims JOIN owners ON id = owner WHERE request = ? AND owner <> ?", func(row *sqlite3.Stmt) error {
+			q.Holder = row.ColumnInt(0)
 			return nil
-		}, hash)
+		}, hash, s.owner.id)
 		if err != nil {
 			return err
 		}
@@ -132,7 +132,10 @@ func (s *Store) Release(r client.Request) {
 	}
 	s.claims.Lock()
 	defer s.claims.Unlock()
-	s.released = append(s.released, key{r, s.options.Source})
+	if s.released == nil {
+		s.released = make(map[key]struct{})
+	}
+	s.released[key{r, s.options.Source}] = struct{}{}
 }
 
 // key identifies a row.
@@ -158,7 +161,7 @@ func (s *Store) giveBack(c *conn) error {
 	released := s.released
 	s.released = nil
 	s.claims.Unlock()
-	for _, k := range released {
+	for k := range released {
 		if s.owner == nil {
 			break
 		}
@@ -265,8 +268,11 @@ func (s *Store) showLife() error {
 }
 
 // Lapses returns how often other processes have removed the claims of this process because it seemed to be gone, as when it was
-// stopped with Ctrl-Z. A request that was claimed before the last lapse must be claimed again before it is sent.
+// stopped with Ctrl-Z. A request that was claimed before the last lapse must be claimed again before it is sent. On a nil Store it is 0.
 func (s *Store) Lapses() (int64, error) {
+	if s == nil {
+		return 0, nil
+	}
 	if shown := s.shown.Load(); shown != nil && time.Since(*shown) > lease*beatEvery {
 		if err := s.showLife(); err != nil {
 			return 0, err

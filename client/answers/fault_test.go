@@ -106,8 +106,8 @@ func TestFaults(t *testing.T) {
 			s := p.open()
 			defer s.Close()
 			query := []Query{{Request: request(1 << 20)}}
-			if err := s.Claim(query); err != nil || query[0].Held {
-				t.Errorf("a claim of a store that has failed: %v, %v", query[0].Held, err)
+			if err := s.Claim(query); err != nil || query[0].Holder != 0 {
+				t.Errorf("a claim of a store that has failed: %v, %v", query[0].Holder, err)
 			}
 			for i := range committed {
 				p.wantValue(s, i, fmt.Sprint("value ", i))

@@ -22,9 +22,9 @@ type Query struct {
 	Outcome Outcome   // set if Found
 	Stored  bool      // there is an outcome, whether it counts or not
 	AskedAt time.Time // of the stored outcome, whether it counts or not
-	Held    bool      // another process has claimed the request; set by Claim
+	Holder  int       // the other process that has claimed the request; 0 for none; set by Claim
 
-	seen int64 // Store.changes at the last lookup; 0 before
+	Seen int64 // the state of the store at the last lookup, set by LookupAll: Claim looks again only if it has changed; 0 before
 }
 
 // Lookup returns the stored outcome of a request, and whether there is one that counts (see Options). For several requests,
@@ -44,7 +44,7 @@ func (s *Store) LookupAll(queries []Query) error {
 	}
 	seen := s.changes.Load()
 	for i := range queries {
-		queries[i].seen = 0
+		queries[i].Seen = 0
 	}
 	return s.read(func(c *conn) error {
 		return c.transaction("BEGIN", func() error { return s.lookUp(c, queries, seen) })
@@ -58,10 +58,10 @@ const selectAnswer = `SELECT outcome, status, asked_at, answered_at, body, check
 func (s *Store) lookUp(c *conn, queries []Query, changes int64) error {
 	for i := range queries {
 		q := &queries[i]
-		if q.Found || q.seen == changes {
+		if q.Found || q.Seen == changes {
 			continue
 		}
-		q.seen = changes
+		q.Seen = changes
 		source, r := cmp.Or(q.Source, s.options.Source), q.Request
 		err := c.query(selectAnswer, func(columns *sqlite3.Stmt) error {
 			w := row{

@@ -66,7 +66,7 @@ func askAll(path string, from, to int) error {
 			switch q := queries[i]; {
 			case q.Found:
 				delete(waiting, n)
-			case !q.Held:
+			case q.Holder == 0:
 				fmt.Fprintln(out, "ask", n)
 				b.Add(q.Request, answer(fmt.Sprint("value ", n), time.Now()))
 				asked = append(asked, n)
@@ -217,7 +217,7 @@ func claim(t *testing.T, s *Store, numbers ...int) (held, found []bool) {
 		t.Fatal(err)
 	}
 	for _, q := range queries {
-		held, found = append(held, q.Held), append(found, q.Found)
+		held, found = append(held, q.Holder != 0), append(found, q.Found)
 	}
 	return held, found
 }
@@ -234,6 +234,10 @@ func TestClaims(t *testing.T) {
 	}
 	if held, _ := claim(t, second, 1, 2, 3, 4); !held[0] || !held[1] || !held[2] || held[3] {
 		t.Errorf("the second claim: %v", held)
+	}
+	query := []Query{{Request: request(1)}}
+	if p.must(second.Claim(query)); query[0].Holder != os.Getpid() {
+		t.Errorf("process %d holds the claim", query[0].Holder)
 	}
 	p.put(first, 1, 2)
 	first.Release(request(2))
@@ -268,8 +272,8 @@ func TestClaimAfterLookup(t *testing.T) {
 				p.put(first, 11, 12)
 				claim(t, first, 12)
 			}
-			if p.must(first.Claim(query)); !query[0].Found || query[1].Found || query[1].Held {
-				t.Errorf("found: %t and %t, held: %t", query[0].Found, query[1].Found, query[1].Held)
+			if p.must(first.Claim(query)); !query[0].Found || query[1].Found || query[1].Holder != 0 {
+				t.Errorf("found: %t and %t, held by %d", query[0].Found, query[1].Found, query[1].Holder)
 			}
 		})
 	}
@@ -316,7 +320,7 @@ func TestClaimsAtOnce(t *testing.T) {
 	for i := range 100 {
 		claims.Go(func() error {
 			query := []Query{{Request: request(i)}}
-			if err := s.Claim(query); err != nil || query[0].Held || query[0].Found {
+			if err := s.Claim(query); err != nil || query[0].Holder != 0 || query[0].Found {
 				return fmt.Errorf("request %d: %+v, %v", i, query[0], err)
 			}
 			return nil
@@ -332,7 +336,7 @@ func TestClaimsAtOnce(t *testing.T) {
 	p.must(claims.Wait())
 	for i := range 100 {
 		query := []Query{{Request: request(i)}}
-		if p.must(other.Claim(query)); !query[0].Held {
+		if p.must(other.Claim(query)); query[0].Holder == 0 {
 			t.Errorf("request %d is not held", i)
 		}
 	}

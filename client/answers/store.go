@@ -56,9 +56,9 @@ type Store struct {
 
 	notesLock *os.File // nil without LockNotes
 
-	claims   sync.Mutex  // guards the fields below
-	claiming []*claiming // calls that wait for writes
-	released []key       // claims to give back
+	claims   sync.Mutex       // guards the fields below
+	claiming []*claiming      // calls that wait for writes
+	released map[key]struct{} // claims to give back
 }
 
 // Open opens the store, or makes it if it is missing. The error is a *MissingError, *ForeignError, *NewerError, *NetworkError,

@@ -81,7 +81,7 @@ func (d *Dispatcher[T]) Run(ctx context.Context) error {
 			if t, ok := d.front.Next(next.Action); ok {
 				d.front.Send(t, next.Permit)
 			} else {
-				d.End(next.Permit, limits.Result{Signal: limits.Canceled})
+				d.End(next.Permit, NotSent)
 			}
 		case limits.AskQuota:
 			if quota := d.front.AskQuota(ctx); ctx.Err() == nil {

@@ -51,6 +51,15 @@ func (h *Rejected[T]) Confirm(sent time.Time) (confirmed []T) {
 	return confirmed
 }
 
+// Each calls visit for all requests.
+func (h *Rejected[T]) Each(visit func(T)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, t := range h.requests {
+		visit(t)
+	}
+}
+
 // TakeAll takes all requests.
 func (h *Rejected[T]) TakeAll() []T {
 	h.mu.Lock()

@@ -9,6 +9,9 @@ import (
 	"github.com/bulkcat/bulkcat/client/limits"
 )
 
+// NotSent is the result of a permit that was not used.
+var NotSent = limits.Result{Signal: limits.Canceled, Unreached: true}
+
 // ResultOf returns what an attempt tells a limits.Controller. A service that rejects an input, or is still calculating
 // an answer, works.
 func ResultOf(answer client.Answer, err error) limits.Result {

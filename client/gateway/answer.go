@@ -146,7 +146,7 @@ func (g *Gateway) claim(request client.Request, oldest time.Time) (o answers.Out
 		return o, false, false, unavailable("the store of answers has failed")
 	}
 	q := &queries[0]
-	return q.Outcome, q.Found, q.Held, nil
+	return q.Outcome, q.Found, q.Holder != 0, nil
 }
 
 // othersPoll is the interval between lookups while another process asks.

@@ -34,6 +34,7 @@ func TestMaxRequests(t *testing.T) {
 	}
 	c.End(now, first, Result{Signal: Answered})
 	c.End(now, second, Result{Signal: Unsent})
+	c.End(now, c.next(t, now, SendFirst).Permit, Result{Signal: Canceled, Unreached: true}) // ask.NotSent
 	third := c.next(t, now, SendFirst).Permit
 	c.next(t, now, Wait)
 	c.End(now, third, Result{Signal: Answered})

@@ -62,7 +62,7 @@ const (
 type Result struct {
 	Signal    Signal
 	Broken    bool          // the connection failed, perhaps for other attempts too
-	Unreached bool          // no connection could be made: no input is the cause
+	Unreached bool          // no request was sent, or no connection could be made: no input is the cause
 	Wait      time.Duration // the wait before the next request that the service asks for
 	Rate      float64       // requests a second that the service states as its limit
 

@@ -16,9 +16,8 @@ import (
 // attempt asks once. Then the task is committed, parked for a retry, or, after a rejection, kept until it is confirmed. A
 // quota or service error stops the run and leaves the task unfinished.
 func (r *run) attempt(t *task, permit limits.Permit) error {
-	if lost, err := r.lost(t); lost || err != nil {
-		r.dispatcher.End(permit, limits.Result{Signal: limits.Canceled})
-		r.others.put(t)
+	if ok, err := r.isClaimed(t); !ok {
+		r.dispatcher.End(permit, ask.NotSent)
 		return err
 	}
 	if t.known {
@@ -155,8 +154,9 @@ func (r *run) failed(t *task, e *client.Error) error {
 	return nil
 }
 
-// park holds a task until its next attempt is due. A parked task holds no worker.
+// park holds a task until its next attempt is due. A parked task holds no worker, and no claim.
 func (r *run) park(t *task) {
+	r.giveBack(t)
 	r.Counters.Parked.Add(1)
 	r.dispatcher.Park(t)
 }
@@ -185,12 +185,14 @@ func (r *run) Report(change limits.Effect) {
 			r.Log.Info("limited, waiting: the service refuses further requests for a while", "error", r.Counters.LastError.Load())
 		}
 	case limits.Up:
+		r.claims.look()
 		r.Log.Info("the service answers again", "after", change.After.Round(time.Second).String())
 	}
 	if change.Lasting {
 		r.Log.Warn("limited, waiting: the service has refused all requests for a minute, and does not say for how long", "error", r.Counters.LastError.Load())
 	}
 	if change.Refilled {
+		r.claims.look()
 		r.Log.Info("there is quota again")
 	}
 }

@@ -16,7 +16,7 @@
 //	read     reads records, and makes a task for each classification, within a bounded window
 //	look up  normalizes the input of a task, joins equal requests (of a website all spellings, if
 //	         Options say so), and finds stored answers, and those that cost nothing (Options.Free)
-//	wait     looks again for the answers to requests that other processes with the store are asking
+//	claim    claims requests shortly before they are asked, and waits for those that other processes are asking
 //	ask      asks the service for the others, when client/limits allows
 //	commit   makes outcomes durable, many with one fsync
 //	flatten  takes the tasks in input order, and makes rows of each

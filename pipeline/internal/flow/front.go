@@ -18,25 +18,19 @@ func (r *run) ask() error {
 	return nil
 }
 
-// Waiting takes the task that is asked for the first time next.
+// Waiting returns whether a task waits for its first attempt.
 func (r *run) Waiting() limits.Queue {
 	r.awaitCommit()
 	r.endSeries()
-	if r.first == nil {
-		select {
-		case r.first = <-r.work:
-		default:
-		}
-	}
 	known := r.standing.Known() != nil && r.Counters.Shared.Load() == 0 // a gateway has what was answered before
-	return limits.Queue{First: r.first != nil, Proof: true, Known: known}
+	return limits.Queue{First: r.claims.isReady(), Proof: true, Known: known}
 }
 
 // Next takes a task that is to be asked.
 func (r *run) Next(action limits.Action) (t *task, ok bool) {
 	switch action {
 	case limits.SendFirst:
-		t, r.first = r.first, nil
+		return r.nextReady()
 	case limits.SendRetry:
 		r.Counters.Parked.Add(-1)
 		t, _ = r.dispatcher.Take()
@@ -95,11 +89,10 @@ func (r *run) AskQuota(ctx context.Context) limits.Quota {
 	return quota
 }
 
-// handOn has a task asked for the first time; false if the run is to stop.
+// handOn has a task claimed and asked for the first time; false if the run is to stop.
 func (r *run) handOn(t *task) bool {
 	select {
 	case r.work <- t:
-		r.dispatcher.Wake()
 		return true
 	case <-r.soft.Done():
 		return false

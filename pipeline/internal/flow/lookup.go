@@ -58,7 +58,6 @@ type lookups struct {
 	firsts  []*task // tasks to be looked up: valid, and without an equal request that is being asked
 	queries []answers.Query
 	missed  []*task // to be asked
-	claims  []answers.Query
 
 	earlier  <-chan struct{} // closed when the tasks before these have been handed on
 	handedOn chan struct{}
@@ -104,7 +103,7 @@ func (l *lookups) resolve() error {
 	if err := l.merge(); err != nil {
 		return err
 	}
-	l.firsts, l.queries, l.missed, l.claims = l.firsts[:0], l.queries[:0], l.missed[:0], l.claims[:0]
+	l.firsts, l.queries, l.missed = l.firsts[:0], l.queries[:0], l.missed[:0]
 	for _, t := range l.tasks {
 		if r.joins.join(t) {
 			continue
@@ -122,48 +121,11 @@ func (l *lookups) resolve() error {
 			r.completeStored(t, q.Outcome)
 		case !q.Found && r.completeFree(t):
 		case r.miss(t):
+			t.seen = q.Seen
 			l.missed = append(l.missed, t)
-			q.Found, q.After = false, t.renewal.asked()
-			l.claims = append(l.claims, *q)
 		}
-	}
-	if err := l.claim(); err != nil {
-		return err
 	}
 	r.Counters.CountLookups(records, len(l.missed))
-	return nil
-}
-
-// claim claims the requests of tasks that have missed, so that no other process asks them. Those that another process is
-// about to ask are left to the stage that waits for it. The stored answer of a renewal counts meanwhile.
-func (l *lookups) claim() error {
-	if l.run.Store == nil {
-		return nil
-	}
-	lapses, err := l.run.Store.Lapses()
-	if err != nil {
-		return err
-	}
-	for _, t := range l.missed {
-		t.lapses = lapses
-	}
-	if err := l.run.Store.Claim(l.claims); err != nil {
-		return err
-	}
-	claims := l.claims
-	l.missed = slices.DeleteFunc(l.missed, func(t *task) bool {
-		q := &claims[0]
-		claims = claims[1:]
-		switch {
-		case q.Found:
-			l.run.completeOthers(t, q.Outcome)
-		case q.Held && t.renewal != nil:
-			l.run.complete(t) // with the stored answer
-		case q.Held:
-			l.run.leaveToOthers(t)
-		}
-		return q.Found || q.Held
-	})
 	return nil
 }
 

@@ -284,7 +284,7 @@ func (r *run) checked() {
 
 // wakeAtLast has the dispatcher look at the unconfirmed tasks if no other task is open.
 func (r *run) wakeAtLast(open int64) {
-	if n := r.rejections.unconfirmed.Len(); n > 0 && int64(n) == open-r.others.len() {
+	if n := r.rejections.unconfirmed.Len(); n > 0 && int64(n) == open-r.claims.waiting() {
 		r.dispatcher.Wake()
 	}
 }
@@ -338,7 +338,7 @@ func (r *run) endSeries() {
 	kind := f.kind
 	f.mu.Unlock()
 	switch n := f.unconfirmed.Len(); {
-	case n == 0 || int64(n) != r.open.Load()-r.others.len():
+	case n == 0 || int64(n) != r.open.Load()-r.claims.waiting():
 	case kind == malformed && !r.answers():
 		r.suspect()
 	case !r.answers():

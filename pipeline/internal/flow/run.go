@@ -25,7 +25,7 @@ type run struct {
 	window     *window
 	pending    chan *task                 // in input order, to the stage flatten
 	lookups    chan *task                 // in input order, to be looked up
-	work       chan *task                 // to be asked for the first time
+	work       chan *task                 // to be claimed, and asked for the first time
 	commits    chan *task                 // answered or rejected, to be made durable
 	committing atomic.Pointer[committing] // nil while nothing is committed
 
@@ -37,10 +37,9 @@ type run struct {
 
 	lookupOrder lookupOrder
 	joins       joins
-	others      others
+	claims      claims
 	completion  completion
 	dispatcher  *ask.Dispatcher[*task]
-	first       *task     // the next of work; only the dispatcher has it
 	sends       chan send // to idle workers; closed by the dispatcher
 	rejections  rejections
 	standing    *client.Standing // of the service
@@ -101,7 +100,7 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 		written:     make(chan *rowBatch, rowBatches),
 		lookupOrder: newLookupOrder(),
 		joins:       joins{asked: make(map[client.Request]*task)},
-		others:      others{wake: make(chan struct{}, 1)},
+		claims:      newClaims(),
 		quiet:       make(chan struct{}),
 		sends:       make(chan send),
 		started:     time.Now(),
@@ -122,7 +121,7 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 	for _, s := range []*stage{
 		newStage("read", 1, r.read, func() { close(r.lookups); close(r.pending) }),
 		newStage("look up", runtime.NumCPU(), r.lookUp, r.taskEnded),
-		newStage("wait for others", 1, r.awaitOthers, nil),
+		newStage("claim", 1, r.claim, nil),
 		r.asking,
 		newStage("commit", 1, r.commit, func() { close(r.quiet); cutOff() }),
 		newStage("flatten", 1, func() error { return r.flatten(hard) }, func() { close(r.rows) }),

@@ -30,8 +30,9 @@ type task struct {
 
 	ask.Attempts // of the request
 
-	claimed time.Time // the last attempt to claim the request, which another process had
-	lapses  int64     // of the store's claims when the request was claimed
+	seen  int64     // the state of the store at the last lookup: see answers.Query
+	claim int64     // 1 plus the lapses of the store when the request was claimed; 0 without a claim
+	tried time.Time // when another process had the claim; zero if none had
 
 	renewal  *renewal // of a stored answer, until the new outcome is stored; nil for other tasks
 	answer   client.Answer
