@@ -20,7 +20,6 @@ type Audit struct {
 	Inputs   map[string]Record
 	Arrivals []time.Time // of requests for categories, in order
 	Refused  int         // requests beyond the rate
-	Usage    int         // requests for /api/usage
 	Answers  int64       // charged answers
 	Late     int         // requests beyond the quota
 }
@@ -127,7 +126,7 @@ func (s *Server) Audit() Audit {
 	defer s.mu.Unlock()
 	a := Audit{
 		Inputs: make(map[string]Record, len(s.inputs)), Arrivals: make([]time.Time, len(s.visits)),
-		Refused: s.refused, Usage: s.usages, Answers: s.answered, Late: s.late,
+		Refused: s.refused, Answers: s.answered, Late: s.late,
 	}
 	for input, record := range s.inputs {
 		a.Inputs[input] = *record

@@ -1,11 +1,15 @@
 package clienttest
 
 import (
+	"bufio"
+	"bytes"
 	"crypto/tls"
+	"fmt"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -102,4 +106,104 @@ func parameter(query, name string) string {
 		}
 	}
 	return ""
+}
+
+// session is one HTTP/1.1 connection.
+type session struct {
+	conn net.Conn
+	in   *bufio.Reader
+	lean Lean
+	body []byte // both buffers are reused
+	out  []byte
+}
+
+func newSession(conn net.Conn, lean Lean) *session {
+	return &session{conn: conn, in: bufio.NewReader(conn), lean: lean}
+}
+
+func (s *session) serve() {
+	defer s.conn.Close() // the client detects an incomplete answer
+	for {
+		target, err := s.readRequest()
+		if err != nil {
+			return
+		}
+		if _, err := s.conn.Write(s.respond(target)); err != nil {
+			return
+		}
+	}
+}
+
+// readRequest reads a request up to the empty line and returns its target. Lines of more than 4,096 bytes are an error.
+func (s *session) readRequest() (string, error) {
+	line, err := s.in.ReadSlice('\n')
+	if err != nil {
+		return "", err
+	}
+	_, rest, _ := bytes.Cut(line, []byte(" "))
+	text, _, _ := bytes.Cut(rest, []byte(" "))
+	target := string(text) // the next line overwrites it
+	for len(bytes.TrimRight(line, "\r\n")) > 0 {
+		if line, err = s.in.ReadSlice('\n'); err != nil {
+			return "", err
+		}
+	}
+	return target, nil
+}
+
+// respond returns the whole response, which is valid until the next call.
+func (s *session) respond(target string) []byte {
+	path, query, _ := strings.Cut(target, "?")
+	var status int
+	s.body, status = s.lean.appendBody(s.body[:0], path, query)
+	s.out = append(s.out[:0], "HTTP/1.1 "...)
+	s.out = strconv.AppendInt(s.out, int64(status), 10)
+	s.out = append(s.out, " "+http.StatusText(status)+"\r\nContent-Type: application/json\r\nContent-Length: "...)
+	s.out = strconv.AppendInt(s.out, int64(len(s.body)), 10)
+	s.out = append(s.out, "\r\n\r\n"...)
+	return append(s.out, s.body...)
+}
+
+// Protocol is the version of HTTP of a [Lean] service, with or without TLS. A service has only one: a client cannot fall back
+// to another. The zero value is HTTP1.
+type Protocol int
+
+const (
+	HTTP1 Protocol = iota
+	HTTP1TLS
+	HTTP2TLS
+)
+
+var protocolNames = []string{HTTP1: "HTTP/1.1", HTTP1TLS: "HTTP/1.1 TLS", HTTP2TLS: "HTTP/2 TLS"}
+
+// String is the name in tables, and the value of a flag.
+func (p Protocol) String() string { return protocolNames[p] }
+
+// Set takes the value of a flag.
+func (p *Protocol) Set(text string) error {
+	i := slices.Index(protocolNames, text)
+	if i < 0 {
+		return fmt.Errorf("choose one of %s", strings.Join(protocolNames, ", "))
+	}
+	*p = Protocol(i)
+	return nil
+}
+
+// TLS reports whether the service needs a certificate.
+func (p Protocol) TLS() bool { return p != HTTP1 }
+
+// Scheme is the scheme of the service's URL.
+func (p Protocol) Scheme() string {
+	if p.TLS() {
+		return "https"
+	}
+	return "http"
+}
+
+// Major is the major version of HTTP, as in http.Response.ProtoMajor.
+func (p Protocol) Major() int {
+	if p == HTTP2TLS {
+		return 2
+	}
+	return 1
 }

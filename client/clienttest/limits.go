@@ -157,7 +157,6 @@ func (s *Server) usage(e *exchange) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.usages++
 	remaining := "unlimited"
 	if s.options.Quota > 0 {
 		remaining = strconv.FormatInt(max(s.options.Quota-s.answered, 0), 10)

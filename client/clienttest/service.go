@@ -23,7 +23,6 @@ type Server struct {
 	left     int           // requests until reached is closed; 0 if it is closed or not in use
 	reached  chan struct{} // of After
 	refused  int           // requests beyond the rate
-	usages   int           // requests for /api/usage
 	answered int64         // charged answers
 	late     int           // requests beyond the quota
 	working  int           // requests in work

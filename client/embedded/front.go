@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"crypto/rand"
+	_ "embed" // the description
 	"log/slog"
 	"net/http"
 	"slices"
@@ -190,4 +191,17 @@ func isPlain(text, marks string, most int) bool {
 	return text != "" && len(text) <= most && !strings.ContainsFunc(text, func(c rune) bool {
 		return !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune(marks, c))
 	})
+}
+
+// openAPIText is the description of the operations, with placeholders for the input parameters.
+//
+//go:embed openapi.json
+var openAPIText string
+
+// openAPI returns the description with the input parameters of this Service.
+func (s *Service) openAPI() string {
+	return strings.NewReplacer(
+		`"WEBSITE_PARAM"`, string(marshal(s.opts.WebsiteParam)),
+		`"PRODUCT_PARAM"`, string(marshal(s.opts.ProductParam)),
+	).Replace(openAPIText)
 }
