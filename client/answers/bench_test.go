@@ -1,13 +1,17 @@
 package answers
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/bulkcat/bulkcat/client"
 )
+
+var lookupAnswers = flag.Int("lookup-answers", 1_000_000, "BenchmarkLookup has a store of `N` answers")
 
 // BenchmarkLookup looks up stored answers in the order in which they were stored, as most inputs
 // that come again have it, and in other orders.
@@ -17,8 +21,11 @@ func BenchmarkLookup(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	const n = 1_000_000
+	n := *lookupAnswers
+	start := time.Now()
 	fillTypical(b, s, n)
+	size, err := s.Size()
+	b.Logf("%d answers: filled in %v, %d bytes, %v", n, time.Since(start).Round(time.Second), size, err)
 	defer s.Close()
 	requests := make([]client.Request, n)
 	for i := range requests {
@@ -59,7 +66,7 @@ func BenchmarkLookup(b *testing.B) {
 }
 
 func typical(i int) client.Request {
-	return client.Request{Kind: client.Website, Input: fmt.Sprintf("https://site-%07d.example/", i*104729%1_000_000), Classification: client.TaxonomyV3}
+	return client.Request{Kind: client.Website, Input: fmt.Sprintf("https://site-%07d.example/", i*104729%*lookupAnswers), Classification: client.TaxonomyV3}
 }
 
 // fillTypical stores n answers of three entries.

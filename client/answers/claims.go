@@ -62,14 +62,10 @@ func (s *Store) claimAll() {
 			return err
 		}
 		return c.transaction("BEGIN IMMEDIATE", func() error {
-			if err := s.removeGone(c); err != nil {
-				return err
-			}
-			if err := s.giveBack(c); err != nil {
-				return err
-			}
-			if err := s.noticeOthers(c); err != nil {
-				return err
+			for _, step := range []func(*conn) error{s.removeGone, s.giveBack, s.noticeOthers} {
+				if err := step(c); err != nil {
+					return err
+				}
 			}
 			for _, call := range calls {
 				if err := s.lookUp(c, call.queries, s.changes.Load()); err != nil { // outcomes committed since LookupAll
@@ -307,11 +303,17 @@ func (s *Store) removeGone(c *conn) error {
 	for _, id := range gone {
 		delete(s.owner.others, id)
 		if err == nil {
-			err = c.query("DELETE FROM claims WHERE owner = ?", nil, id)
+			err = c.removeOwner(id)
 		}
-		if err == nil {
-			err = c.query("DELETE FROM owners WHERE id = ?", nil, id)
-		}
+	}
+	return err
+}
+
+// removeOwner deletes an owner and its claims.
+func (c *conn) removeOwner(id int64) error {
+	err := c.query("DELETE FROM claims WHERE owner = ?", nil, id)
+	if err == nil {
+		err = c.query("DELETE FROM owners WHERE id = ?", nil, id)
 	}
 	return err
 }
@@ -326,12 +328,6 @@ func (s *Store) disown() error {
 		return nil
 	}
 	return s.write(false, func(c *conn) error {
-		return c.transaction("BEGIN IMMEDIATE", func() error {
-			err := c.query("DELETE FROM claims WHERE owner = ?", nil, s.owner.id)
-			if err == nil {
-				err = c.query("DELETE FROM owners WHERE id = ?", nil, s.owner.id)
-			}
-			return err
-		})
+		return c.transaction("BEGIN IMMEDIATE", func() error { return c.removeOwner(s.owner.id) })
 	})
 }

@@ -3,6 +3,7 @@ package answers
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"syscall"
 
 	"github.com/ncruces/go-sqlite3"
@@ -102,12 +103,6 @@ func explain(path string, err error) error {
 }
 
 func isTyped(err error) bool {
-	var missing *MissingError
-	var foreign *ForeignError
-	var newer *NewerError
-	var network *NetworkError
-	var damage *DamageError
-	var failed *FailedError
-	var locked *LockedError
-	return errors.As(err, &missing) || errors.As(err, &foreign) || errors.As(err, &newer) || errors.As(err, &network) || errors.As(err, &damage) || errors.As(err, &failed) || errors.As(err, &locked)
+	return slices.ContainsFunc([]any{new(*MissingError), new(*ForeignError), new(*NewerError), new(*NetworkError), new(*DamageError), new(*FailedError), new(*LockedError)},
+		func(target any) bool { return errors.As(err, target) })
 }
