@@ -16,6 +16,10 @@ import (
 // attempt asks once. Then the task is committed, parked for a retry, or, after a rejection, kept until it is confirmed. A
 // quota or service error stops the run and leaves the task unfinished.
 func (r *run) attempt(t *task, permit limits.Permit) error {
+	if r.soft.Err() != nil { // the run has stopped since the task was handed over
+		r.dispatcher.End(permit, ask.NotSent)
+		return nil
+	}
 	if ok, err := r.isClaimed(t); !ok {
 		r.dispatcher.End(permit, ask.NotSent)
 		return err
@@ -88,11 +92,14 @@ func (r *run) rowOf(t *task, took time.Duration, answer client.Answer, err error
 	return row
 }
 
-// mayEnd reports whether an error may end the run: a few rejections do if the service has answered nothing.
+// mayEnd reports whether an error may end the run: a used-up quota does unless the run waits, and a few rejections do if the
+// service has answered nothing.
 func (r *run) mayEnd(e *client.Error) bool {
 	switch e.Class {
 	case client.Fatal, client.Auth:
 		return true
+	case client.Quota:
+		return !r.options.WaitForQuota
 	case client.Rejected:
 		return r.standing.Known() == nil
 	}
