@@ -1,12 +1,17 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/finish"
+	"github.com/bulkcat/bulkcat/pipeline/runfiles"
+	"github.com/bulkcat/bulkcat/pipeline/verify"
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
@@ -39,7 +44,14 @@ missing or incomplete, or if the folder is not balanced.`,
 			if err != nil {
 				return flagged(err)
 			}
-			return s.printBalance(report, disk.Clean(options.Folder), asJSON)
+			folder := disk.Clean(options.Folder)
+			if err := s.print(report, asJSON); err != nil {
+				return err
+			}
+			if command := shardCommand(cmd.Context(), folder, report); command != "" {
+				return fmt.Errorf("%s is not complete: first finish the run of each shard that is named, by its command, such as: %s", folder, command)
+			}
+			return balance(report, folder)
 		},
 	}
 	addGroup(cmd, "Output", []option{
@@ -49,4 +61,29 @@ missing or incomplete, or if the folder is not balanced.`,
 		{name: "json", to: &asJSON, help: "the report as one line of JSON"},
 	})
 	return cmd
+}
+
+// shardCommand is the command of the first shard that is not complete, as far as the folder has it; "" if all are.
+func shardCommand(ctx context.Context, folder string, report verify.Report) string {
+	i := slices.IndexFunc(report.Findings, func(f verify.Finding) bool { return f.What == verify.ShardFinding })
+	if i < 0 {
+		return ""
+	}
+	shard, ok := account.ShardOf(report.Findings[i].File)
+	shards, err := runfiles.ReadShards(ctx, folder)
+	if !ok || err != nil || shards == nil {
+		return ""
+	}
+	accounts, err := runfiles.Accounts(ctx, shards, folder)
+	if err != nil {
+		return ""
+	}
+	inputs := []string{"INPUT..."}
+	for _, a := range accounts {
+		if a != nil && len(a.Settings.Inputs) > 0 {
+			inputs = a.Settings.Inputs
+		}
+	}
+	args := append([]string{"bulkcat", shards.Settings.Kind}, inputs...)
+	return commandLine(append(args, "-o", folder+"/", "--shard", shard.String())) + " (with its other flags)"
 }

@@ -62,6 +62,9 @@ type Finding struct {
 	Got      string `json:"got"`
 }
 
+// ShardFinding is the What of a shard that is missing or not complete. File is its folder.
+const ShardFinding = "shard"
+
 // String returns, for example, "out.csv: record 12: confidence: expected 12,a,ok,0.5, got 12,a,ok,0.7".
 func (f Finding) String() string {
 	var b strings.Builder

@@ -86,12 +86,12 @@ func (w *shardsReport) checkAccounts(ctx context.Context, accounts []*account.Ac
 		case a == nil:
 			got = "one without an account: the shard is running, or was killed"
 		case a.Ending != account.Complete:
-			got = string(a.Ending)
+			got = fmt.Sprintf("one that has ended early (%s)", a.Ending)
 		case a.Counts.Pending > 0:
 			got = fmt.Sprintf("a partial output: %d records are pending", a.Counts.Pending)
 		}
 		if got != "" {
-			w.add(Finding{File: folder, What: "shard", Expected: want, Got: got})
+			w.add(Finding{File: folder, What: ShardFinding, Expected: want, Got: got})
 			complete = false
 			continue
 		}
