@@ -95,7 +95,7 @@ func TestEndpointOpensAgain(t *testing.T) {
 
 // A limit before the latency refuses at once.
 func TestRefusesAtOnce(t *testing.T) {
-	e := open(t, Options{Rate: 0.001, Latency: time.Hour, RefusesAtOnce: true})
+	e := open(t, Options{Limiter: &Bucket{Rate: 0.001}, Latency: time.Hour, RefusesAtOnce: true})
 	if body := get(t, e, "a"); !strings.Contains(body, "too many requests") || e.Audit().Refused != 1 {
 		t.Errorf("got %q, %+v", body, e.Audit())
 	}

@@ -19,7 +19,7 @@ const (
 	Date     Style = "date"      // Retry-After, a date
 	Body     Style = "body"      // retry_after in a JSON body
 	UnixTime Style = "x-reset"   // X-RateLimit-Reset, a Unix time
-	IETF     Style = "ratelimit" // RateLimit, with a number of seconds
+	IETF     Style = "ratelimit" // RateLimit, with a number of seconds, and RateLimit-Policy, with the rate of a Bucket
 )
 
 // RefusalPath answers 429 with a date in Retry-After. nginx cannot write the date, but can pass its refusals to this path.
@@ -29,52 +29,20 @@ func (s *Server) refusal(e *exchange) bool {
 	if e.r.URL.Path != RefusalPath {
 		return false
 	}
-	s.refuse(e, Date, time.Second)
+	s.refuse(e, Refusal{Style: Date}, time.Second)
 	return true
 }
 
-func (s *Server) limit(e *exchange) bool {
-	if s.options.Closed != nil && s.options.Closed() > 0 {
-		s.refuse(e, Seconds, s.options.Closed())
-		return true
-	}
-	if s.options.Rate <= 0 {
+func (s *Server) closed(e *exchange) bool {
+	if s.options.Closed == nil || s.options.Closed() <= 0 {
 		return false
 	}
-	wait := s.take(e.w.Header())
-	if wait > 0 {
-		s.refuse(e, s.options.RetryAfter, wait)
-	}
-	return wait > 0
-}
-
-// take takes a token of the rate, or returns the time until there is one.
-func (s *Server) take(header http.Header) (wait time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := time.Now()
-	if !s.filled.IsZero() {
-		s.tokens = min(float64(s.options.Bucket), s.tokens+now.Sub(s.filled).Seconds()*s.options.Rate)
-	}
-	s.filled = now
-	if s.options.RateHeader {
-		header.Set("RateLimit-Policy", fmt.Sprintf(`"default";q=%d;w=1`, int(s.options.Rate)))
-		header.Set("RateLimit", fmt.Sprintf(`"default";r=%d;t=1`, int(s.tokens)))
-	}
-	if s.tokens < 1 {
-		s.refused++
-		return max(1, time.Duration((1-s.tokens)/s.options.Rate*float64(time.Second)))
-	}
-	s.tokens--
-	return 0
+	s.refuse(e, Refusal{Style: Seconds}, s.options.Closed())
+	return true
 }
 
 // refuse refuses a request and says when to retry.
-func (s *Server) refuse(e *exchange, style Style, wait time.Duration) {
-	s.refuseAs(e, Refusal{Style: style}, wait)
-}
-
-func (s *Server) refuseAs(e *exchange, r Refusal, wait time.Duration) {
+func (s *Server) refuse(e *exchange, r Refusal, wait time.Duration) {
 	seconds := int(math.Ceil(wait.Seconds()))
 	now := time.Now().Add(s.options.Clock)
 	header, body := e.w.Header(), cmp.Or(r.Body, `{"error":"too many requests"}`)
@@ -86,7 +54,10 @@ func (s *Server) refuseAs(e *exchange, r Refusal, wait time.Duration) {
 	case UnixTime:
 		header.Set("X-RateLimit-Reset", strconv.FormatInt(now.Add(wait).Unix()+1, 10))
 	case IETF:
-		header.Set("RateLimit", fmt.Sprintf("limit=%d, remaining=0, reset=%d", int(s.options.Rate), seconds))
+		if l, ok := s.options.Limiter.(*Bucket); ok {
+			header.Set("RateLimit-Policy", fmt.Sprintf("%g;w=1", l.Rate))
+		}
+		header.Set("RateLimit", fmt.Sprintf("remaining=0, reset=%d", seconds))
 	case Body:
 		body = fmt.Sprintf(`{"error":"too many requests","retry_after":%d}`, seconds)
 	}
@@ -98,7 +69,7 @@ func (s *Server) refuseAs(e *exchange, r Refusal, wait time.Duration) {
 func (s *Server) admit(e *exchange) bool {
 	left, wait, delay, ok := s.admits(e)
 	if !ok {
-		s.refuseAs(e, s.options.Refusal, wait)
+		s.refuse(e, s.options.Refusal, wait)
 		return true
 	}
 	if s.options.States && left >= 0 {

@@ -25,17 +25,12 @@ type Options struct {
 	Padding    int // bytes of white space at the end of an answer
 	CloseEvery int // answers on a connection before the service closes it; 0 for no bound
 
-	Rate          float64 // requests per second; 0 for no limit
-	Bucket        int     // size of a burst, in requests
-	RetryAfter    Style   // of a 429
-	RateHeader    bool    // send RateLimit and RateLimit-Policy with every answer
-	RefusesAtOnce bool    // a 429 comes without the latency
-
-	Limiter Limiter       // in addition to Rate; nil for none
-	AtOnce  int           // most requests in work; 0 for no limit
-	Refusal Refusal       // of Limiter and of AtOnce
-	States  bool          // send X-RateLimit-Remaining and X-RateLimit-Reset of Limiter with every answer
-	Clock   time.Duration // time by which the service's clock, in its dates, is ahead
+	Limiter       Limiter       // nil for none
+	AtOnce        int           // most requests in work; 0 for no limit
+	Refusal       Refusal       // of Limiter and of AtOnce
+	RefusesAtOnce bool          // a 429 comes without the latency
+	States        bool          // send X-RateLimit-Remaining and X-RateLimit-Reset of Limiter with every answer
+	Clock         time.Duration // time by which the service's clock, in its dates, is ahead
 
 	Quota       int64  // answers that the API key may get; 0 for no limit
 	QuotaStatus int    // HTTP status of a request beyond Quota

@@ -26,8 +26,6 @@ type Server struct {
 	answered int64         // charged answers
 	late     int           // requests beyond the quota
 	working  int           // requests in work
-	tokens   float64
-	filled   time.Time
 }
 
 // exchange is a request and the way to answer it.
@@ -43,8 +41,8 @@ type step func(*exchange) bool
 
 // New returns a service.
 func New(options Options) *Server {
-	s := &Server{options: options, inputs: make(map[string]*Record), tokens: float64(options.Bucket)}
-	limits := []step{s.delay, s.limit, s.admit}
+	s := &Server{options: options, inputs: make(map[string]*Record)}
+	limits := []step{s.delay, s.closed, s.admit}
 	if options.RefusesAtOnce {
 		slices.Reverse(limits)
 	}

@@ -21,7 +21,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(string(tt.style), func(t *testing.T) {
 			t.Parallel()
-			baseURL, stop := clienttest.New(clienttest.Options{Rate: 0.1, Bucket: 0, RetryAfter: tt.style}).Listen()
+			baseURL, stop := clienttest.New(clienttest.Options{Limiter: &clienttest.Bucket{Rate: 0.1}, Refusal: clienttest.Refusal{Style: tt.style}}).Listen()
 			defer stop()
 			err := ask(t, baseURL)
 			var e *client.Error
@@ -30,7 +30,7 @@ func TestRefusals(t *testing.T) {
 			}
 		})
 	}
-	baseURL, stop := clienttest.New(clienttest.Options{Rate: 10, RateHeader: true}).Listen()
+	baseURL, stop := clienttest.New(clienttest.Options{Limiter: &clienttest.Bucket{Rate: 10}, Refusal: clienttest.Refusal{Style: clienttest.IETF}}).Listen()
 	defer stop()
 	var e *client.Error
 	if err := ask(t, baseURL); !errors.As(err, &e) || e.Limit.PerSecond != 10 {

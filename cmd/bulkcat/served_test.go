@@ -36,7 +36,8 @@ func TestReloadsRefuseNothing(t *testing.T) {
 	}
 	t.Parallel() // the test mostly waits
 	upstream, err := clienttest.NewEndpoint(clienttest.New(clienttest.Options{
-		Key: testKey, Missing: 0.03, Rate: 100, Bucket: 10, RetryAfter: clienttest.Seconds,
+		Key: testKey, Missing: 0.03,
+		Limiter: &clienttest.Bucket{Rate: 100, Burst: 10}, Refusal: clienttest.Refusal{Style: clienttest.Seconds},
 		Latency: 30 * time.Millisecond, Jitter: 40 * time.Millisecond,
 		Faults: map[clienttest.Fault]float64{clienttest.Error500: 0.004, clienttest.Error503: 0.002, clienttest.Reset: 0.001, clienttest.Slow: 0.001},
 	}))

@@ -108,7 +108,8 @@ func (b *browser) until(t *testing.T, expression string) {
 func faultyService(t *testing.T) string {
 	t.Helper()
 	server := clienttest.New(clienttest.Options{
-		Key: "key-1", Seed: 1, Latency: 30 * time.Millisecond, Jitter: 60 * time.Millisecond, Rate: 60, Bucket: 10, RetryAfter: clienttest.Seconds,
+		Key: "key-1", Seed: 1, Latency: 30 * time.Millisecond, Jitter: 60 * time.Millisecond,
+		Limiter: &clienttest.Bucket{Rate: 60, Burst: 10}, Refusal: clienttest.Refusal{Style: clienttest.Seconds},
 		Faults: map[clienttest.Fault]float64{clienttest.Error500: 0.03}, Missing: 0.02, Quota: 5000, QuotaStatus: http.StatusPaymentRequired,
 	})
 	url, stop := server.Listen()

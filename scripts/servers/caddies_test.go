@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bulkcat/bulkcat/client/clienttest"
 	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
@@ -26,7 +27,7 @@ func caddies() []scenario {
 
 func behindCaddy(change func(plan) plan) plan {
 	options := ordinary
-	options.Rate, options.Bucket, options.RefusesAtOnce = perSecond, 30, true
+	options.Limiter, options.RefusesAtOnce = &clienttest.Bucket{Rate: perSecond, Burst: 30}, true
 	p := direct(records, options, 0)
 	p.ideal = idealOf(records, perSecond)
 	p.atMost, p.refused = patient(p.ideal), 0.02

@@ -118,7 +118,8 @@ func fewDescriptors(t *testing.T, row *line) {
 // latencies is the case of a service that takes 10 seconds for an answer.
 func latencies() []scenario {
 	p := direct(5000, clienttest.Options{
-		Latency: 10 * time.Second, Rate: 100, Bucket: 30, RetryAfter: clienttest.Seconds, RefusesAtOnce: true,
+		Latency: 10 * time.Second, RefusesAtOnce: true,
+		Limiter: &clienttest.Bucket{Rate: 100, Burst: 30}, Refusal: clienttest.Refusal{Style: clienttest.Seconds},
 	}, 70*time.Second)
 	p.ideal = 60 * time.Second
 	return []scenario{{"K 10 s an answer, 100 a second allowed", false, of(p)}}

@@ -171,7 +171,10 @@ func TestUnknownLimitLosesNothing(t *testing.T) {
 		t.Run("retry after "+string(tt.style), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				limit := float64(tt.limit)
-				n := newWholeRun(clienttest.Options{Rate: limit, Bucket: tt.limit / 10, RetryAfter: tt.style, Latency: 50 * time.Millisecond, Jitter: 40 * time.Millisecond}, 22*tt.limit)
+				n := newWholeRun(clienttest.Options{
+					Limiter: &clienttest.Bucket{Rate: limit, Burst: limit / 10}, Refusal: clienttest.Refusal{Style: tt.style},
+					Latency: 50 * time.Millisecond, Jitter: 40 * time.Millisecond,
+				}, 22*tt.limit)
 				start := time.Now()
 				if err := n.run(t); err != nil {
 					t.Fatal(err)

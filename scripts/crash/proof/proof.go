@@ -92,7 +92,8 @@ const upstreamKey = "key-of-the-upstream-0123456789"
 // rejected. Its bucket holds a twentieth of a second.
 func newUpstream(rate float64, seed uint64, now *now) (*clienttest.Endpoint, error) {
 	return clienttest.NewEndpoint(clienttest.New(clienttest.Options{
-		Key: upstreamKey, Seed: seed, Missing: 0.03, Rate: rate, Bucket: max(1, int(rate/20)), RetryAfter: clienttest.Seconds,
+		Key: upstreamKey, Seed: seed, Missing: 0.03,
+		Limiter: &clienttest.Bucket{Rate: rate, Burst: max(1, rate/20)}, Refusal: clienttest.Refusal{Style: clienttest.Seconds},
 		Latency: 30 * time.Millisecond, Jitter: 40 * time.Millisecond, Revoked: now.isRevoked, Closed: now.left,
 		Faults: map[clienttest.Fault]float64{
 			clienttest.Error500: 0.004, clienttest.Error503: 0.002, clienttest.Reset: 0.001, clienttest.Truncated: 0.001,
