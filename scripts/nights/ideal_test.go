@@ -2,6 +2,8 @@ package nights
 
 import (
 	"container/heap"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
@@ -43,8 +45,9 @@ const timeout = 30 * time.Second // of a request, as the program's default
 
 // ideal is the time that a client needs that knows everything about the night but which attempts fail: the limits, the
 // outages, and when the quota is renewed. It is never refused, and repeats a failed attempt after the mean wait of the retry
-// policy.
-func (n *night) ideal(start time.Time) time.Duration {
+// policy. It is stopped as the run is: after the given times, each from the beginning of a start. Then the next start asks what
+// has no answer, which inputs that fail for good never have.
+func (n *night) ideal(start time.Time, stops ...time.Duration) time.Duration {
 	var (
 		retries       attempts
 		busy          ends
@@ -53,19 +56,22 @@ func (n *night) ideal(start time.Time) time.Duration {
 		next          time.Duration // the earliest time that the rate allows
 		first         int
 		charged       int64
+		todo          = n.unique // of this start
+		answered      = make(map[string]bool)
+		tried         = make(map[string]int)
 		slots, policy = max(n.atOnce, n.workers), client.DefaultRetryPolicy()
 	)
 	if n.knowing != nil {
 		limiter = n.knowing(start)
 	}
-	for first < len(n.unique) || len(retries) > 0 {
+	for stop := stopAfter(0, stops); first < len(todo) || len(retries) > 0; {
 		var a attempt
 		switch {
-		case len(retries) > 0 && (retries[0].ready <= now || first == len(n.unique)):
+		case len(retries) > 0 && (retries[0].ready <= now || first == len(todo)):
 			a = heap.Pop(&retries).(attempt)
 			now = max(now, a.ready)
 		default:
-			a = attempt{input: n.unique[first], number: 1}
+			a = attempt{input: todo[first], number: 1}
 			first++
 		}
 		now = max(now, next)
@@ -85,7 +91,7 @@ func (n *night) ideal(start time.Time) time.Duration {
 			if now > before {
 				continue
 			}
-			if limiter == nil {
+			if limiter == nil || now >= stop {
 				break
 			}
 			ok, _, wait := limiter.Admit(start.Add(now))
@@ -94,11 +100,18 @@ func (n *night) ideal(start time.Time) time.Duration {
 			}
 			now += max(min(wait, 100*time.Millisecond), time.Millisecond)
 		}
+		if now >= stop {
+			todo = slices.DeleteFunc(slices.Clone(n.unique), func(input string) bool { return answered[input] })
+			now, first, retries, busy, stops = stop, 0, nil, nil, stops[1:]
+			stop = stopAfter(now, stops)
+			continue
+		}
 		if n.rate > 0 {
 			next = now + seconds(1/n.rate)
 		}
-		took, fails := n.latency(a.input, a.number), false
-		switch fault := n.fault(now+took, a.input, a.number); {
+		tried[a.input]++
+		took, fails := n.latency(a.input, tried[a.input]), false
+		switch fault := n.fault(now+took, a.input, tried[a.input]); {
 		case n.isMissing(a.input):
 		case fault == clienttest.Hang:
 			took, fails = timeout, true
@@ -109,6 +122,7 @@ func (n *night) ideal(start time.Time) time.Duration {
 		default:
 			charged++
 		}
+		answered[a.input] = !fails
 		end = max(end, now+took)
 		if slots > 0 {
 			heap.Push(&busy, now+took)
@@ -119,4 +133,12 @@ func (n *night) ideal(start time.Time) time.Duration {
 		}
 	}
 	return end
+}
+
+// stopAfter is when a start that begins now is stopped.
+func stopAfter(now time.Duration, stops []time.Duration) time.Duration {
+	if len(stops) == 0 {
+		return math.MaxInt64
+	}
+	return now + stops[0]
 }

@@ -90,7 +90,11 @@ func (n *night) delay() func(input string, attempt, working int) time.Duration {
 // play runs a night in a synctest bubble, with files in a folder.
 func (n *night) play(t *testing.T, dir string) (o outcome) {
 	start := time.Now()
-	o.ideal = n.ideal(start)
+	stops, whole := make([]time.Duration, len(n.stops)), n.ideal(start)
+	for i, part := range n.stops {
+		stops[i] = time.Duration(part * float64(whole))
+	}
+	o.ideal = n.ideal(start, stops...)
 	server := n.service()
 	pipe, closeServer := server.Pipe()
 	defer closeServer()
@@ -111,7 +115,7 @@ func (n *night) play(t *testing.T, dir string) (o outcome) {
 	log := &outageCounter{out: &o.outages}
 	bound, requests := n.most, int64(0)
 	for i := 0; ; i++ {
-		a, drained, err := n.session(t, dial, input, output, i, bound, start, &o, slog.New(log))
+		a, drained, err := n.session(t, dial, input, output, stops[min(i, len(stops)):], bound, start, &o, slog.New(log))
 		o.took -= drained
 		if visits := int64(len(server.Visits())); bound > 0 && visits > bound {
 			o.fail("%d requests, of at most %d", visits, bound)
@@ -143,12 +147,12 @@ func (n *night) play(t *testing.T, dir string) (o outcome) {
 }
 
 // session makes one start of the run with a bound of the requests, and returns how long the run took to stop.
-func (n *night) session(t *testing.T, dial func(ctx context.Context, network, address string) (net.Conn, error), input, output string, i int, bound int64, start time.Time, o *outcome, log *slog.Logger) (a *account.Account, drained time.Duration, err error) {
+func (n *night) session(t *testing.T, dial func(ctx context.Context, network, address string) (net.Conn, error), input, output string, stops []time.Duration, bound int64, start time.Time, o *outcome, log *slog.Logger) (a *account.Account, drained time.Duration, err error) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 20*o.ideal+10*time.Hour-time.Since(start), errors.New("the night does not end"))
 	defer cancel()
 	var stopped time.Time
-	if i < len(n.stops) {
-		stop := time.AfterFunc(time.Duration(n.stops[i]*float64(o.ideal)), func() { stopped = time.Now(); cancel() })
+	if len(stops) > 0 {
+		stop := time.AfterFunc(stops[0], func() { stopped = time.Now(); cancel() })
 		defer stop.Stop()
 	}
 	c, err := client.New(client.Options{BaseURL: "http://service", Dial: dial, Timeout: timeout, Connections: client.MaxConnections(limits.DefaultInFlight)})

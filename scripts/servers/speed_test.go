@@ -120,7 +120,7 @@ func latencies() []scenario {
 	p := direct(5000, clienttest.Options{
 		Latency: 10 * time.Second, RefusesAtOnce: true,
 		Limiter: &clienttest.Bucket{Rate: 100, Burst: 30}, Refusal: clienttest.Refusal{Style: clienttest.Seconds},
-	}, 70*time.Second)
+	}, 105*time.Second) // the number in flight grows fivefold with the answers: three times until it allows the rate
 	p.ideal = 60 * time.Second
 	return []scenario{{"K 10 s an answer, 100 a second allowed", false, of(p)}}
 }
