@@ -109,15 +109,45 @@ func (s *Store) claim(c *conn, queries []Query) error {
 		if c.Changes() > 0 {
 			continue
 		}
-		err = c.query("SELECT pid FROM claims JOIN owners ON id = owner WHERE request = ? AND owner <> ?", func(row *sqlite3.Stmt) error {
-			q.Holder = row.ColumnInt(0)
-			return nil
-		}, hash, s.owner.id)
-		if err != nil {
+		if err := c.findHolder(q, hash, s.owner.id); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// findHolder sets the Holder of a query: of a request with this hash, but for an owner.
+func (c *conn) findHolder(q *Query, hash, owner int64) error {
+	return c.query("SELECT COALESCE(pid, -1) FROM claims LEFT JOIN owners ON id = owner WHERE request = ? AND owner <> ?", func(row *sqlite3.Stmt) error {
+		q.Holder = row.ColumnInt(0)
+		return nil
+	}, hash, owner)
+}
+
+// Holders sets the Holder of the queries that are not Found, and claims nothing. It does not notice that a process is gone:
+// Claim does.
+func (s *Store) Holders(queries []Query) error {
+	for i := range queries {
+		queries[i].Holder = 0
+	}
+	if len(queries) == 0 || s.options.Exclusive || s.options.ReadOnly {
+		return nil
+	}
+	own := s.ownID.Load()
+	return s.read(func(c *conn) error {
+		return c.transaction("BEGIN", func() error {
+			for i := range queries {
+				q := &queries[i]
+				if q.Found {
+					continue
+				}
+				if err := c.findHolder(q, key{q.Request, cmp.Or(q.Source, s.options.Source)}.hash(), own); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
 }
 
 // Release gives the claim of a request back without an outcome: with the next commit or claim, or within beatEvery. On a nil
@@ -223,6 +253,7 @@ func (s *Store) own(c *conn) error {
 	}
 	now := time.Now()
 	s.shown.Store(&now)
+	s.ownID.Store(o.id)
 	s.owner, s.beat = o, time.NewTicker(beatEvery)
 	s.beats.Go(s.keepBeating)
 	return nil

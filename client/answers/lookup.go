@@ -22,7 +22,7 @@ type Query struct {
 	Outcome Outcome   // set if Found
 	Stored  bool      // there is an outcome, whether it counts or not
 	AskedAt time.Time // of the stored outcome, whether it counts or not
-	Holder  int       // the other process that has claimed the request; 0 for none; set by Claim
+	Holder  int       // the other process that has claimed the request; 0 for none; set by Claim and Holders
 
 	Seen int64 // the state of the store at the last lookup, set by LookupAll: Claim looks again only if it has changed; 0 before
 }

@@ -56,6 +56,8 @@ type Store struct {
 
 	notesLock *os.File // nil without LockNotes
 
+	ownID atomic.Int64 // of the owner that this process is; 0 for none yet
+
 	claims   sync.Mutex       // guards the fields below
 	claiming []*claiming      // calls that wait for writes
 	released map[key]struct{} // claims to give back

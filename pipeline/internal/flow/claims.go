@@ -11,8 +11,9 @@ import (
 
 // claims are the tasks between their lookup and their first attempt. Processes with the same store ask equal requests once: a
 // run claims a request before it sends the request, and other processes wait for the outcome. So a run claims only what it sends
-// soon: at most as many requests as are in flight. While the run pauses, because there is no quota or the service does not
-// answer, and between two attempts, no request is claimed: whoever sends a task without a claim claims it first.
+// soon: about as many requests as are in flight. While the run pauses, because there is no quota, the service does not answer or
+// the rate is low, and between two attempts, no request is claimed: whoever sends a task without a claim, or stores its
+// rejection, claims it first.
 type claims struct {
 	ready chan *task    // to be asked next: claimed, but for one while the run pauses
 	wake  chan struct{} // of capacity 1: holds a token if the stage is to look again
@@ -21,6 +22,7 @@ type claims struct {
 	next   []*task       // to be claimed before those of run.work; only the stage uses it, and the fields below
 	paused bool          // when the stage last looked
 	looked time.Time     // when the held tasks were looked up
+	tried  time.Time     // when one of them was last claimed, though another process had the claim
 
 	told atomic.Bool // the log says that the run waits for another process
 
@@ -35,9 +37,13 @@ const (
 	// heldPoll is the interval between lookups while other processes ask: short in relation to the time that a service takes.
 	heldPoll = 50 * time.Millisecond
 
-	// claimPoll is the interval between attempts to claim a request, each of which locks the store for all processes, and
-	// between looks whether the run pauses.
+	// claimPoll is the interval between attempts to claim a request that another process has claimed, which show whether that
+	// process is gone and lock the store for all, and between looks whether the run pauses.
 	claimPoll = time.Second
+
+	// leastReady is the least number of tasks that are claimed ahead, if they are sent within a second: each call of
+	// Store.Claim locks the store.
+	leastReady = 16
 )
 
 func newClaims() claims {
@@ -86,11 +92,24 @@ func (c *claims) isReady() bool {
 	return len(c.ready) > 0
 }
 
+// take takes the task that is asked next; nil if there is none. It waits for claims that are being made.
+func (c *claims) take() (t *task) {
+	select {
+	case t = <-c.ready:
+		return t
+	case c.making <- struct{}{}:
+	}
+	defer func() { <-c.making }()
+	select {
+	case t = <-c.ready:
+	default:
+	}
+	return t
+}
+
 // nextReady takes the task that is asked next; false if there is none any more.
 func (r *run) nextReady() (t *task, ok bool) {
-	select {
-	case t = <-r.claims.ready:
-	default:
+	if t = r.claims.take(); t == nil {
 		return nil, false
 	}
 	if n, most := len(r.claims.ready), r.mostReady(); 2*n <= most || n > 2*most {
@@ -104,13 +123,14 @@ func (r *run) mostReady() int {
 	if r.pauses() {
 		return 1
 	}
-	return min(max(1, int(r.Counters.InFlight.Load())), mostReady)
+	within := int(min(r.Limits.Status().Rate, leastReady)) // a second
+	return min(max(1, within, int(r.Counters.InFlight.Load())), mostReady)
 }
 
-// pauses reports whether there is no quota, or the service does not answer.
+// pauses reports whether there is no quota, the service does not answer, or less than a request a second is allowed.
 func (r *run) pauses() bool {
 	s := r.Limits.Status()
-	return s.Empty || s.State != limits.Up
+	return s.Empty || s.Unknown || s.State == limits.Out || s.State == limits.Limited || s.Rate < 1
 }
 
 // claim is the stage that claims tasks shortly before they are asked, and gives claims back when the run pauses. It looks again
@@ -144,25 +164,29 @@ func (r *run) claim() error {
 		case <-c.wake:
 		case <-timer.C:
 		case <-r.asked.Done():
+			r.takeBack() // requests in flight may go on for long
 			return nil
 		}
 	}
 }
 
-// claimNext claims as many tasks as may be ready, and reports whether there may be more. When too many are ready, or a pause
-// begins, it gives their claims back.
+// claimNext claims as many tasks as may be ready, and reports whether there may be more. When too many are ready, or the run
+// pauses, it gives their claims back.
 func (r *run) claimNext() (more bool, err error) {
 	c := &r.claims
 	c.making <- struct{}{}
 	defer func() { <-c.making }()
-	began := !c.paused
 	c.paused = r.pauses()
 	most := r.mostReady()
-	if c.paused && began || len(c.ready) > 2*most {
+	if c.paused || len(c.ready) > 2*most {
 		c.next = append(r.takeBack(), c.next...)
 	}
 	if c.paused {
-		r.rejections.unconfirmed.Each(func(t *task) { r.Store.Release(t.Request) }) // they may be confirmed in a day
+		r.rejections.unconfirmed.Each(func(t *task) { // they may be confirmed in a day
+			if t.claim != 0 {
+				r.giveBack(t)
+			}
+		})
 	}
 	for {
 		room := max(0, most-len(c.ready))
@@ -173,11 +197,13 @@ func (r *run) claimNext() (more bool, err error) {
 		if n == 0 {
 			return room > 0, nil
 		}
-		ready := c.next[:n]
-		if !c.paused {
-			if ready, err = r.claimAll(ready); err != nil {
-				return false, err
-			}
+		claim := r.claimAll
+		if c.paused {
+			claim = r.lookUpAgain
+		}
+		ready, err := claim(c.next[:n])
+		if err != nil {
+			return false, err
 		}
 		c.next = c.next[n:]
 		for _, t := range ready {
@@ -225,13 +251,32 @@ func (r *run) claimAll(tasks []*task) (claimed []*task, err error) {
 			r.end(t)
 		default:
 			r.sayHolder(t, q.Holder)
-			t.tried = time.Now()
+			t.held = true
 			r.claims.hold(t)
 			r.claims.look()
 			r.dispatcher.Wake() // unconfirmed rejections may be all that is left here
 		}
 	}
 	return claimed, nil
+}
+
+// lookUpAgain looks tasks up, claims nothing, and returns those that are to be asked.
+func (r *run) lookUpAgain(tasks []*task) (unanswered []*task, err error) {
+	if r.Store == nil {
+		return tasks, nil
+	}
+	queries := queriesOf(tasks)
+	if err := r.Store.LookupAll(queries); err != nil {
+		return nil, err
+	}
+	for i, t := range tasks {
+		if q := &queries[i]; q.Found {
+			r.endByOthers(t, q.Outcome)
+		} else {
+			unanswered = append(unanswered, t)
+		}
+	}
+	return unanswered, nil
 }
 
 // isClaimed reports whether a task that has a permit may be sent. It claims a task without a claim, and a task whose claim was
@@ -251,8 +296,8 @@ func (r *run) giveBack(t *task) {
 	t.claim = 0
 }
 
-// lookUpHeld looks up tasks that wait for other processes, and returns when to do so next. It has the stage claim those that
-// have waited long, if the run sends them soon.
+// lookUpHeld looks up tasks that wait for other processes, and returns when to do so next. It has the stage claim those whose
+// claims are free, and at times one more.
 func (r *run) lookUpHeld() (next time.Time, err error) {
 	c, now := &r.claims, time.Now()
 	if next = c.looked.Add(heldPoll); next.After(now) {
@@ -260,35 +305,41 @@ func (r *run) lookUpHeld() (next time.Time, err error) {
 	}
 	tasks := c.takeHeld()
 	queries := queriesOf(tasks)
-	if err := r.Store.LookupAll(queries); err != nil {
+	err = r.Store.LookupAll(queries)
+	if err == nil {
+		err = r.Store.Holders(queries)
+	}
+	if err != nil {
 		return next, err
 	}
-	var waiting, due []*task
-	room := r.mostReady() - len(c.ready)
+	var waiting, free []*task
 	for i, t := range tasks {
 		q := &queries[i]
 		t.seen = q.Seen
 		switch {
 		case q.Found:
 			r.endByOthers(t, q.Outcome)
-		case now.Sub(t.tried) < claimPoll || len(due) >= room:
-			waiting = append(waiting, t)
+		case q.Holder == 0:
+			free = append(free, t)
+		case now.Sub(c.tried) >= claimPoll:
+			c.tried = now
+			free = append(free, t)
 		default:
-			due = append(due, t)
+			waiting = append(waiting, t)
 		}
 	}
 	c.hold(waiting...)
-	c.next = append(due, c.next...)
+	c.next = append(free, c.next...)
 	r.wakeAtLast(r.open.Load()) // while these were looked up, they seemed to be asked here
-	if c.looked = now; len(tasks) > len(waiting) {
-		return now, nil // other tasks may have ended as well
-	}
-	return now.Add(heldPoll), nil
+	if len(tasks) == len(waiting) {
+		c.looked = now
+	} // else other tasks may wait no more either: they are looked up at once
+	return c.looked.Add(heldPoll), nil
 }
 
 // sayHolder logs once that a task still waits for another process.
 func (r *run) sayHolder(t *task, process int) {
-	if !t.tried.IsZero() && !r.claims.told.Swap(true) {
+	if t.held && !r.claims.told.Swap(true) {
 		r.Log.Info("another process with the same store asks for some of the inputs: waiting for its answers", "process", process, "input", t.record.Input)
 	}
 }

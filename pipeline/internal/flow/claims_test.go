@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/ask"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
@@ -22,8 +24,14 @@ import (
 // would wait for each other. That may show only when the tasks have been looked up and wait again.
 func TestRejectionsDoNotWaitForOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := openStore(t, t.TempDir())
+		dir := t.TempDir()
+		store, other := openStore(t, dir), openStore(t, dir)
 		defer store.Close()
+		defer other.Close()
+		held := client.Request{Kind: client.Product, Input: "title 2"}
+		if err := other.Claim([]answers.Query{{Request: held}}); err != nil {
+			t.Fatal(err)
+		}
 		r := &run{
 			Parts:      Parts{Store: store, Counters: new(progress.Counters), Limits: limits.New(limits.Options{Rate: math.Inf(1)}, time.Now())}.withDefaults(),
 			options:    newTestRun().options.withDefaults(),
@@ -41,7 +49,8 @@ func TestRejectionsDoNotWaitForOthers(t *testing.T) {
 		synctest.Wait()
 		r.open.Store(2)
 		r.rejections.unconfirmed.Hold(&task{err: &client.Error{Class: client.Rejected, Status: 404, Detail: "the product is unknown"}})
-		r.claims.hold(&task{tried: time.Now(), Attempts: ask.Attempts{Request: client.Request{Kind: client.Product, Input: "title 2"}}})
+		r.claims.hold(&task{held: true, Attempts: ask.Attempts{Request: held}})
+		r.claims.tried = time.Now()
 		if _, err := r.lookUpHeld(); err != nil {
 			t.Fatal(err)
 		}
@@ -112,6 +121,7 @@ func TestClaimsOfAnotherRun(t *testing.T) {
 		told   bool          // the second run says that it waits
 	}{
 		{"slow", func(w *twoRuns) { w.first.limits.Rate = 1 }, 10 * time.Second, false},
+		{"very slow", func(w *twoRuns) { w.first.limits.Rate = 1.0 / 60 }, 10 * time.Second, false},
 		{"slow after a fast start", func(w *twoRuns) {
 			w.first.limits.InFlight = 64
 			w.first.service.answer = func(ctx context.Context, input string, attempt int) error {
@@ -186,10 +196,36 @@ func TestClaimsOfAnotherRun(t *testing.T) {
 				if again > 0 {
 					t.Errorf("%d requests were answered again", again)
 				}
+				if slices.Sort(w.first.sink.lines); !slices.Equal(w.first.sink.lines, slices.Sorted(slices.Values(w.second.sink.lines))) {
+					t.Error("the rows differ")
+				}
 				if len(w.answered) != 600 || len(w.first.sink.lines) != 600 || len(w.second.sink.lines) != 600 {
 					t.Errorf("%d answers, %d and %d rows", len(w.answered), len(w.first.sink.lines), len(w.second.sink.lines))
 				}
 			})
 		})
 	}
+}
+
+// The claims of a process that is gone are taken over as fast as the service answers.
+func TestClaimsOfAProcessThatIsGone(t *testing.T) {
+	files := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newTwoRuns(t, files)
+		var claimed []answers.Query
+		for _, input := range numbered(600) {
+			claimed = append(claimed, answers.Query{Request: client.Request{Kind: client.Product, Classification: client.ProductTaxonomy, Input: input}})
+		}
+		if err := w.first.store.Claim(claimed[:500]); err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(time.Minute, func() { w.first.store.Close() })
+		began := time.Now()
+		if err := w.second.run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took < time.Minute || took > time.Minute+10*time.Second {
+			t.Errorf("took %v", took)
+		}
+	})
 }

@@ -96,9 +96,26 @@ func (r *run) awaitCommit() {
 	}
 }
 
-// saveAll saves the outcomes of several tasks.
+// saveAll saves the rejections of several tasks. Those without a claim are claimed again: another process may have an answer.
 func (r *run) saveAll(tasks []*task) {
+	var unclaimed []*task
 	for _, t := range tasks {
+		if t.claim == 0 && r.Store != nil {
+			unclaimed = append(unclaimed, t)
+		} else {
+			r.save(t)
+		}
+	}
+	rejected := make(map[*task]error, len(unclaimed))
+	for _, t := range unclaimed {
+		rejected[t], t.err = t.err, nil // it is asked again if another process asks
+	}
+	claimed, err := r.claimAll(unclaimed)
+	if err != nil {
+		claimed = unclaimed // the store has failed, as the commit says
+	}
+	for _, t := range claimed {
+		t.err = rejected[t]
 		r.save(t)
 	}
 }

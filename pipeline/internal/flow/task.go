@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 	"unsafe"
 
 	"github.com/bulkcat/bulkcat/client"
@@ -30,9 +29,9 @@ type task struct {
 
 	ask.Attempts // of the request
 
-	seen  int64     // the state of the store at the last lookup: see answers.Query
-	claim int64     // 1 plus the lapses of the store when the request was claimed; 0 without a claim
-	tried time.Time // when another process had the claim; zero if none had
+	seen  int64 // the state of the store at the last lookup: see answers.Query
+	claim int64 // 1 plus the lapses of the store when the request was claimed; 0 without a claim
+	held  bool  // another process had the claim
 
 	renewal  *renewal // of a stored answer, until the new outcome is stored; nil for other tasks
 	answer   client.Answer
