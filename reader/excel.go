@@ -25,7 +25,16 @@ func inspectExcel(f *file, body Source, size int64, o *Options) (open opener, er
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	l := &excelLayout{first: 1}
-	return l.open, inSheets(l.find(f, rows, o), rows.sheets)
+	if err := l.find(f, rows, o); err != nil {
+		return nil, inSheets(err, rows.sheets)
+	}
+	if len(rows.sheets) > 1 {
+		if others := rows.book.unread(); len(others) > 0 {
+			o.Log.Warn("only the first sheet is read, and other sheets have rows, too",
+				"option", "reader.Sheet", "file", f.info.Name, "sheet", rows.sheets[0], "others", listColumns(others))
+		}
+	}
+	return l.open, nil
 }
 
 // inSheets adds the sheets of a file to the error of the first, which may be a cover.

@@ -38,8 +38,12 @@ type book struct {
 	styles   cellStyles
 }
 
-// bookSheet is the name of a sheet, and the id of the relationship to its part.
-type bookSheet struct{ name, id string }
+// bookSheet is a sheet.
+type bookSheet struct {
+	name   string
+	id     string // of the relationship to its part
+	hidden bool
+}
 
 // relations are the parts that a part refers to.
 type relations struct {
@@ -198,7 +202,8 @@ func (b *book) readWorkbook(p *xmlPart, e xml.StartElement) error {
 		b.from1904 = isTrue(attribute(e, "date1904"))
 	case "sheets":
 		return p.each(func(e xml.StartElement) error {
-			s := bookSheet{attribute(e, "name"), attribute(e, "id")}
+			state := attribute(e, "state")
+			s := bookSheet{attribute(e, "name"), attribute(e, "id"), state == "hidden" || state == "veryHidden"}
 			if kind, known := b.related.kinds[s.id]; !known || kind == "worksheet" { // and not a chart
 				b.sheets = append(b.sheets, s)
 			}
@@ -248,4 +253,33 @@ func (b *book) names() []string {
 		names[i] = s.name
 	}
 	return names
+}
+
+// unread returns the names of the visible sheets after the first that have cells with values. A sheet that cannot be read is left
+// out: the run does not need it.
+func (b *book) unread() (names []string) {
+	for _, s := range b.sheets[1:] {
+		if !s.hidden && b.hasValues(s) {
+			names = append(names, s.name)
+		}
+	}
+	return names
+}
+
+// hasValues reports whether a sheet has a cell with a value.
+func (b *book) hasValues(s bookSheet) bool {
+	rows, err := b.rows(s)
+	if err != nil {
+		return false
+	}
+	defer rows.Close() // only read from
+	for {
+		t, err := rows.part.token() // and not rows.next, which looks up shared strings
+		if err != nil || rows.part.level < sheetLevel {
+			return false
+		}
+		if e, ok := t.(xml.StartElement); ok && (e.Name.Local == "v" || e.Name.Local == "is") {
+			return true
+		}
+	}
 }
