@@ -20,9 +20,10 @@ import (
 
 // job is a job of a job file: the command with the flags that the file sets.
 type job struct {
-	number int
-	cmd    *cobra.Command
-	flags  *runFlags
+	number  int
+	cmd     *cobra.Command
+	flags   *runFlags
+	missing error // inputs that are not there yet; nil for none
 }
 
 func newRun(s streams) *cobra.Command {
@@ -40,9 +41,10 @@ hold where the file has no key. Paths are relative to the current folder. A job 
 secrets: set BULKCAT_API_KEY and BULKCAT_NOTIFY, or name files with api-key-file and
 header-file.
 
-All jobs are checked before the first begins: their keys, that their inputs are there or are
-outputs of jobs before them, and that no two write the same file. A job that ends early or
-fails does not keep the others from running; an interruption ends all. finish-by counts from the start of the
+All jobs are checked before the first begins: their keys, and that no two write the same
+file. An input that is not there, and is not an output of a job before, is told at once; that
+job fails unless the input comes in time. A job that ends early or fails does not keep the
+others from running; an interruption ends all. finish-by counts from the start of the
 first job. The exit status is the worst of all jobs: from the best, 0, 3, 4, 5, 75, 1, 2, 130, 141, 143.`,
 		Example: `  bulkcat run jobs.toml
   bulkcat run jobs.toml --dry-run   # what would all jobs ask?
@@ -105,7 +107,11 @@ func openJobs(ctx context.Context, s streams, path string, given *pflag.FlagSet)
 			continue
 		}
 		j.number = i + 1
-		for _, err := range files.add(j) {
+		var wrong []error
+		if wrong, j.missing = files.add(j); j.missing != nil {
+			j.missing = file.ErrorAt(settings.Line, "%w", j.missing)
+		}
+		for _, err := range wrong {
 			errs = append(errs, file.ErrorAt(settings.Line, "%w", err))
 		}
 		opened = append(opened, j)
@@ -189,6 +195,12 @@ func worse(a, b int) int {
 
 func runJobs(ctx context.Context, s streams, jobs []*job) error {
 	worst, dry := exitComplete, false
+	for _, j := range jobs {
+		if j.missing != nil {
+			s.err.Begin(j.flags.log.format == "json")
+			s.err.Fail(fmt.Errorf("job %d of %d: %w: the other jobs run", j.number, len(jobs), j.missing))
+		}
+	}
 	for _, j := range jobs {
 		dry = dry || j.flags.dryRun
 		worst = worse(j.run(ctx, s, len(jobs)), worst)

@@ -26,15 +26,20 @@ type jobFile struct {
 	job  int // its number
 }
 
-// add adds the files of the next job. The errors are about inputs that are not there, and about files of several jobs.
-func (f *jobFiles) add(j *job) (errs []error) {
+// add adds the files of the next job. The errors are about files of several jobs, and missing about inputs that are not there.
+func (f *jobFiles) add(j *job) (errs []error, missing error) {
 	for _, path := range j.flags.input.Paths {
 		if j.flags.Output.Path == "" && !isPath(path) { // an input itself: see takeDirect
 			continue
 		}
-		if err := f.checkInput(path, j.number); err != nil {
-			errs = append(errs, err)
+		if path == "-" {
+			if f.stdin > 0 {
+				errs = append(errs, fmt.Errorf("the jobs %d and %d both read standard input, which can be read only once", f.stdin, j.number))
+			}
+			f.stdin = cmp.Or(f.stdin, j.number)
+			continue
 		}
+		missing = cmp.Or(missing, f.checkInput(path))
 	}
 	if f.byPath == nil {
 		f.byPath = make(map[string]int)
@@ -55,20 +60,12 @@ func (f *jobFiles) add(j *job) (errs []error) {
 		f.byPath[place] = len(f.written)
 		f.written = append(f.written, jobFile{path, j.number})
 	}
-	return errs
+	return errs, missing
 }
 
 // checkInput returns an error for an input that is not there, and is not what a job before writes. Objects are not looked for.
-func (f *jobFiles) checkInput(path string, job int) error {
-	switch {
-	case path == "-":
-		other := f.stdin
-		f.stdin = cmp.Or(other, job)
-		if other > 0 {
-			return fmt.Errorf("the jobs %d and %d both read standard input, which can be read only once", other, job)
-		}
-		return nil
-	case storage.IsURL(path):
+func (f *jobFiles) checkInput(path string) error {
+	if storage.IsURL(path) {
 		return nil
 	}
 	files, err := reader.Expand(path, pipeline.IsOutput)

@@ -236,7 +236,7 @@ func TestSlowRecordHidesNoOther(t *testing.T) {
 		t.Error(err)
 	}
 	wantStatus(t, p, exitInterrupted)
-	if want := "  records   29: 29 ok\n"; !strings.Contains(p.Log(), want) {
+	if want := "  records   29 of 30: 29 ok\n"; !strings.Contains(p.Log(), want) {
 		t.Errorf("got %q, want %q in it", p.Log(), want)
 	}
 }
