@@ -54,7 +54,7 @@ install: build man ## install bulkcat, its man pages and completions under PREFI
 # thousands of clients, or fill stores.
 ALONE  := client/limits|cmd/bulkcat|pipeline/diff|pipeline/readback|pipeline/verify|reader|writer
 RACY   := Spool|Pump|Pipe|Records|Two|Signals|GatewayKilled|TestScripts/(gateway|interrupt|listen|serve|share|stream)$$
-COSTLY := ^Test(AKeyAtItsRate|AThousandKeys|BoundHolds|CompactLarge|Damage|FairShares|Free(Nights|Raised|Classifications|Drift|Quota|Incomplete)|FailuresOfInputs|Kills|Lease|(Named)?Nights|OutageOfAShortList|PowerLoss|Processes|S3|ShardsAreOfEqualSize|VerifyFree)$$
+COSTLY := ^Test(AccountOfRows|AKeyAtItsRate|AThousandKeys|BoundHolds|CompactLarge|Damage|FairShares|Free(Nights|Raised|Classifications|Drift|Quota|Incomplete)|FailuresOfInputs|Kills|Lease|(Named)?Nights|OutageOfAShortList|PowerLoss|Processes|S3|ShardsAreOfEqualSize|VerifyFree)$$
 
 # By default the race detector waits for a second at the end of each package's tests.
 test: export GORACE := atexit_sleep_ms=0 $(GORACE)

@@ -104,6 +104,29 @@ func (s *Store) counts(o Outcome) bool {
 	return s.options.MaxAge <= 0 || !o.AskedAt().Before(s.opened.Add(-s.options.MaxAge))
 }
 
+// LatestAnswer returns the newest of the last few answers of the store's source in a classification that has categories; false
+// if there is none. The store may be nil.
+func (s *Store) LatestAnswer(kind client.Kind, classification string) (latest Stored, found bool, err error) {
+	if s == nil {
+		return Stored{}, false, nil
+	}
+	err = s.read(func(c *conn) error {
+		return c.query(`SELECT service, kind, classification, input, outcome, status, asked_at, answered_at, body
+			FROM answers WHERE service = ? AND kind = ? AND classification = ? AND outcome = 'answer' ORDER BY id DESC LIMIT 100`, func(columns *sqlite3.Stmt) error {
+			if found {
+				return nil
+			}
+			w := rowAt(columns, 0)
+			outcome, err := w.outcome(classification)
+			if found = err == nil && len(outcome.Answer.Entries) > 0; found {
+				latest = Stored{Source: s.options.Source, Request: client.Request{Kind: kind, Classification: classification, Input: string(w.input)}, Outcome: outcome}
+			}
+			return err
+		}, s.options.Source, string(kind), classification)
+	})
+	return latest, found, err
+}
+
 // scanRows is the number of rows in one read. A longer read would keep the journal from being emptied.
 const scanRows = 1000
 

@@ -29,6 +29,7 @@ import (
 // input; in one in which it never has, the settings are wrong, and the run ends after three. So it does after three pages
 // of HTML or XML, with a status of success or as rejections, if the service has never answered.
 type rejections struct {
+	recalled    sync.Map     // classifications in which the store was asked: see recallLatest
 	bare        atomic.Int64 // answers without a list of entries: see checkBare
 	unconfirmed ask.Rejected[*task]
 
@@ -98,8 +99,13 @@ func (r *run) hold(t *task, e *client.Error) error {
 			least = client.MostUnusable
 		}
 	}
-	place := t.place()
+	place, classification := t.place(), t.Request.Classification
 	series, long := f.add(t, e.Label(), least) // an answer may end the task from here on
+	if long {
+		if err := r.recallLatest(classification); err != nil {
+			return err
+		}
+	}
 	switch {
 	case r.options.KeepGoing && !isMisfit(e):
 		if long {
@@ -118,6 +124,22 @@ func (r *run) hold(t *task, e *client.Error) error {
 		r.dispatcher.Wake()
 	}
 	return nil
+}
+
+// recallLatest has the standing know an answer of an earlier run, if this run has none in the classification: the request can be
+// repeated, and the service has given answers that fit.
+func (r *run) recallLatest(classification string) error {
+	if _, ever := r.standing.Shown(classification); ever && r.standing.Known() != nil || r.options.KeepGoing {
+		return nil
+	}
+	if _, looked := r.rejections.recalled.LoadOrStore(classification, true); looked {
+		return nil
+	}
+	latest, found, err := r.Store.LatestAnswer(r.options.Kind, classification)
+	if found {
+		r.standing.Recall(latest.Request, latest.Outcome.Answer)
+	}
+	return err
 }
 
 // add holds a task. It returns the length of the series, and whether that is enough for a check: least at least.
@@ -166,8 +188,11 @@ func (r *run) tolerate(t *task, err error) error {
 	}
 	answers := r.answers()
 	if shape, misfit := errors.AsType[*client.ShapeError](err); misfit {
+		if err := r.recallLatest(t.Request.Classification); err != nil {
+			return err
+		}
 		now, ever := r.standing.Shown(t.Request.Classification)
-		if answers = now; ever && !shape.Worded {
+		if answers = now || ever; ever && !shape.Worded {
 			return e.Rejection()
 		}
 	}

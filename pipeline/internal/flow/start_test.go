@@ -209,7 +209,9 @@ func TestPagesInPlaceOfAnswers(t *testing.T) {
 		{"OK, and the run keeps going", 200, page, func(x *startedRun) { x.options.KeepGoing = true }, 1000, "stopped early: outage"},
 		{"OK after an answer", 200, page, func(x *startedRun) { x.answers = 1 }, 1000, "stopped early: outage"},
 		{"OK after an earlier run", 200, page, func(x *startedRun) { x.addAnswer() }, 1000, "stopped early: outage"},
-		{"not found after an earlier run", 404, page, func(x *startedRun) { x.addAnswer() }, 60, "the service rejects every input (20 of 20)"},
+		{"not found after an earlier run", 404, page, func(x *startedRun) { x.addAnswer() }, 60, "the service rejects every input ("},
+		{"not found in JSON after an earlier run", 404, `{"error":"status 404"}`, func(x *startedRun) { x.addAnswer() }, 60, "the service rejects every input ("},
+		{"words after an earlier run", 200, `{"error":"busy"}`, func(x *startedRun) { x.addAnswer() }, 1000, "stopped early: outage"},
 		{"not found, another operation", 404, `{"message":"no such page"}`, func(x *startedRun) { x.reached = false }, 60, "the service rejects every input (20 of 20)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
