@@ -49,13 +49,18 @@ func (p *planned) keepLearned() error {
 // tellQuota compares the quota with the requests that the run will make. A pipe and records of the caller are not read before the
 // run, so that their requests are not known.
 func (p *planned) tellQuota() {
-	left, isNumber := p.quota.Usage().Requests()
+	usage := p.quota.Usage()
+	left, isNumber := usage.Requests()
+	lacks, stops := "the quota is not enough: the run ", "will stop, resumable"
+	if usage.Gateway {
+		lacks, stops = "the quota may not be enough, but answers that the gateway has stored cost nothing: the run ", "may stop, resumable"
+	}
 	switch log, f := p.options.Log, p.forecast; {
 	case !isNumber || !p.canReadAgain():
 	case p.whole && f.ToAsk() > left && p.options.Limits.WaitForQuota:
-		log.Info("the quota is not enough: the run waits when it is used up", "to_be_asked", f.ToAsk(), "left", left)
+		log.Info(lacks+"waits when it is used up", "to_be_asked", f.ToAsk(), "left", left)
 	case p.whole && f.ToAsk() > left:
-		log.Warn("the quota is not enough: the run will stop, resumable", "to_be_asked", f.ToAsk(), "left", left)
+		log.Warn(lacks+stops, "to_be_asked", f.ToAsk(), "left", left)
 	case p.whole && f.IfAuditFails().ToAsk() > left:
 		log.Warn("the quota is enough, unless the audit of the free answers fails", "to_be_asked", f.ToAsk(), "if_audit_fails", f.IfAuditFails().ToAsk(), "left", left)
 	default:

@@ -66,7 +66,7 @@ func (f *runFlags) tellForecast() error {
 	out := f.streams.text()
 	printInputs(out, f.forecast)
 	printForecast(out, f.forecast, f.Kind, held.Cost, failed.Cost)
-	printOutlook(out, held.Outlook, failed.Outlook)
+	printOutlook(out, held.Outlook, failed.Outlook, f.forecast.Quota.Gateway)
 	return nil
 }
 
@@ -138,11 +138,14 @@ func printForecast(out io.Writer, c pipeline.Forecast, kind client.Kind, held, f
 		line("quota left", c.Quota.Remaining)
 	}
 	if left, ok := c.Quota.Requests(); ok && left < most.ToAsk() {
-		missing := ""
+		missing, atMost := "", ""
 		if left < c.ToAsk() {
 			missing = fmt.Sprint(c.ToAsk() - left)
 		}
-		line("quota missing", audited(missing, fmt.Sprint(most.ToAsk()-left)))
+		if c.Quota.Gateway {
+			atMost = " at most: answers that the gateway has stored cost nothing"
+		}
+		line("quota missing", audited(missing, fmt.Sprint(most.ToAsk()-left))+atMost)
 	}
 }
 
@@ -152,10 +155,14 @@ var stops = map[account.Cause]string{
 }
 
 // printOutlook prints when the run would end, and what would end it, if the audit of the free answers holds or fails.
-func printOutlook(out io.Writer, held, failed pipeline.Outlook) {
-	line := forecastLines(out)
+// Behind a gateway the quota may be enough.
+func printOutlook(out io.Writer, held, failed pipeline.Outlook, gateway bool) {
+	line, name := forecastLines(out), "stops early"
+	if gateway && failed.Stop == account.QuotaExhausted {
+		name = "may stop early"
+	}
 	if failed.Stop != "" {
-		line("stops early", audited(stopText(held), stopText(failed)))
+		line(name, audited(stopText(held), stopText(failed)))
 	}
 	if failed.Ends == nil || failed.Requests == 0 {
 		return
