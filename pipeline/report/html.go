@@ -69,7 +69,7 @@ func (r Report) title() string {
 func (r Report) headline() string {
 	text := "The run is unknown: there is no account beside the output."
 	if r.Run != nil {
-		text = fmt.Sprintf("The run of %s ended %s: %s.", r.Run.Settings.Kind+"s", r.Run.Ended.UTC().Format("2006-01-02 15:04:05 UTC"), r.Run.Ending)
+		text = fmt.Sprintf("The run of %s ended %s: %s.", r.Run.Settings.Kind+"s", r.Run.Ended.UTC().Format("2006-01-02 15:04:05 UTC"), r.Run.Outcome())
 		switch {
 		case r.Later != nil:
 			text += fmt.Sprintf(" A start on %s ended %s, and left the rows as they were.", r.Later.Ended.UTC().Format("2006-01-02 15:04:05 UTC"), r.Later.Ending)

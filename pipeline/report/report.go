@@ -51,6 +51,7 @@ type Start struct {
 	Ending   account.Ending `json:"ending"`
 	Requests int64          `json:"requests"`
 	Error    string         `json:"error,omitempty"`
+	Pending  int64          `json:"pending,omitempty"` // records of a partial output
 }
 
 // Cost counts requests.
@@ -115,7 +116,11 @@ func runOf(a *account.Account) *Run {
 		Cost: Cost{Outcomes: account.Attempts{}, Saved: a.Saved, Kept: a.Counts.Kept, Money: a.Cost},
 	}
 	add := func(started, ended time.Time, ending account.Ending, err string, c account.Snapshot) {
-		r.Starts = append(r.Starts, Start{started, ended, ending, c.Requests, err})
+		start := Start{started, ended, ending, c.Requests, err, 0}
+		if ending == account.Complete {
+			start.Pending = c.Pending
+		}
+		r.Starts = append(r.Starts, start)
 		r.Cost.Made += c.Requests
 		r.Cost.Retries += c.Retries
 		r.Cost.Rechecks += c.Rechecks

@@ -38,6 +38,17 @@ func (r *Run) Took() (total time.Duration) {
 	return total
 }
 
+// Outcome is the ending of the run in words.
+func (r *Run) Outcome() string { return r.Starts[len(r.Starts)-1].Outcome() }
+
+// Outcome is the ending in words: a complete start may have written a partial output.
+func (s Start) Outcome() string {
+	if s.Pending > 0 {
+		return "partial output, " + figures.Counted(s.Pending, "record") + " pending"
+	}
+	return string(s.Ending)
+}
+
 // confidenceOf is "" for an unknown confidence.
 func confidenceOf(x *float64) string {
 	if x == nil {
