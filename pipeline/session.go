@@ -130,6 +130,14 @@ func (s *Session) SpoolPath() string {
 	return s.opened.spool.Path()
 }
 
+// ForgetsRejections reports whether inputs were rejected, and the rejections are not stored: the service has to answer first,
+// unless the settings are right in any case.
+func (s *Session) ForgetsRejections() bool {
+	o := s.opened
+	isSure := o.options.KeepGoing || !o.options.Service.Hosted || o.standing.State() == client.Answering
+	return o.counters.Rejections.Load() > 0 && !isSure
+}
+
 // Shard is the shard that the run is; zero for a run of its own.
 func (s *Session) Shard() account.Shard { return s.opened.options.Shard }
 

@@ -29,10 +29,11 @@ type summary struct {
 	total   int64  // records of the input, perhaps estimated; 0 if unknown
 	resume  string // the command that goes on; "" if none can
 	spool   string // the file that keeps standard input; "" for none
+	forgets bool   // the rejections of this start are not stored
 }
 
 func newSummary(session *pipeline.Session, a *account.Account, err error) *summary {
-	s := &summary{account: a, total: session.Status().Total, resume: resumeCommand(session, err), spool: session.SpoolPath()}
+	s := &summary{account: a, total: session.Status().Total, resume: resumeCommand(session, err), spool: session.SpoolPath(), forgets: session.ForgetsRejections()}
 	usage, since := session.LastUsage()
 	switch s.usage = usage; {
 	case since > 0:
@@ -62,7 +63,7 @@ func (s *summary) print(out io.Writer) {
 	}
 	fmt.Fprintf(out, "%s after %s%s\n", s.headline(), figures.Duration(s.took()), s.speed())
 	line("records", "%d%s%s: %s", c.Settled(), s.ofTotal(), inSeveral(a.Settings.Classifications()), byStatus(c))
-	printReasons(line, c)
+	s.printReasons(line)
 	if n := comments(a.Inputs); n > 0 {
 		line("comments", "%s skipped", figures.Counted(n, "line"))
 	}
@@ -251,18 +252,18 @@ func (s *summary) headline() string {
 
 // printReasons prints the most frequent reasons of each status, each with the place of one record, and
 // advice.
-func printReasons(line func(name, format string, args ...any), c account.Snapshot) {
+func (s *summary) printReasons(line func(name, format string, args ...any)) {
 	for _, status := range []writer.Status{writer.StatusInvalid, writer.StatusBlank, writer.StatusRejected, writer.StatusFailed} {
 		shown, more := 0, int64(0)
 		name, advised := string(status), ""
-		for _, r := range c.Reasons {
+		for _, r := range s.account.Counts.Reasons {
 			switch {
 			case r.Status != status:
 			case shown == reasonsShown:
 				more += r.Records
 			default:
 				line(name, "%d: %s", r.Records, reasonText(r))
-				name, advised = "", cmp.Or(advised, advice(r, c))
+				name, advised = "", cmp.Or(advised, s.advice(r))
 				shown++
 			}
 		}
@@ -293,10 +294,12 @@ func reasonText(r account.Reason) string {
 const wrongColumn = 10
 
 // advice says what helps against a reason; "" if there is no advice.
-func advice(r account.Reason, c account.Snapshot) string {
+func (s *summary) advice(r account.Reason) string {
 	switch {
-	case r.Class == account.ClassInput && r.Records*wrongColumn >= c.Settled():
+	case r.Class == account.ClassInput && r.Records*wrongColumn >= s.account.Counts.Settled():
 		return "if the inputs are in another column, name it with --column"
+	case r.Status == writer.StatusRejected && s.forgets:
+		return "the rejections of this run are not stored: the next run asks again"
 	case r.Status == writer.StatusRejected:
 		return "to ask again for rejected inputs, add --retry-rejected"
 	case r.Class == "timeout":

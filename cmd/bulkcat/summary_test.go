@@ -146,7 +146,9 @@ func TestReasonsTold(t *testing.T) {
 	} {
 		var got []string
 		line := func(name, format string, args ...any) { got = append(got, name+" "+fmt.Sprintf(format, args...)) }
-		printReasons(line, account.Snapshot{Counts: account.Counts[int64]{ByStatus: account.ByStatus[int64]{OK: 100}}, Reasons: tt.reasons})
+		(&summary{account: &account.Account{Counts: account.Snapshot{
+			Counts: account.Counts[int64]{ByStatus: account.ByStatus[int64]{OK: 100}}, Reasons: tt.reasons,
+		}}}).printReasons(line)
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s:\ngot  %q\nwant %q", name, got, tt.want)
 		}
