@@ -70,7 +70,7 @@ func (o *Options) inputsOf(input *reader.Reader) []account.Input {
 	for i, file := range files {
 		inputs[i] = account.Input{Name: file.Name, Bytes: file.Bytes, SHA256: file.SHA256, Whole: file.Whole, Comments: file.Comments}
 		if file.Guessed && len(file.Inputs) > 0 {
-			inputs[i].Guessed = file.Inputs[0]
+			inputs[i].Guessed = strings.Join(file.Inputs, ", ")
 		}
 		if o.Input.Records == nil {
 			inputs[i].Path = runfiles.SeenFrom(o.Output.Path, file.Name)

@@ -41,7 +41,8 @@ func (f *file) inputNames(o *Options, columns []string, find func(name string) (
 		if o.Dialect.noHeader() {
 			return columns[place : place+1], nil
 		}
-		if f.info.Guessed = len(f.unfit) > 0 || len(o.usual(columns)) > 1; values != nil {
+		f.several = slices.DeleteFunc(f.usual(o, columns), func(column string) bool { return slices.Contains(f.unfit, column) })
+		if f.info.Guessed = len(f.unfit) > 0 || len(f.several) > 1; values != nil {
 			f.tellColumn(o, columns[place], values(place))
 		}
 		return columns[place : place+1], nil
@@ -56,6 +57,9 @@ func (f *file) inputNames(o *Options, columns []string, find func(name string) (
 			return nil, &OptionError{"Columns", fmt.Sprintf("%q and %q are the same column of %s", o.Columns[other], name, displayName(f.info.Name))}
 		}
 		found = append(found, column)
+		if equal := f.equal(columns, column); len(equal) > 1 {
+			f.several, f.info.Guessed = equal, true
+		}
 	}
 	return found, nil
 }
@@ -139,31 +143,36 @@ func (f *file) tellColumn(o *Options, column string, values []string) {
 	o.Log.Info(fmt.Sprintf("column %s: %s", column, strings.Join(quoted, ", ")), "file", displayName(f.info.Name))
 }
 
-// usual returns the columns whose names are like Options.Candidates.
-func (o *Options) usual(columns []string) (usual []string) {
-	for _, column := range columns {
-		if slices.ContainsFunc(o.Candidates, likeName(column)) {
+// usual returns the columns whose names in the file are like Options.Candidates.
+func (f *file) usual(o *Options, columns []string) (usual []string) {
+	for i, column := range columns {
+		name := column
+		if f.header != nil {
+			name = f.header[i]
+		}
+		if slices.ContainsFunc(o.Candidates, likeName(name)) {
 			usual = append(usual, column)
 		}
 	}
 	return usual
 }
 
-// warnOfSeveral warns if a file has several columns with usual names: the input column is the first.
-func (r *Reader) warnOfSeveral() {
-	o := &r.options
-	if len(o.Columns) > 0 || o.Dialect.noHeader() || o.Records != nil {
-		return
-	}
-	for _, f := range r.files {
-		columns := f.columns
-		if f.all != nil {
-			columns = f.all
+// equal returns the columns that have a name in the file.
+func (f *file) equal(columns []string, name string) (equal []string) {
+	for i := range f.header {
+		if f.header[i] == name {
+			equal = append(equal, columns[i])
 		}
-		usual := slices.DeleteFunc(o.usual(columns), func(column string) bool { return slices.Contains(f.unfit, column) })
-		if len(usual) > 1 {
-			o.Log.Warn("several columns may be the input: the first is read",
-				"option", "reader.Columns", "file", displayName(f.info.Name), "column", strings.Join(f.info.Inputs, ", "), "columns", strings.Join(usual, ", "))
+	}
+	return equal
+}
+
+// warnOfSeveral warns if several columns of a file may be the input: the first is read.
+func (r *Reader) warnOfSeveral() {
+	for _, f := range r.files {
+		if len(f.several) > 1 {
+			r.options.Log.Warn("several columns may be the input: the first is read",
+				"option", "reader.Columns", "file", displayName(f.info.Name), "column", strings.Join(f.info.Inputs, ", "), "columns", strings.Join(f.several, ", "))
 			return
 		}
 	}
@@ -206,6 +215,7 @@ func (f *file) setHeader(fields []string, o *Options, rows [][]string) (inputs, 
 	if o.Dialect.noHeader() {
 		fields = make([]string, len(fields)) // columnNames then returns positions
 	}
+	f.header = fields
 	for _, name := range columnNames(fields) {
 		f.addColumn(Column{Name: name})
 	}

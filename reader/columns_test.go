@@ -77,12 +77,46 @@ func TestSeveralUsualColumns(t *testing.T) {
 		{"jsonl", `{"domain_name":"a","url":"b"}` + "\n", "column=url columns=\"domain_name, url\""},
 		{"", `[{"domain_name":"a","url":"b"}]`, "column=url columns=\"domain_name, url\""},
 		{"csv", "id,Website\n1,a\n", ""},
+		{"csv", "url,url,id\na,b,1\n", "column=url columns=\"url, url_2\""},
+		{"csv", "URL,URL\na,b\n", "column=URL columns=\"URL, URL_2\""},
+		{"csv", "#url,url\na,b\n", "column=url columns=\"url, url_2\""},
+		{"csv", "id,url,id\n1,a,1\n", ""},
+		{"csv", "url,url_2\na,b\n", ""},
 	} {
 		var log strings.Builder
 		options := Options{Format: test.format, Candidates: []string{"url", "website", "domain_name"}, Log: slog.New(slog.NewTextHandler(&log, nil))}
 		openReader(t, fromString(test.content, options))
 		if n := strings.Count(log.String(), "several columns"); n > 1 || (n == 1) != (test.want != "") || !strings.Contains(log.String(), test.want) {
 			t.Errorf("%q: the log is %q, want %q", test.content, log.String(), test.want)
+		}
+	}
+}
+
+// A named column is no choice if several columns of the file have its name.
+func TestSeveralEqualColumns(t *testing.T) {
+	for _, test := range []struct {
+		header, column, want string // want is the other column, or "" for no warning
+	}{
+		{"title,title,id", "title", "title, title_2"},
+		{"title,title,id", "TITLE ", "title, title_2"},
+		{"title,title,title", "title", "title, title_2, title_3"},
+		{"id,title,title", "title", "title, title_2"},
+		{"title,title,id", "title_2", ""}, // the user has chosen
+		{"Title,title,id", "title", ""},
+		{"title,id,id", "title", ""},
+		{",,id", "1", ""},
+	} {
+		for _, dialect := range []Dialect{{}, {Strict: true}} {
+			var log strings.Builder
+			o := fromString(test.header+"\na,b,c\n", Options{Format: "csv", Columns: []string{test.column}, Dialect: dialect, Log: slog.New(slog.NewTextHandler(&log, nil))})
+			r, err := Open(t.Context(), o)
+			if column, ambiguous := errors.AsType[*ColumnError](err); ambiguous {
+				t.Fatalf("%s, column %s: %v", test.header, test.column, column)
+			}
+			defer r.Close()
+			if got := log.String(); (got == "") != (test.want == "") || !strings.Contains(got, test.want) || r.Files()[0].Guessed != (test.want != "") {
+				t.Errorf("%s, column %s: guessed %t, and the log is %q", test.header, test.column, r.Files()[0].Guessed, got)
+			}
 		}
 	}
 }

@@ -23,11 +23,13 @@ type file struct {
 	pipe       *stream      // the stream of standard input or a pipe, which cannot be opened again; else nil
 	guessed    string       // the encoding, if it was guessed
 	blank      bool         // the file is empty
+	header     []string     // the names of the columns as the file has them: several may be equal; nil if none can be
 	columns    []string     // the names of types
 	types      []Column
 	paths      map[string]Column // the extra columns that may be dotted paths, with their types
 	all        []string          // the names of all columns, if some are not read
 	unfit      []string          // columns with usual names whose values are not inputs
+	several    []string          // columns that may be the input: with usual names, or with the name of an input column
 	places     placement         // of columns
 	partitions []partition
 }

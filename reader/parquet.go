@@ -93,6 +93,7 @@ func newTable(f *file, opened *pages.File, o *Options) (t *table, all []string, 
 	for _, c := range top {
 		all = append(all, c.Name())
 	}
+	f.header = all
 	all = columnNames(all)
 	find := func(name string) (tableColumn, error) {
 		place, err := matchColumn(file, all, name)

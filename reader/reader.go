@@ -42,7 +42,7 @@ type FileInfo struct {
 	Format  string   // one of FormatNames, or json for an array or for values of several lines
 	Packed  bool     // compressed, or a text in an archive
 	Inputs  []string // the names of the input columns; none for txt and for JSONL strings
-	Guessed bool     // the input column was chosen among several with usual names
+	Guessed bool     // an input column was chosen among several with usual names or with the same name
 	Bytes   int64    // number of bytes read so far, as stored (compressed)
 	SHA256  string   // checksum of these bytes, in hex; "" before the first
 	Whole   bool     // the file was read to its end

@@ -84,7 +84,7 @@ type Input struct {
 	SHA256 string `json:"sha256,omitempty"` // of those bytes
 	Whole  bool   `json:"whole"`            // read to its end
 
-	Guessed  string `json:"guessed_column,omitempty"` // the input column, if others have usual names, too, and the user has named none
+	Guessed  string `json:"guessed_column,omitempty"` // the input column, if others have its name, or also usual names and the user has named none
 	Comments int64  `json:"comments,omitempty"`       // lines that are no inputs
 }
 
