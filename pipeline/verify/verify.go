@@ -87,6 +87,7 @@ type verification struct {
 	parts    []*part
 	folder   bool
 	embedded bool           // the embedded service has answered
+	others   bool           // a taxonomy or a model that was named is not that of the run
 	store    *answers.Store // nil for none
 
 	again   pipeline.Rewritten
@@ -109,6 +110,7 @@ func (v *verification) run(ctx context.Context) error {
 	}
 	v.Classifications, v.embedded = a.Settings.Classifications(), strings.HasPrefix(a.Service, "embedded")
 	expect(v.report, "", "ending of the run", string(account.Complete), string(a.Ending))
+	v.checkNamed()
 	if !v.Unfinished {
 		if err := v.writeAgain(ctx); err != nil {
 			return err
@@ -120,6 +122,26 @@ func (v *verification) run(ctx context.Context) error {
 	v.checkCounts()
 	v.explain()
 	return nil
+}
+
+// checkNamed finds the taxonomies and the models that were named, and are not those of the run. A run may be given taxonomies
+// that it does not need.
+func (v *verification) checkNamed() {
+	check := func(what, classification, fingerprint string) {
+		of := v.account.Service // with the fingerprints of all
+		if v.embedded && !slices.Contains(strings.Split(of, "+"), fingerprint) {
+			v.others = true
+			v.report.add(Finding{What: what + " of " + classification, Expected: "that of the run, " + of, Got: fingerprint})
+		}
+	}
+	for _, t := range v.Run.Taxonomies {
+		if slices.Contains(v.Classifications, t.Name) {
+			check("taxonomy", t.Name, t.Fingerprint())
+		}
+	}
+	for _, m := range v.Run.Models {
+		check("model", m.Classification, m.Fingerprint())
+	}
 }
 
 // writeAgain writes the run again and compares the hashes of the files, and then the rows of those that differ.
@@ -182,6 +204,8 @@ func (v *verification) explain() {
 	case n == 0:
 	case v.account.Settings.Free != "" && v.Run.Free.Model == nil:
 		v.uncheck("%d answers: name the model of the free answers", n)
+	case v.others:
+		v.uncheck("%d answers: the taxonomies and the models that are named are not those of the run", n)
 	case v.embedded && !v.again.Embedded:
 		v.uncheck("%d answers: name the taxonomies and the models of the run", n)
 	case v.store == nil:

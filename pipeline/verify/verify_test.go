@@ -384,6 +384,18 @@ func TestEmbeddedService(t *testing.T) {
 	if r, err := Run(t.Context(), own); err != nil || !r.Balanced || len(r.Unchecked) > 0 || r.NotCompared != 0 {
 		t.Errorf("with the taxonomy: %+v, %v", r, err)
 	}
+	edited := *custom
+	edited.Categories = slices.Clone(custom.Categories)
+	edited.Categories[3].ID = "5"
+	other := Options{Output: f.output, Run: pipeline.Options{Program: "test", Taxonomies: []*taxonomy.Custom{&edited}}}
+	want := Finding{What: "taxonomy of " + custom.Name, Expected: "that of the run, embedded+" + custom.Fingerprint(), Got: edited.Fingerprint()}
+	if r, err := Run(t.Context(), other); err != nil || r.Balanced || !slices.Equal(r.Findings, []Finding{want}) || !strings.Contains(r.Unchecked[0], "are not those of the run") {
+		t.Errorf("with another taxonomy: %+v, %v", r, err)
+	}
+	edited.Name = "product_taxonomy_custom_unused"
+	if r, err := Run(t.Context(), other); err != nil || !r.Balanced {
+		t.Errorf("with a taxonomy that no row needs: %+v, %v", r, err)
+	}
 	rows, schema := f.rows()
 	now := rows[0].AnsweredAt
 	rows[0].AnsweredAt = now.Add(time.Hour)
