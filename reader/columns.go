@@ -346,10 +346,32 @@ func likeName(name string) func(column string) bool {
 	return func(column string) bool { return name != "" && strings.EqualFold(foldName.Replace(column), name) }
 }
 
-// unite sets the columns of the run: the union over its files, then the extra columns. Every file must have shown an extra
-// column, unless later records may have more columns (JSONL), or a file is empty so far.
+// apart is the index in Reader.alike of columns that a file keeps apart although their names differ only in case.
+const apart = -1
+
+// withoutCase returns a name as a key. Names with equal keys are equal for sameName.
+func withoutCase(name string) string { return strings.ToLower(strings.TrimSpace(name)) }
+
+// keepApart finds the columns of one file whose names differ only in case.
+func (r *Reader) keepApart() {
+	r.alike = map[string]int{}
+	for _, f := range r.files {
+		seen := map[string]bool{}
+		for _, name := range f.columns {
+			if name = withoutCase(name); seen[name] {
+				r.alike[name] = apart
+			}
+			seen[name] = true
+		}
+	}
+}
+
+// unite sets the columns of the run: the union over its files, then the extra columns. Columns of several files whose names
+// differ only in case are one column, with the first name. Every file must have shown an extra column, unless later records may
+// have more columns (JSONL), or a file is empty so far.
 func (r *Reader) unite() error {
 	r.index = map[string]int{}
+	r.keepApart()
 	moreToCome := false
 	var all []string
 	for _, f := range r.files {
@@ -359,6 +381,7 @@ func (r *Reader) unite() error {
 		for i, c := range f.types {
 			place, isNew := r.addColumn(c)
 			if !isNew {
+				c.Name = r.columns[place]
 				r.types[place] = common(r.types[place], c)
 			}
 			f.places[i] = place
@@ -405,14 +428,21 @@ func (r *Reader) unite() error {
 
 // addColumn returns the index of a column. It appends the column if it is new.
 func (r *Reader) addColumn(c Column) (place int, isNew bool) {
-	place, known := r.index[c.Name]
-	if !known {
-		place = len(r.columns)
-		r.index[c.Name] = place
+	if place, known := r.index[c.Name]; known {
+		return place, false
+	}
+	name := withoutCase(c.Name)
+	place, known := r.alike[name]
+	if !known || place == apart {
+		place, isNew = len(r.columns), true
 		r.columns = append(r.columns, c.Name)
 		r.types = append(r.types, c)
 	}
-	return place, !known
+	if !known {
+		r.alike[name] = place
+	}
+	r.index[c.Name] = place
+	return place, isNew
 }
 
 // Place returns the index in Columns of a column. name is the name of the column or an element of Options.ExtraColumns.

@@ -57,7 +57,8 @@ type Reader struct {
 	files   []*file
 	columns []string
 	types   []Column       // of columns
-	index   map[string]int // index of each column
+	index   map[string]int // index of each column, by its names in all files
+	alike   map[string]int // index of each column, by its name without case; apart if a file has several such columns
 	blank   []string       // Fields of records without fields
 
 	read  atomic.Int64
