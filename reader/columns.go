@@ -234,6 +234,9 @@ func (f *file) setHeader(fields []string, o *Options, rows [][]string) (inputs, 
 		in.places = append(in.places, slices.Index(f.columns, name))
 	}
 	f.info.Inputs = names
+	if e, isColumn := errors.AsType[*ColumnError](err); isColumn {
+		e.Header = true
+	}
 	return in, err
 }
 

@@ -72,6 +72,8 @@ type ColumnError struct {
 	Candidates []string // names that were tried if Column is ""
 	Refused    []string // columns with these names whose values are not inputs, with the reasons
 	Sheets     []string // of the Excel file, if Options.Sheet names none and there are several
+	Header     bool     // Columns are the fields of a row, which may be the wrong one
+	Continues  string   // the first file, if this one has as many columns, and none of its: the header may be missing
 	Option     string   // the field of Options that names a column: Columns or ExtraColumns
 }
 
@@ -104,6 +106,9 @@ func (e *ColumnError) Error() string {
 	fmt.Fprintf(&b, " (columns: %s)", listColumns(e.Columns))
 	if len(e.Sheets) > 1 {
 		fmt.Fprintf(&b, "; the first sheet of %s is read", listColumns(e.Sheets))
+	}
+	if e.Continues != "" {
+		fmt.Fprintf(&b, "; none of them is a column of %s: if this file continues that one without a header, make one file of them, or pipe them with cat", displayName(e.Continues))
 	}
 	return b.String()
 }

@@ -70,6 +70,44 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
+// Only the names in a row may be in another row, and only the header of a table that goes on in another file may be missing.
+func TestMissingHeader(t *testing.T) {
+	for _, test := range []struct {
+		name              string
+		files             []string // "EXTENSION CONTENT"
+		header, continues bool
+	}{
+		{"cut into lines", []string{"csv id,url\n1,a.example\n", "csv 2,b.example\n3,c.example\n"}, true, true},
+		{"one column", []string{"csv url\na.example\n", "csv b.example\nc.example\n"}, true, true},
+		{"third part", []string{"csv id,url\n1,a.example\n", "csv id,url\n2,b.example\n", "csv 3,c.example\n"}, true, true},
+		{"one file", []string{"csv id,link\n1,a.example\n"}, true, false},
+		{"a shared column", []string{"csv id,url\n1,a.example\n", "csv ID,link\n1,a.example\n"}, true, false},
+		{"another number of columns", []string{"csv id,url\n1,a.example\n", "csv 1,2,3\n"}, true, false},
+		{"JSON before", []string{`jsonl {"id":1,"url":"a"}`, "csv 1,a.example\n"}, true, false},
+		{"JSON", []string{`jsonl {"id":1,"link":"a"}`}, false, false},
+		{"JSON array", []string{`json [{"id":1,"link":"a"}]`}, false, false},
+		{"JSON object", []string{`json {"id":1,"link":"a"}`}, false, false},
+		{"JSON after", []string{"csv id,url\n1,a.example\n", `jsonl {"a":1,"link":"a"}`}, false, false},
+	} {
+		var paths []string
+		for _, file := range test.files {
+			extension, content, _ := strings.Cut(file, " ")
+			paths = append(paths, writeFile(t, "in."+extension, content))
+		}
+		continues := ""
+		if test.continues {
+			continues = paths[0]
+		}
+		for _, columns := range [][]string{nil, {"url"}} {
+			_, err := Open(t.Context(), Options{Paths: paths, Columns: columns, Candidates: candidates})
+			column, ok := errors.AsType[*ColumnError](err)
+			if !ok || column.Header != test.header || column.Continues != continues || strings.Contains(err.Error(), "make one file of them") != test.continues {
+				t.Errorf("%s: got %v", test.name, err)
+			}
+		}
+	}
+}
+
 func TestErrorsAreTyped(t *testing.T) {
 	_, err := Open(t.Context(), Options{Paths: []string{"missing.csv"}})
 	var openError *OpenError

@@ -118,7 +118,7 @@ func newTable(f *file, opened *pages.File, o *Options) (t *table, all []string, 
 			return nil, nil, err
 		}
 		if c.Type == TypeJSON {
-			return nil, nil, &FormatError{file, 1, fmt.Sprintf("column %q is a list or has parts, want text; name a part, such as %s.NAME", c.Name, c.Name), "Columns"}
+			return nil, nil, c.nested(file, all)
 		}
 		t.inputs = append(t.inputs, c)
 	}
@@ -142,6 +142,18 @@ func newTable(f *file, opened *pages.File, o *Options) (t *table, all []string, 
 		}
 	}
 	return t, all, nil
+}
+
+// nested returns the error of an input column that is not one value. all are the columns of the file.
+func (c *tableColumn) nested(file string, all []string) error {
+	parts := c.node.parts(c.Name)
+	switch {
+	case len(parts) > 0:
+		return &FormatError{file, 1, fmt.Sprintf("column %q has parts, want text (parts: %s)", c.Name, listColumns(parts)), "Columns"}
+	case len(all) > 1:
+		return &FormatError{file, 1, fmt.Sprintf("column %q has lists or maps, want text (columns: %s)", c.Name, listColumns(all)), "Columns"}
+	}
+	return &UnsupportedError{file, fmt.Sprintf("a Parquet file with arrays or maps in its only column %q", c.Name), "write a row for each element"}
 }
 
 // descend returns the column at a dotted path; nil if there is none, or if the path leads through a list.

@@ -48,6 +48,20 @@ func newNode(file *pages.File, c *parquet.Column, most int) *node {
 	return n
 }
 
+// parts returns the dotted paths of the single values in a struct that is called name.
+func (n *node) parts(name string) (parts []string) {
+	for _, below := range n.children {
+		switch path := name + "." + below.name; {
+		case n.repeated || below.repeated:
+		case below.single():
+			parts = append(parts, path)
+		default:
+			parts = append(parts, below.parts(path)...)
+		}
+	}
+	return parts
+}
+
 func (n *node) leaf() bool { return n.append != nil }
 
 // single reports whether a row has one plain value of the node.

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/parquet-go/parquet-go"
 )
 
 var fixtures = flag.String("fixtures", "testdata/parquet", "folder of the files of scripts/fixtures/parquet.py")
@@ -138,7 +140,8 @@ func TestParquetColumns(t *testing.T) {
 		want    string
 	}{
 		{"unknown", Options{Columns: []string{"host"}}, `no column "host" (columns: id, domain, price, listed, seen, since, revenue, note, tags, shop)`},
-		{"struct", Options{Columns: []string{"shop"}}, `column "shop" is a list or has parts, want text; name a part, such as shop.NAME`},
+		{"struct", Options{Columns: []string{"shop"}}, `column "shop" has parts, want text (parts: shop.url, shop.rank)`},
+		{"list", Options{Columns: []string{"tags"}}, `column "tags" has lists or maps, want text (columns: id, domain, price, listed, seen, since, revenue, note, tags, shop)`},
 		{"below a list", Options{Columns: []string{"tags.list.element"}}, `no column "tags.list.element"`},
 		{"unknown extra column", Options{Columns: []string{"domain"}, NamedOnly: true, ExtraColumns: []string{"price", "title"}},
 			`no column "title" (columns: id, domain, price, listed, seen, since, revenue, note, tags, shop)`},
@@ -270,4 +273,57 @@ func FuzzParquet(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The error of an input column that is not one value names parts only if they exist.
+func TestNestedInputs(t *testing.T) {
+	type item struct {
+		Name string `parquet:"name"`
+	}
+	type product struct {
+		Item item     `parquet:"item"`
+		Tags []string `parquet:"tags"`
+		SKU  string   `parquet:"sku"`
+	}
+	texts := write(t, []struct {
+		Title []string `parquet:"title,list"`
+	}{{[]string{"a", "b"}}})
+	tests := []struct{ name, path, want string }{
+		{"texts", texts, texts + ` is a Parquet file with arrays or maps in its only column "title", not a list; write a row for each element`},
+		{"repeated texts", write(t, []struct {
+			Title []string `parquet:"title"`
+		}{{[]string{"a", "b"}}}), `arrays or maps in its only column "title"`},
+		{"structs", write(t, []struct {
+			Title []item `parquet:"title,list"`
+		}{{[]item{{"a"}}}}), `arrays or maps in its only column "title"`},
+		{"a map", write(t, []struct {
+			Title map[string]string `parquet:"title"`
+		}{{map[string]string{"a": "b"}}}), `arrays or maps in its only column "title"`},
+		{"another column", write(t, []struct {
+			ID    int64    `parquet:"id"`
+			Title []string `parquet:"title,list"`
+		}{{1, []string{"a", "b"}}}), `column "title" has lists or maps, want text (columns: id, title)`},
+		{"a struct", write(t, []struct {
+			Title product `parquet:"title"`
+		}{{product{item{"a"}, nil, "b"}}}), `column "title" has parts, want text (parts: title.item.name, title.sku)`},
+	}
+	for _, test := range tests {
+		for _, columns := range [][]string{nil, {"title"}} {
+			_, err := Open(t.Context(), Options{Paths: []string{test.path}, Columns: columns, Candidates: []string{"title"}})
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%s: got %v, want %s", test.name, err, test.want)
+			}
+		}
+	}
+	openReader(t, Options{Paths: []string{tests[len(tests)-1].path}, Columns: []string{"title.item.name"}})
+}
+
+// write writes a Parquet file.
+func write[T any](t *testing.T, rows []T) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "in.parquet")
+	if err := parquet.WriteFile(path, rows); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

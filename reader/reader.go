@@ -111,7 +111,7 @@ func Open(ctx context.Context, options Options) (*Reader, error) {
 		f, err := r.inspect(name)
 		if err != nil {
 			r.Close() // nothing was written: only the first error matters
-			return nil, err
+			return nil, r.withoutHeader(err)
 		}
 		f.partitions = partitionsOf(options.Paths, name)
 		if err := r.checkPart(f); err != nil {
@@ -129,6 +129,21 @@ func Open(ctx context.Context, options Options) (*Reader, error) {
 	}
 	r.warnOfSeveral()
 	return r, nil
+}
+
+// withoutHeader adds to the error of a file that its header may be missing, as in the later parts of a table that was cut into
+// lines.
+func (r *Reader) withoutHeader(err error) error {
+	e, isColumn := errors.AsType[*ColumnError](err)
+	if !isColumn || !e.Header || len(r.files) == 0 || r.options.Dialect.noHeader() {
+		return err
+	}
+	first := r.files[0]
+	shared := slices.ContainsFunc(e.Columns, func(column string) bool { return slices.ContainsFunc(first.columns, likeName(column)) })
+	if first.format == &csvFormat && len(first.columns) == len(e.Columns) && !shared {
+		e.Continues = first.info.Name
+	}
+	return err
 }
 
 // checkPart returns an *UnsupportedError if a part without an extension has another format than the previous part: one of them

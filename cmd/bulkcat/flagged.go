@@ -94,10 +94,10 @@ func advised(err error) error {
 	}
 	text := adviceOf[named.OptionName()]
 	if column, ok := named.(*reader.ColumnError); ok {
-		if len(column.Columns) == 0 && column.Column != "" { // such as a list of text
+		if len(column.Columns) == 0 && column.Column != "" || column.Continues != "" { // such as a list of text
 			return err
 		}
-		if column.Column == "" && len(column.Candidates) > 0 {
+		if column.Header && column.Column == "" && len(column.Candidates) > 0 {
 			text += ", or add --dialect header=N if line N has the names of the columns, or header=none if the first line is data"
 		}
 		if len(column.Sheets) > 1 {
