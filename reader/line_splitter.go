@@ -3,7 +3,9 @@ package reader
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -245,7 +247,29 @@ var txtFormat = inputFormat{
 	plain:      true,
 	content:    "one input per line",
 	fit:        func(*beginning, *Options) fit { return anyText },
-	examine:    func(*file, *beginning, *Options) (opener, error) { return openTXT, nil },
+	examine:    examineTXT,
+}
+
+// examineTXT warns if a text that the options do not call txt looks like CSV.
+func examineTXT(_ *file, s *beginning, o *Options) (opener, error) {
+	if o.Format == "" && !o.Dialect.Strict && looksCSV(s.lines(), o) {
+		o.Log.Warn("the lines look like rows of CSV, and each line is read as one input: if they are rows, name the format csv",
+			"option", "reader.Format", "file", displayName(s.name), "line", fmt.Sprintf("%.60q", firstLine(s.lines())))
+	}
+	return openTXT, nil
+}
+
+// looksCSV reports whether the first lines, at least two, have equally many delimiters that no space follows as in prose.
+func looksCSV(text []byte, o *Options) bool {
+	if len(lineStarts(text, 2)) < 2 {
+		return false
+	}
+	return slices.ContainsFunc(delimiters, func(comma string) bool {
+		d := o.ofCSV(comma)
+		d.comment = o.comment()
+		fields, share := consistency(text, d)
+		return fields > 1 && share == 1 && !bytes.Contains(text, []byte(comma+" "))
+	})
 }
 
 // txtParser reads one input per line, without surrounding white space. Blank lines and comments are not records.
