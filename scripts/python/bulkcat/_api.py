@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from bulkcat import _flags
 from bulkcat._answer import Answer
-from bulkcat._errors import Stopped, UsageError
+from bulkcat._errors import Spent, Stopped, UsageError
 
 if TYPE_CHECKING:
     from typing import Literal, NoReturn
@@ -33,6 +33,9 @@ _OF_FILES = _OF_INPUTS | _OF_OUTPUTS
 _OF_ONE = _OF_FILES | frozenset("join shape report requests partial refresh_budget expect expect_against expect_else".split())
 
 
+_SPENT = "the budget is that of this call and its resume() calls, and a new call without output= has its own"
+
+
 class _Call(NamedTuple):
     """The arguments of `websites` and `products`, except for the data."""
 
@@ -46,6 +49,7 @@ class _Call(NamedTuple):
     categorical: bool
     options: dict[str, Any]
     control: Control
+    work: Work | None = None  # of the call that this one goes on with, if that has no output
 
 
 @overload
@@ -306,18 +310,19 @@ def _categorize_files(path: str, call: _Call) -> Run | Forecast:
             arguments, call.options, call.output, call.control, bar, frozenset({"dry_run", "limit", "sample"}) - call.options.keys()
         )
     except Stopped as stopped:
-        stopped._again = lambda partial: _categorize_files(path, _again(call, partial))
+        stopped._again = lambda partial, bounds: _categorize_files(path, _again(call, partial, bounds))
         raise
     finally:
         bar.close()
     return _results.Run(call.output, account)
 
 
-def _again(call: _Call, partial: bool) -> _Call:
-    """The same call, or one that asks nothing, and so needs no bounds."""
-    bounds = ("max_requests", "reserve", "finish_by") if partial else ()
-    options = {name: value for name, value in call.options.items() if name not in bounds}
-    return call._replace(options={**options, "partial": partial}, resume=True, control=_control())
+def _again(call: _Call, partial: bool, bounds: dict[str, Any], work: Work | None = None) -> _Call:
+    """The same call with other bounds, or one that asks nothing, and so needs no bounds."""
+    left_out = ("max_requests", "reserve", "finish_by") if partial else ()
+    options = {name: value for name, value in call.options.items() if name not in left_out}
+    options = {**options, **bounds, "partial": partial}
+    return call._replace(options=options, resume=True, control=_control(), work=None if partial else work)
 
 
 def _forecast(arguments: list[str], call: _Call, without: frozenset[str]) -> Forecast:
@@ -342,7 +347,7 @@ def _categorize_frame(frame: _frames.Frame, call: _Call) -> Any:
             raise UsageError("texts have one classification at a time")
     form = _frames.format_for(frame)
     elsewhere = bool(call.output) or _flags.is_given(call.options, "store")
-    with Work(elsewhere, _flags.is_hosted(call.options)) as work, _input_path(call, work) as path:
+    with call.work or Work(elsewhere, _flags.is_hosted(call.options)) as work, _input_path(call, work) as path:
         path, names = _frames.send(frame, columns, path)
         arguments = [call.kind, path, *(f"--column={name}" for name in names), f"--input-format={form}"]
         if call.dry_run:
@@ -350,7 +355,9 @@ def _categorize_frame(frame: _frames.Frame, call: _Call) -> Any:
         try:
             return _run_frame(frame, call, work, arguments)
         except Stopped as stopped:
-            stopped._again = lambda partial: _categorize_frame(frame, _again(call, partial))
+            stopped._again = lambda partial, bounds: _categorize_frame(frame, _again(call, partial, bounds, work))
+            if isinstance(stopped, Spent) and not call.output:
+                stopped.args = (f"{stopped}; {_SPENT}",)
             if not stopped.interrupted or call.output or call.control.is_job:
                 raise
             interrupted = stopped
@@ -438,6 +445,10 @@ def _run_frame(frame: _frames.Frame, call: _Call, work: Work, arguments: list[st
     bar = call.control.follow(Bar(_run.status_of(output), call.progress, call.control.is_job))
     try:
         account = _run.run(arguments, options, output, call.control, bar, _without(call), frame.length() > 0, _frames.named)
+    except Stopped:
+        if not call.output:
+            work.keep(_run.beside(output, "run.json"))  # which counts the bounds
+        raise
     finally:
         bar.close()
     if call.output:

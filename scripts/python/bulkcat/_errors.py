@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from datetime import datetime, timedelta
 
 
 class Error(Exception):
@@ -49,21 +52,28 @@ class Stopped(_WithAccount):
         super().__init__(message, account)
         self.counts: dict[str, Any] = account.get("counts", {})
         self.interrupted = False  # by Ctrl-C, or by the stop button of a notebook
-        self._again: Callable[[bool], Any] | None = None
+        self._again: Callable[[bool, dict[str, Any]], Any] | None = None
 
-    def resume(self) -> Any:
-        """Make the same call again, which asks only for what has no stored answer."""
-        return self._call(partial=False)
+    def resume(
+        self, *, max_requests: int | None = None, max_cost: float | None = None, finish_by: datetime | timedelta | str | None = None
+    ) -> Any:
+        """Go on with the call, which asks only for what has no stored answer. Its bounds, which may be given anew, are those of
+        the call and of its resume() calls together.
+        """
+        given = {"max_requests": max_requests, "max_cost": max_cost, "finish_by": finish_by}
+        return self._call(False, {name: bound for name, bound in given.items() if bound is not None})
 
     def result(self) -> Any:
         """Return what the call returns, without asking: records without an answer have the status "pending"."""
-        return self._call(partial=True)
+        return self._call(True, {})
 
-    def _call(self, partial: bool) -> Any:
+    def _call(self, partial: bool, bounds: dict[str, Any]) -> Any:
         if self._again is None:
             raise Error("a copy of the error, such as that of another process, does not know the call: make the same call again")
-        return self._again(partial)
+        return self._again(partial, bounds)
 
 
 class Spent(Stopped):
-    """The run has spent its budget in all its starts: only a call with a larger max_requests or max_cost goes on."""
+    """The call and its resume() calls have spent max_requests or max_cost: resume() with a larger one goes on, and a new call begins
+    a new budget, unless it has the same `output`, which a scheduler that retries should use.
+    """

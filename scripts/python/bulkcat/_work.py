@@ -40,11 +40,24 @@ class Work:
         self._temporary = ""
         self._folder = "" if kept_elsewhere else _usable_state_folder(hosted)
         self._name = f"{_PREFIX}{os.getpid()}-{secrets.token_hex(4)}"
+        self._kept: tuple[str, bytes] | None = None
 
     def __enter__(self) -> Work:
         if self._folder:
             _settle_leftovers(self._folder)
+        if self._temporary:  # it has been removed
+            os.mkdir(self._temporary, mode=0o700)
+        if self._kept:
+            path, content = self._kept
+            with open(path, "wb") as file:
+                file.write(content)
         return self
+
+    def keep(self, path: str) -> None:
+        """Keep a file, if it is there, for a call that goes on with the same paths."""
+        if os.path.exists(path):
+            with open(path, "rb") as file:
+                self._kept = path, file.read()
 
     def path(self, name: str) -> str:
         """Return the path of a file of the call."""

@@ -106,9 +106,57 @@ def test_budget(hosted):
         bulkcat.products(TITLES, max_requests=3)
     assert [a.status for a in caught.value.result()].count("pending") == 17
     assert len(hosted.asked) == 3
-    with pytest.raises(bulkcat.Stopped):
+    for bound, asked in [(None, 3), (3, 3), (8, 8)]:
+        with pytest.raises(bulkcat.Spent):
+            caught.value.resume(max_requests=bound)
+        assert len(hosted.asked) == asked
+    assert [a.status for a in caught.value.resume(max_requests=25)] == ["ok"] * 20
+    assert sorted(hosted.asked) == sorted(TITLES)
+
+
+@pytest.mark.parametrize("store", [False, True], ids=["", "store"])
+@pytest.mark.parametrize("given", ["argument", "variable", "cost", "job", "output"])
+def test_budget_is_that_of_a_call_and_its_resumptions(hosted, monkeypatch, tmp_path, given, store):
+    options = {"workers": 1, "price": 0.1} | ({"store": tmp_path / "answers.db"} if store else {})
+    first, larger = {"max_requests": 5}, {"max_requests": 12}
+    if given == "cost":
+        first, larger = {"max_cost": 0.5}, {"max_cost": 1.2}
+    elif given == "variable":
+        monkeypatch.setenv("BULKCAT_MAX_REQUESTS", "5")
+        first = {}
+    elif given == "output":
+        options["output"] = tmp_path / "out.csv"
+    with pytest.raises(bulkcat.Spent) as caught:
+        if given == "job":
+            bulkcat.submit(FRAME, kind="product", **first, **options).result()
+        else:
+            bulkcat.products(FRAME, **first, **options)
+    assert ("a new call without output= has its own" in str(caught.value)) == (given != "output")
+    for bounds, asked in [({}, 5), ({}, 5), (larger, 12), ({}, 12)]:
+        with pytest.raises(bulkcat.Spent) as again:
+            caught.value.resume(**bounds)
+        caught = again
+        assert len(hosted.asked) == asked
+    if given != "output":
+        assert statuses(caught.value.result()) == {"ok": 12, "pending": 8}
+        with pytest.raises(bulkcat.Spent):  # another run, with a budget of its own
+            bulkcat.products(FRAME, **first, **options)
+        assert len(hosted.asked) == 17
+    monkeypatch.delenv("BULKCAT_MAX_REQUESTS", raising=False)
+    done = caught.value.resume(**{name: 10 * bound for name, bound in larger.items()})
+    assert (done.counts["ok"] if given == "output" else statuses(done)["ok"]) == 20 == len(hosted.asked)
+    assert not list(tmp_path.glob("state/bulkcat/*python-*"))
+
+
+def test_time_is_that_of_a_call_and_its_resumptions(hosted):
+    with pytest.raises(bulkcat.Stopped, match="deadline") as caught:
+        bulkcat.products(FRAME, finish_by=2 * SECOND, rate=5)
+    made = hosted.requests
+    assert made < 20
+    with pytest.raises(bulkcat.Stopped, match="deadline"):
         caught.value.resume()
-    assert len(hosted.asked) == 6
+    assert hosted.requests == made
+    assert statuses(caught.value.resume(finish_by=60 * SECOND)) == {"ok": 20}
 
 
 def test_wrong_key(hosted):

@@ -94,6 +94,7 @@ try:
     bulkcat.products(titles, max_cost=10.5, price=0.002, grace=hour)
 except bulkcat.Stopped as stopped:
     assert_type(stopped.counts, dict[str, Any])
+    stopped.resume(max_requests=20, max_cost=1.5, finish_by=hour)
 except bulkcat.Broken as broken:
     assert_type(broken.expectations, list[dict[str, Any]])
 
