@@ -98,9 +98,18 @@ func parseAnyAnswer(body []byte, classification string) (Answer, error) {
 	}
 	entries, dropped, ok := parseList(list)
 	if !ok {
-		return Answer{}, fmt.Errorf("the answer's member %q is not a list of entries", classification)
+		return Answer{}, notEntries(list, classification)
 	}
 	return Answer{Entries: entries, Dropped: dropped, Body: body}, nil
+}
+
+// notEntries returns the error of a member that is no list of entries.
+func notEntries(list json.RawMessage, classification string) error {
+	err := json.Unmarshal(list, new([]wireEntry))
+	if other, is := errors.AsType[*json.UnmarshalTypeError](err); is && other.Field != "" { // the field of an entry
+		return fmt.Errorf("an entry of the answer's member %q has a %q that is of type %s, not a text", classification, other.Field, other.Value)
+	}
+	return fmt.Errorf("the answer's member %q is not a list of entries", classification)
 }
 
 // onlyList returns the name of the only member that is a list of entries; "" if there is none or several.
