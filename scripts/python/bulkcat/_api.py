@@ -334,6 +334,8 @@ def _forecast(arguments: list[str], call: _Call, without: frozenset[str]) -> For
 
 
 def _categorize_frame(frame: _frames.Frame, call: _Call) -> Any:
+    import dataclasses
+
     from bulkcat import _frames
     from bulkcat._work import Work
 
@@ -351,7 +353,8 @@ def _categorize_frame(frame: _frames.Frame, call: _Call) -> Any:
         path, names = _frames.send(frame, columns, path)
         arguments = [call.kind, path, *(f"--column={name}" for name in names), f"--input-format={form}"]
         if call.dry_run:
-            return _forecast([*arguments, "--output=" + (call.output or work.path(form))], call, _without(call))
+            forecast = _forecast([*arguments, "--output=" + (call.output or work.path(form))], call, _without(call))
+            return dataclasses.replace(forecast, column=", ".join(map(str, columns)))  # which have other names in the file
         try:
             return _run_frame(frame, call, work, arguments)
         except Stopped as stopped:

@@ -63,9 +63,9 @@ def test_forecast(hosted):
     bulkcat.products(FRAME[:5])
     forecast = bulkcat.products(pd.DataFrame({"title": [*TITLES, None, TITLES[0]]}), dry_run=True)
     assert forecast.outlook["requests"] == 15 and forecast.inputs == TITLES[:10]
-    assert dataclasses.replace(forecast, outlook={}, inputs=[], column="") == bulkcat.Forecast(
+    assert dataclasses.replace(forecast, outlook={}, inputs=[]) == bulkcat.Forecast(
         records=22, invalid=0, blank=1, distinct=20, repeated=1, answered=5, refresh=0, saved=0, saved_by_host=0, saved_by_domain=0,
-        to_ask=15, outlook={}, inputs=[], quota_left=hosted.quota - 5,
+        to_ask=15, outlook={}, inputs=[], column="title", quota_left=hosted.quota - 5,
     )  # fmt: skip
     assert len(hosted.asked) == 5
 
@@ -90,6 +90,22 @@ def test_broken_expectation(hosted):
     assert caught.value.account["ending"] == "complete"
     assert statuses(bulkcat.products(FRAME)) == {"ok": 20}
     assert sorted(hosted.asked) == sorted(TITLES)
+
+
+def test_forecast_names_the_columns_of_the_frame(tmp_path):
+    two = pd.DataFrame({"brand": ["Bosch"], "product title": ["drill"], ("a", 1): ["x"]})
+    for data, column, want in [
+        (FRAME, None, "title"),
+        (FRAME["title"], None, "title"),
+        (two, "product title", "product title"),
+        (two, ["brand", "product title"], "brand, product title"),
+        (two, [("a", 1)], "('a', 1)"),
+        (TITLES, None, "input"),
+    ]:
+        for output in [{}, {"output": tmp_path / "out.csv"}]:
+            assert bulkcat.products(data, column, dry_run=True, **output).column == want
+    FRAME.to_csv(tmp_path / "in.csv", index=False)
+    assert bulkcat.products(tmp_path / "in.csv", dry_run=True).column == "title"
 
 
 def test_cost(hosted):
