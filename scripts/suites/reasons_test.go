@@ -10,7 +10,8 @@ var reasons = []struct{ suite, text, reason string }{
 	{"domains", "not a website", "a name that the DNS does not have, invalid punycode, or characters that are newer than Unicode 15"},
 	{"json", "0 records", "a list without records is read as an empty list, with a warning"},
 	{"json", "which column is the input", "no member can be the input"},
-	{"parquet", "is a list or has parts", "no column can be the input: all are lists or maps"},
+	{"parquet", "has lists or maps", "no column can be the input: all are lists or maps"},
+	{"parquet", "arrays or maps in its only column", "no column can be the input: all are lists or maps"},
 	{"parquet", "does not have its checksum", "the checksum of a page is wrong, which pyarrow and DuckDB do not check"},
 }
 

@@ -34,7 +34,7 @@ type Forecast struct {
 	SavedByDomain int64 `json:"saved_by_domain"`
 
 	Column  string   `json:"column,omitempty"`         // the input columns, several with a comma between; "" for none
-	Guessed bool     `json:"column_guessed,omitempty"` // others have usual names, too, and the user has named none
+	Guessed bool     `json:"column_guessed,omitempty"` // other columns fit as well
 	Inputs  []string `json:"inputs"`                   // of the first records, at most FirstInputs
 
 	Digest  string       `json:"-"` // equal for equal sets of different requests
