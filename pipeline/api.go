@@ -7,6 +7,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/flow"
+	"github.com/bulkcat/bulkcat/pipeline/internal/forecast"
 	"github.com/bulkcat/bulkcat/pipeline/internal/output"
 	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
 )
@@ -15,7 +16,7 @@ import (
 type (
 	OutputOptions = output.Options    // where rows go, and in which form
 	Each          = flow.Each         // takes the answers
-	Forecast      = flow.Forecast     // what a run would do
+	Forecast      = forecast.Forecast // what a run would do
 	Progress      = progress.Progress // how far a run is
 
 	OptionError        = output.OptionError       // an option cannot be used

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/pipeline/internal/forecast"
 	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
 	"github.com/bulkcat/bulkcat/writer"
 )
@@ -128,7 +129,7 @@ func runTwofold(t *testing.T, files string, service *twofold, inputs []string) (
 func TestForecastOfTwoClassifications(t *testing.T) {
 	options := Options{Kind: client.Product, Classifications: []Classification{{Name: client.ProductTaxonomy}, {Name: second}}}
 	got, err := NewForecast(t.Context(), Parts{Source: &records{inputs: []string{"a", "b", "", "a"}}}, options, nil)
-	if want := (Forecast{Records: 4, Blank: 1, Distinct: 4, Repeated: 2, Digest: got.Digest, Inputs: []string{"a", "b", "", "a"}}); err != nil || !reflect.DeepEqual(got, want) {
+	if want := (forecast.Forecast{Records: 4, Blank: 1, Distinct: 4, Repeated: 2, Digest: got.Digest, Inputs: []string{"a", "b", "", "a"}}); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/client/normalize"
 	"github.com/bulkcat/bulkcat/pipeline/account"
+	"github.com/bulkcat/bulkcat/pipeline/internal/forecast"
 	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
@@ -622,7 +623,7 @@ func TestDryRun(t *testing.T) {
 	}
 	x := newTestRun("shoe", " shoe", "", "hat", "coat", "hat")
 	got, err := NewForecast(t.Context(), Parts{Source: x.source, Store: store, Counters: x.counters}, x.options, nil)
-	want := Forecast{Records: 6, Blank: 1, Distinct: 3, Repeated: 2, Answered: 1, Digest: got.Digest, Inputs: []string{"shoe", " shoe", "", "hat", "coat", "hat"}}
+	want := forecast.Forecast{Records: 6, Blank: 1, Distinct: 3, Repeated: 2, Answered: 1, Digest: got.Digest, Inputs: []string{"shoe", " shoe", "", "hat", "coat", "hat"}}
 	if err != nil || !reflect.DeepEqual(got, want) || got.ToAsk() != 2 {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}

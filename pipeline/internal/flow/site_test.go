@@ -13,6 +13,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline/account"
+	"github.com/bulkcat/bulkcat/pipeline/internal/forecast"
 )
 
 // spelled are spellings of one website, and another website.
@@ -155,16 +156,16 @@ func TestDryRunBySite(t *testing.T) {
 	for _, tt := range []struct {
 		stored []string
 		dedupe string
-		want   Forecast
+		want   forecast.Forecast
 	}{
-		{nil, account.DedupeSite, Forecast{Records: 7, Invalid: 1, Distinct: 2, Repeated: 4, Saved: 3, SavedByHost: 4, SavedByDomain: 4}},
-		{nil, account.DedupeExact, Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Saved: 3, SavedByHost: 4, SavedByDomain: 4}},
-		{nil, "host", Forecast{Records: 7, Invalid: 1, Distinct: 1, Repeated: 5, Saved: 3, SavedByHost: 4, SavedByDomain: 4}},
-		{[]string{"http://example.com"}, account.DedupeSite, Forecast{Records: 7, Invalid: 1, Distinct: 3, Repeated: 3, Answered: 1, Saved: 2, SavedByHost: 3, SavedByDomain: 3}},
-		{[]string{"http://example.com"}, account.DedupeExact, Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Answered: 1, Saved: 2, SavedByHost: 3, SavedByDomain: 3}},
-		{[]string{"example.com"}, account.DedupeSite, Forecast{Records: 7, Invalid: 1, Distinct: 2, Repeated: 4, Answered: 1, Saved: 3, SavedByHost: 4, SavedByDomain: 4}},
-		{spelled, account.DedupeSite, Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Answered: 5}},
-		{spelled, account.DedupeExact, Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Answered: 5}},
+		{nil, account.DedupeSite, forecast.Forecast{Records: 7, Invalid: 1, Distinct: 2, Repeated: 4, Saved: 3, SavedByHost: 4, SavedByDomain: 4}},
+		{nil, account.DedupeExact, forecast.Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Saved: 3, SavedByHost: 4, SavedByDomain: 4}},
+		{nil, "host", forecast.Forecast{Records: 7, Invalid: 1, Distinct: 1, Repeated: 5, Saved: 3, SavedByHost: 4, SavedByDomain: 4}},
+		{[]string{"http://example.com"}, account.DedupeSite, forecast.Forecast{Records: 7, Invalid: 1, Distinct: 3, Repeated: 3, Answered: 1, Saved: 2, SavedByHost: 3, SavedByDomain: 3}},
+		{[]string{"http://example.com"}, account.DedupeExact, forecast.Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Answered: 1, Saved: 2, SavedByHost: 3, SavedByDomain: 3}},
+		{[]string{"example.com"}, account.DedupeSite, forecast.Forecast{Records: 7, Invalid: 1, Distinct: 2, Repeated: 4, Answered: 1, Saved: 3, SavedByHost: 4, SavedByDomain: 4}},
+		{spelled, account.DedupeSite, forecast.Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Answered: 5}},
+		{spelled, account.DedupeExact, forecast.Forecast{Records: 7, Invalid: 1, Distinct: 5, Repeated: 1, Answered: 5}},
 	} {
 		t.Run(fmt.Sprintf("%q dedupe %s", tt.stored, tt.dedupe), func(t *testing.T) {
 			x := newSiteRun(storeOf(t, tt.stored...), append([]string{"no website", "HTTP://example.com:80"}, spelled...)...)

@@ -1,4 +1,4 @@
-package flow
+package forecast
 
 import (
 	"slices"
@@ -8,31 +8,31 @@ import (
 func TestDistinct(t *testing.T) {
 	type request struct {
 		text string
-		use  use
+		use  Use
 	}
 	for name, tt := range map[string]struct {
 		requests                        []request
 		exactly, bySite, toAsk, toAskBy int64 // different requests of each mode, and those of them to be asked
 	}{
 		"none":                       {nil, 0, 0, 0, 0},
-		"equal requests":             {[]request{{"a", exactly}, {"b", exactly}, {"a", exactly}}, 2, 0, 2, 0},
-		"two spellings of a site":    {[]request{{"a/", exactly}, {"a", exactly | bySite}, {"a", bySite}}, 2, 1, 2, 1},
-		"an answer":                  {[]request{{"a", exactly | bySite | answered}, {"b", exactly | bySite}}, 2, 2, 1, 1},
-		"an answer that comes later": {[]request{{"a", exactly}, {"a", exactly | answered}}, 1, 0, 0, 0},
-		"hashes with one first byte": {[]request{{"0", exactly}, {"26", exactly}, {"369", exactly}}, 3, 0, 3, 0},
+		"equal requests":             {[]request{{"a", Exactly}, {"b", Exactly}, {"a", Exactly}}, 2, 0, 2, 0},
+		"two spellings of a site":    {[]request{{"a/", Exactly}, {"a", Exactly | BySite}, {"a", BySite}}, 2, 1, 2, 1},
+		"an answer":                  {[]request{{"a", Exactly | BySite | Answered}, {"b", Exactly | BySite}}, 2, 2, 1, 1},
+		"an answer that comes later": {[]request{{"a", Exactly}, {"a", Exactly | Answered}}, 1, 0, 0, 0},
+		"hashes with one first byte": {[]request{{"0", Exactly}, {"26", Exactly}, {"369", Exactly}}, 3, 0, 3, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDistinct()
+			d := NewDistinct()
 			for _, r := range tt.requests {
-				if err := d.add(r.text, r.use); err != nil {
+				if err := d.Add(r.text, r.use); err != nil {
 					t.Fatal(err)
 				}
 			}
-			got, err := d.count()
-			if err != nil || got.of(exactly) != tt.exactly || got.of(bySite) != tt.bySite || got.toAsk(exactly) != tt.toAsk || got.toAsk(bySite) != tt.toAskBy {
+			got, err := d.Count()
+			if err != nil || got.Of(Exactly) != tt.exactly || got.Of(BySite) != tt.bySite || got.ToAsk(Exactly) != tt.toAsk || got.ToAsk(BySite) != tt.toAskBy {
 				t.Errorf("got %v, %v", got, err)
 			}
-			if err := d.close(); err != nil {
+			if err := d.Close(); err != nil {
 				t.Error(err)
 			}
 		})
@@ -41,37 +41,37 @@ func TestDistinct(t *testing.T) {
 
 // TestDigest has an equal digest for equal sets of requests alone.
 func TestDigest(t *testing.T) {
-	digest := func(u use, requests ...string) string {
+	digest := func(u Use, requests ...string) string {
 		t.Helper()
-		d := newDistinct()
-		defer d.close()
+		d := NewDistinct()
+		defer d.Close()
 		for i, r := range requests {
-			if err := d.add(r, u|use(i%2)*answered); err != nil { // some have an outcome, which does not matter
+			if err := d.Add(r, u|Use(i%2)*Answered); err != nil { // some have an outcome, which does not matter
 				t.Fatal(err)
 			}
 		}
-		counts, err := d.count()
+		counts, err := d.Count()
 		if err != nil {
 			t.Fatal(err)
 		}
-		return counts.digest(exactly)
+		return counts.Digest(Exactly)
 	}
 	all := []string{"a", "b", "c"}
-	want := digest(exactly, all...)
+	want := digest(Exactly, all...)
 	for name, same := range map[string][]string{"another order": {"b", "c", "a"}, "repeated": {"a", "a", "b", "c", "b"}} {
-		if got := digest(exactly, same...); got != want {
+		if got := digest(Exactly, same...); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
 	different := []string{want}
 	for name, other := range map[string][]string{"one more": {"a", "b", "c", "d"}, "one less": {"a", "c"}, "another": {"a", "b", "d"}, "none": nil} {
-		got := digest(exactly, other...)
+		got := digest(Exactly, other...)
 		if slices.Contains(different, got) {
 			t.Errorf("%s: %s is the digest of others", name, got)
 		}
 		different = append(different, got)
 	}
-	if got := digest(bySite, all...); got != digest(exactly) {
+	if got := digest(BySite, all...); got != digest(Exactly) {
 		t.Errorf("requests of the other mode count: %s", got)
 	}
 }

@@ -1,0 +1,99 @@
+package forecast
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+
+	"github.com/bulkcat/bulkcat/pipeline/internal/spill"
+)
+
+// Use says in which modes of dedupe a request is made, and whether the store has its outcome.
+type Use byte
+
+// The modes are in the order of account.Dedupes.
+const (
+	Exactly  Use = 1 << iota // in a run by exact spellings
+	BySite                   // in a run by sites
+	ByHost                   // in a run by hosts
+	ByDomain                 // in a run by domains
+	Answered                 // the store has the outcome
+
+	uses = 1 << iota // number of combinations
+)
+
+// Distinct counts different requests by their uses. Memory does not grow with the number of requests.
+type Distinct struct{ spill *spill.Spill }
+
+// hashSize is in bytes of SHA-256. Among ten million requests, two have equal hashes with a probability of
+// about 10⁻²⁴.
+const hashSize = 16
+
+// NewDistinct starts a count. The caller closes it.
+func NewDistinct() Distinct { return Distinct{spill.New("")} }
+
+// Close removes the temporary files.
+func (d Distinct) Close() error { return d.spill.Close() }
+
+// Add adds a use of a request.
+func (d Distinct) Add(request string, u Use) error {
+	sum := sha256.Sum256([]byte(request))
+	var entry [hashSize + 1]byte
+	copy(entry[:], sum[:hashSize])
+	entry[hashSize] = byte(u)
+	return d.spill.Add(entry[:])
+}
+
+// Tally counts requests by their uses.
+type Tally struct {
+	counts  [uses]int64
+	digests [uses][hashSize]byte // the exclusive or of the hashes, which does not depend on their order
+}
+
+// Of is the number of requests that have all wanted uses, and perhaps others.
+func (t *Tally) Of(wanted Use) (n int64) {
+	for u, count := range t.counts {
+		if Use(u)&wanted == wanted {
+			n += count
+		}
+	}
+	return n
+}
+
+// Digest is equal for equal sets of requests that have all wanted uses.
+func (t *Tally) Digest(wanted Use) string {
+	var all [hashSize]byte
+	for u := range t.digests {
+		if Use(u)&wanted == wanted {
+			subtle.XORBytes(all[:], all[:], t.digests[u][:])
+		}
+	}
+	return hex.EncodeToString(all[:])
+}
+
+// ToAsk is the number of requests in a mode that the store lacks.
+func (t *Tally) ToAsk(mode Use) int64 { return t.Of(mode) - t.Of(mode|Answered) }
+
+// Count reads the entries: those of a request follow each other.
+func (d Distinct) Count() (t Tally, err error) {
+	var hash [hashSize]byte
+	var u Use
+	end := func() {
+		if u != 0 {
+			t.counts[u]++
+			subtle.XORBytes(t.digests[u][:], t.digests[u][:], hash[:])
+		}
+	}
+	for entry, err := range d.spill.Sorted() {
+		if err != nil {
+			return Tally{}, err
+		}
+		if [hashSize]byte(entry) != hash {
+			end()
+			hash, u = [hashSize]byte(entry), 0
+		}
+		u |= Use(entry[hashSize])
+	}
+	end()
+	return t, nil
+}
