@@ -20,9 +20,8 @@ type claims struct {
 
 	making chan struct{} // of capacity 1: holds a token while the stage moves tasks into ready, or out of it
 	next   []*task       // to be claimed before those of run.work; only the stage uses it, and the fields below
-	paused bool          // when the stage last looked
 	looked time.Time     // when the held tasks were looked up
-	tried  time.Time     // when one of them was last claimed, though another process had the claim
+	tried  time.Time     // when the stage last tried to claim a held task
 
 	told atomic.Bool // the log says that the run waits for another process
 
@@ -37,8 +36,8 @@ const (
 	// heldPoll is the interval between lookups while other processes ask: short in relation to the time that a service takes.
 	heldPoll = 50 * time.Millisecond
 
-	// claimPoll is the interval between attempts to claim a request that another process has claimed, which show whether that
-	// process is gone and lock the store for all, and between looks whether the run pauses.
+	// claimPoll is the interval between attempts to claim a held task, which find out whether the other process is gone and
+	// lock the store, and between looks whether the run pauses.
 	claimPoll = time.Second
 
 	// leastReady is the least number of tasks that are claimed ahead, if they are sent within a second: each call of
@@ -176,12 +175,12 @@ func (r *run) claimNext() (more bool, err error) {
 	c := &r.claims
 	c.making <- struct{}{}
 	defer func() { <-c.making }()
-	c.paused = r.pauses()
+	paused := r.pauses()
 	most := r.mostReady()
-	if c.paused || len(c.ready) > 2*most {
+	if paused || len(c.ready) > 2*most {
 		c.next = append(r.takeBack(), c.next...)
 	}
-	if c.paused {
+	if paused {
 		r.rejections.unconfirmed.Each(func(t *task) { // they may be confirmed in a day
 			if t.claim != 0 {
 				r.giveBack(t)
@@ -198,7 +197,7 @@ func (r *run) claimNext() (more bool, err error) {
 			return room > 0, nil
 		}
 		claim := r.claimAll
-		if c.paused {
+		if paused {
 			claim = r.lookUpAgain
 		}
 		ready, err := claim(c.next[:n])

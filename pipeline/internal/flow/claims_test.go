@@ -112,7 +112,7 @@ func (w *twoRuns) fail(answers int, err *client.Error) {
 	}
 }
 
-// A run waits for no claim that nobody works on, and requests are answered once.
+// A run does not wait for another run that pauses, and each request is answered once.
 func TestClaimsOfAnotherRun(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
