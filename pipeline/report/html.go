@@ -72,7 +72,7 @@ func (r Report) headline() string {
 		text = fmt.Sprintf("The run of %s ended %s: %s.", r.Run.Settings.Kind+"s", r.Run.Ended.UTC().Format("2006-01-02 15:04:05 UTC"), r.Run.Outcome())
 		switch {
 		case r.Later != nil:
-			text += fmt.Sprintf(" A start on %s ended %s, and left the rows as they were.", r.Later.Ended.UTC().Format("2006-01-02 15:04:05 UTC"), r.Later.Ending)
+			text += fmt.Sprintf(" A later start, which ended %s (%s), has left the rows as they were.", r.Later.Ended.UTC().Format("2006-01-02 15:04:05 UTC"), r.Later.Ending)
 		case r.Run.Ending != account.Complete && r.Summary != nil:
 			text += " It has not completed the rows below."
 		}
