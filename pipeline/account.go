@@ -10,7 +10,7 @@ import (
 	"github.com/bulkcat/bulkcat/reader"
 )
 
-// settings are the settings of the run, for its account.
+// settings returns the settings of the run for its account.
 func (o *Options) settings() account.Settings {
 	format, _ := o.Output.FileFormat() // checked by Open
 	settings := account.Settings{
@@ -39,18 +39,18 @@ func (o *Options) settings() account.Settings {
 	return settings
 }
 
-// readingOf says how options read inputs.
+// readingOf returns what the account has of the options of the reader.
 func readingOf(o reader.Options) account.Reading {
 	return account.Reading{Format: o.Format, Sheet: o.Sheet, Dialect: o.Dialect.String(), Encoding: o.Encoding}
 }
 
-// readAs gives options that read inputs as a run has read them.
+// readAs returns options that read inputs as a run has read them.
 func readAs(r account.Reading) reader.Options {
-	dialect, _ := reader.ParseDialect(r.Dialect) // which is the text of a dialect
+	dialect, _ := reader.ParseDialect(r.Dialect) // the text of Dialect.String
 	return reader.Options{Format: r.Format, Sheet: r.Sheet, Dialect: dialect, Encoding: r.Encoding}
 }
 
-// describeModel says what the account has of a model.
+// describeModel returns the account's description of a model.
 func describeModel(m *learn.Model) account.Model {
 	d := account.Model{
 		Classification: m.Classification, Fingerprint: m.Fingerprint(), Labels: m.Labels, Categories: len(m.Classes), Right: m.Report.Top1, Without: m.Engine,
@@ -63,7 +63,7 @@ func describeModel(m *learn.Model) account.Model {
 	return d
 }
 
-// inputsOf says what was read of each file.
+// inputsOf returns the account's entry of each file that was read.
 func (o *Options) inputsOf(input *reader.Reader) []account.Input {
 	files := input.Files()
 	inputs := make([]account.Input, len(files))
@@ -79,7 +79,7 @@ func (o *Options) inputsOf(input *reader.Reader) []account.Input {
 	return inputs
 }
 
-// clipped is the beginning of a long value, for messages.
+// clipped returns the beginning of a long value, for messages.
 func clipped(value string) string {
 	const most = 80
 	if len(value) <= most {

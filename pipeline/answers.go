@@ -12,14 +12,15 @@ import (
 // Answer is the answer to a record in one classification.
 type Answer struct {
 	Record  reader.Record
-	Entries []client.Entry // those of the service, in its order
+	Entries []client.Entry // in the order of the service
 	Err     error          // why there is no answer: see [Each]
 }
 
 // Answers runs a session, and yields the answer to each record, in the order of the records and once for each of the
-// classifications. A yielded error is that of the session: the sequence ends with it. Answers that were asked for are stored, so
-// that a second sequence with the same store and the same records asks only for the rest; likewise after a break of the loop,
-// which waits for the requests in flight as the end of ctx does. Options are those of [Open], without Each; Output may be zero.
+// classifications. The sequence ends after a yielded error, which is the error of the session. Answers of the service are
+// stored, so that a second sequence with the same store and the same records asks only for the rest. The same holds after a
+// break of the loop, which waits for the requests in flight as the end of ctx does. Options are those of [Open], without Each;
+// Output may be zero.
 func Answers(ctx context.Context, options Options) iter.Seq2[Answer, error] {
 	return func(yield func(Answer, error) bool) {
 		if options.Each != nil {

@@ -12,12 +12,12 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
 )
 
-// What a caller of a session meets, and other packages define.
+// Types of other packages that the caller of a session needs.
 type (
-	OutputOptions = output.Options    // where rows go, and in which form
+	OutputOptions = output.Options    // the place and the form of the output
 	Each          = flow.Each         // takes the answers
-	Forecast      = forecast.Forecast // what a run would do
-	Progress      = progress.Progress // how far a run is
+	Forecast      = forecast.Forecast // the result of DryRun
+	Progress      = progress.Progress // the progress of a run
 
 	OptionError        = output.OptionError       // an option cannot be used
 	StopError          = flow.StopError           // the run stopped early, and can be started again
@@ -25,25 +25,24 @@ type (
 	MisconfiguredError = flow.MisconfiguredError  // the service rejects every input
 	UnreachableError   = flow.UnreachableError    // the service has never answered
 	AttemptsError      = flow.AttemptsError       // a record has no answer after all its attempts
-	OutputTakenError   = output.TakenError        // the output is not this run's to replace
-	InputChangedError  = output.InputChangedError // the input is not that of the kept parts
+	OutputTakenError   = output.TakenError        // the run may not replace the output
+	InputChangedError  = output.InputChangedError // the input has changed since the kept parts were written
 )
 
-// ErrPending is the error of a record whose answer an offline run has not found in the store.
+// ErrPending is the error of a record whose answer is not in the store of an offline run.
 var ErrPending = flow.ErrPending
 
 const (
 	// LevelsOfTaxonomy asks for as many columns level_1, level_2, ... as the deepest taxonomy has levels.
 	LevelsOfTaxonomy = output.LevelsOfTaxonomy
-	// HurriedGrace is the longest grace period once the caller hurries.
+	// HurriedGrace is the longest grace period after Options.Hurry is closed.
 	HurriedGrace = flow.HurriedGrace
 )
 
 // EndingOf returns the ending of a run with this error; nil is Complete.
 func EndingOf(err error) account.Ending { return flow.EndingOf(err) }
 
-// NoStoreError says that an offline run has no place to look for stored answers: the output is a stream,
-// and no store is named.
+// NoStoreError says that an offline run has no store: the output is a stream, and no store is named.
 type NoStoreError struct {
 	Output string
 }
@@ -52,8 +51,8 @@ func (e *NoStoreError) Error() string {
 	return fmt.Sprintf("there are no stored answers to write %s from", e.Output)
 }
 
-// resumable reports whether the same run gets further after an error: the run was stopped, or this
-// machine failed, as with a full disk.
+// resumable reports whether the same run can continue after an error: the run was stopped, or a system call failed, such as on
+// a full disk.
 func resumable(err error) bool {
 	_, refused := errors.AsType[*ServiceError](err)
 	if _, unreachable := errors.AsType[*UnreachableError](err); refused || unreachable {

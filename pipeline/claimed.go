@@ -16,21 +16,20 @@ import (
 // claimed is a run whose output is its own: no other run may replace it.
 type claimed struct {
 	*opened
-	account     *account.Account             // as the run begins; the account that it leaves is a copy
+	account     *account.Account             // at the beginning of the run; publish writes a changed copy
 	maxRequests int64                        // of all starts of the run; 0 for no bound
-	checkCounts func(account.Snapshot) error // nil unless the run may have fewer answers than the one before
-	rows        *account.Account             // of the rows at the output; nil for none
+	checkCounts func(account.Snapshot) error // refuses fewer answers than the earlier start had; nil unless the run may have fewer
+	rows        *account.Account             // of the present rows of the output; nil for none
 	killed      string                       // the run that was killed before it wrote an account; "" for none
-	earlier     *diff.Side                   // what expectations compare with; nil for nothing
+	earlier     *diff.Side                   // the earlier output that expectations compare with; nil for none
 	store       *answers.Store               // nil for none
 	monitor     *progress.Monitor            // nil for standard output
 	changed     atomic.Bool                  // the run has begun to replace the rows
 }
 
-// changes notes that the run begins to replace the rows.
 func (c *claimed) changes() { c.changed.Store(true) }
 
-// claim opens the store, and makes the output this run's. An error leaves the output as it was.
+// claim opens the store, and claims the output for this run. An error leaves the output unchanged.
 func (o *opened) claim(ctx context.Context) (_ *claimed, err error) {
 	c := &claimed{opened: o, account: o.newAccount()}
 	defer func() {
@@ -42,7 +41,7 @@ func (o *opened) claim(ctx context.Context) (_ *claimed, err error) {
 		return nil, err
 	}
 	last, before := o.follow(ctx, c.account)
-	if before != nil { // the rows follow the present input; answers are stored by input, so none of them is wrong
+	if before != nil { // the rows follow the present input; answers are stored by input, so all stored answers stay right
 		c.account.Changed = runfiles.ChangedInputs(before, o.options.Output.Path)
 		for _, name := range c.account.Changed {
 			o.options.Log.Warn("the input has changed before its end since the last run: the output follows the present input", "file", name)
@@ -97,7 +96,7 @@ func (c *claimed) close() error {
 	return c.store.Close()
 }
 
-// newAccount is the account of a run that starts now.
+// newAccount returns the account of a run that starts now.
 func (o *opened) newAccount() *account.Account {
 	a := account.NewAccount(o.options.Program, o.options.Service.Name, o.options.settings())
 	a.StatusFile = runfiles.StatusPath(o.options.Output.Path)
@@ -108,9 +107,9 @@ func (o *opened) newAccount() *account.Account {
 	return a
 }
 
-// follow adds the earlier starts of the run to its account, and sets the deadline. Last is the account beside the output, and
-// before that of the last start of the same run: last, or the account of the rows, if another run has left them as they were.
-// Either may be nil.
+// follow adds the earlier starts of the run to its account, and sets the deadline. last is the account beside the output, and
+// before the account of the last start of the same run: last, or the account of the rows if the last start was another run and
+// has left the rows unchanged. Either may be nil.
 func (o *opened) follow(ctx context.Context, a *account.Account) (last, before *account.Account) {
 	output := o.options.Output.Path
 	last, err := runfiles.ReadLast(ctx, runfiles.AccountPath(output))
@@ -133,8 +132,8 @@ func (o *opened) follow(ctx context.Context, a *account.Account) (last, before *
 	return last, before
 }
 
-// findEarlier gives the earlier output that expectations compare with, nil for none. It refuses one that cannot be compared,
-// before the run asks.
+// findEarlier returns the earlier output that expectations compare with; nil for none. It returns an error before the first
+// request if the earlier output cannot be compared.
 func (o *Options) findEarlier(ctx context.Context) (*diff.Side, error) {
 	against := o.Expect.Against
 	earlier, err := expect.Earlier(ctx, against)

@@ -11,9 +11,8 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/internal/flow"
 )
 
-// DefaultClassifications are what records of a kind are asked for unless the user says otherwise: the custom taxonomies,
-// which are of products, and the classifications of the models, if there are any, and else the first classification of
-// the kind.
+// DefaultClassifications returns the default classifications of a kind: those of the models and, for products, those of the
+// custom taxonomies. If there are none, the default is the first classification of the kind.
 func DefaultClassifications(kind client.Kind, custom []*taxonomy.Custom, models []*learn.Model) []string {
 	var names []string
 	for _, t := range custom {
@@ -32,8 +31,8 @@ func DefaultClassifications(kind client.Kind, custom []*taxonomy.Custom, models 
 	return names
 }
 
-// fingerprints is the part of the service's name that changes with each custom taxonomy and each model, so that neither
-// stored answers nor the parts of an output outlive a change of these.
+// fingerprints returns the part of the service's name that changes with each custom taxonomy and each model. After such a change
+// neither stored answers nor the parts of an output are used again.
 func fingerprints(classifications []string, custom []*taxonomy.Custom, models []*learn.Model) string {
 	text := ""
 	for _, name := range classifications {
@@ -51,7 +50,7 @@ func fingerprints(classifications []string, custom []*taxonomy.Custom, models []
 	return text
 }
 
-// classification gives a classification with the ids of its categories.
+// classification returns a classification with the ids of its categories.
 func (o *Options) classification(name string) flow.Classification {
 	t := o.Editions.Taxonomy(name, o.Taxonomies)
 	if t == nil {
@@ -67,11 +66,11 @@ func (o *Options) classification(name string) flow.Classification {
 	}}
 }
 
-// unknownLevels is the depth of a taxonomy that only a hosted service knows: a custom product taxonomy,
-// and no deeper than the published one.
+// unknownLevels is the assumed depth of a taxonomy that only a hosted service knows: a custom product taxonomy, which is assumed
+// to be as deep as the published product taxonomy.
 const unknownLevels = 7
 
-// deepest is how many levels the deepest of the classifications has.
+// deepest returns the number of levels of the deepest classification.
 func (o *Options) deepest() int {
 	levels := 0
 	for _, name := range o.Classifications {
@@ -84,7 +83,7 @@ func (o *Options) deepest() int {
 	return levels
 }
 
-// languages are those in which categories of the run have names, besides their own.
+// languages returns the further languages in which the run's categories have names.
 func (o *Options) languages() (list []string) {
 	classifications := o.Classifications
 	if len(classifications) == 0 {

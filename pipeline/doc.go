@@ -1,26 +1,25 @@
 // Package pipeline is a run: it reads records, asks for the answers that are not stored, and writes rows in
 // input order.
 //
-// A [Session] is a whole run: it locks the output, opens the input and the store, compares the quota with
-// the need, goes on where the same run ended before, and leaves an [account.Account] beside the output. While the run
-// goes on, a [runfiles.Journal] keeps its counts and states, and an [account.Status] tells other programs how far it
-// is. A [DryRun] says what a session would ask. The stages of a run are in internal/flow.
+// A [Session] is a whole run: it locks the output, opens the input and the store, compares the quota with the number of
+// requests, continues where the same run ended before, and writes an [account.Account] beside the output. During the run, a
+// [runfiles.Journal] keeps its counts and states, and an [account.Status] tells other programs its progress. A [DryRun] says
+// what a session would ask. The stages of a run are in internal/flow.
 //
-// The records of a session are those of files, or of a sequence (Input.Records), and its answers go to an output, to a
-// function ([Each]) or to both. A session with a sequence and a function writes nothing but the store, and goes on where
-// the one before ended if it has the same store and the same records: see [Answers].
+// A session reads its records from files or from a sequence (Input.Records). Its answers go to an output, to a function
+// ([Each]) or to both. A session with a sequence and a function writes only the store. With the same store and the same
+// records, the next session continues where this session ended: see [Answers].
 //
-// An error that another value of an option may prevent has a method OptionName, in this package and in those that it
+// An error that another value of an option may prevent has a method OptionName, in this package and in the packages that it
 // uses. The method returns the package and the field, such as "limits.MaxOutage", or "" if no option helps. A program
 // with flags can then tell the user which flag to set.
 //
 // # Terms
 //
-// A record is one line of input, and a row one line of output. A request is what is asked for a record
-// in one classification; an attempt is one exchange with the service for a request. A request ends with an
-// outcome: an answer, or a rejection, with which the service refuses the input for good. The quota is how
-// many requests the API key may still make. The spool is the copy of standard input that is kept beside
-// the output while the run needs it.
+// A record is one line of input, and a row one line of output. A request asks for a record in one classification; an attempt
+// is one exchange with the service for a request. A request ends with an outcome: an answer, or a rejection, with which the
+// service refuses the input for good. The quota is the number of requests that the API key may still make. The spool is the
+// copy of standard input that is kept beside the output while the run needs it.
 //
 // # Ends
 //

@@ -17,12 +17,12 @@ import (
 // ExpectOptions say what must hold of the output. The error of a run whose output breaks an expectation is an *expect.BrokenError.
 type ExpectOptions struct {
 	List    []expect.Expectation
-	Against string // the output of an earlier run, for the expectations that compare; without one they are left out
-	Hold    bool   // an output that breaks an expectation is not published: of a folder only _SUCCESS is missing
+	Against string // the output of an earlier run, with which expectations compare; "" leaves these expectations out
+	Hold    bool   // a file that breaks an expectation is not published; a folder gets no _SUCCESS
 	Stop    bool   // as Hold, and the run stops, resumable, as soon as it is clear that an expectation will be broken: see expect.Early
 }
 
-// withHold holds back what stops.
+// withHold returns the options with Hold set if Stop is set.
 func (o ExpectOptions) withHold() ExpectOptions {
 	o.Hold = o.Hold || o.Stop
 	return o
@@ -53,7 +53,7 @@ func (o Options) checkExpectations() error {
 type check struct {
 	run     *claimed
 	results []account.Expected
-	unread  error // the output could not be read
+	unread  error // of reading the output
 }
 
 // newCheck returns nil without expectations.
@@ -64,7 +64,7 @@ func (c *claimed) newCheck() *check {
 	return &check{run: c}
 }
 
-// function returns the check of the output before it is published; nil for nil. Objects are checked by end.
+// function returns the function that checks the output before it is published; nil for nil. end checks objects.
 func (c *check) function(ctx context.Context) writer.CheckFunc {
 	if c == nil {
 		return nil
@@ -116,7 +116,7 @@ func (c *check) end(ctx context.Context) error {
 	return nil
 }
 
-// judged returns the results of the check, or those for which the run was stopped early with an error.
+// judged returns the results of the check, or the results in err if a broken expectation has stopped the run early.
 func (c *check) judged(err error) []account.Expected {
 	if broken, ok := errors.AsType[*expect.BrokenError](err); ok {
 		return broken.Results

@@ -15,10 +15,10 @@ import (
 	"github.com/bulkcat/bulkcat/reader"
 )
 
-// DryRun reads the whole input and says what a run with the same options would ask and save. It asks
-// the service for nothing but its quota, which costs nothing, and writes nothing. The errors are those of [Open] and of
-// the store. Output.Path may be empty; the store is then that of a stream. Carried columns of
-// Parquet are not read, so a row that is too long because of them counts as one to be asked.
+// DryRun reads the whole input and says what a run with the same options would ask and save. It asks the service only for its
+// quota, which costs nothing, and writes nothing. The errors are those of [Open] and of the store. Output.Path may be empty:
+// the store is then that of a run to standard output. Carried columns of Parquet are not read, so the forecast counts a
+// request for a row that a run refuses as too long because of its carried columns.
 func DryRun(ctx context.Context, options Options) (_ Forecast, err error) {
 	options.noSpool, options.Input.InputsOnly = true, true
 	if err := options.Check(); err != nil {
@@ -71,7 +71,7 @@ func DryRun(ctx context.Context, options Options) (_ Forecast, err error) {
 	return f, err
 }
 
-// columnsOf are the names of the input columns of files, and whether one was guessed.
+// columnsOf returns the names of the input columns of files, and whether a name was guessed.
 func columnsOf(files []reader.FileInfo) (columns string, guessed bool) {
 	var names []string
 	for _, file := range files {
@@ -85,7 +85,7 @@ func columnsOf(files []reader.FileInfo) (columns string, guessed bool) {
 	return strings.Join(names, ", "), guessed
 }
 
-// rate is the rate with which a run begins, given or learned by an earlier run; 0 if unknown.
+// rate returns the rate at which a run begins: given, learned by an earlier run, or stated by the service; 0 if unknown.
 func (o *Options) rate(store *answers.Store) (perSecond float64, learned bool, err error) {
 	given := o.Limits.Rate
 	if store != nil && o.Service.Hosted {
@@ -96,16 +96,16 @@ func (o *Options) rate(store *answers.Store) (perSecond float64, learned bool, e
 	return cmp.Or(given, o.Service.Rate), false, nil
 }
 
-// Outlook is when a run would end, and what would end it.
+// Outlook says when a run would end, and why.
 type Outlook struct {
-	Requests int64         `json:"requests"`                   // that are made until then, without retries
+	Requests int64         `json:"requests"`                   // requests until the end, without retries
 	Rate     float64       `json:"requests_per_second"`        // 0 if unknown
-	Learned  bool          `json:"learned"`                    // Rate is what an earlier run has learned
+	Learned  bool          `json:"learned"`                    // an earlier run has learned Rate
 	Ends     *time.Time    `json:"ends,omitempty"`             // nil if the rate is unknown
 	Stop     account.Cause `json:"stops_because_of,omitempty"` // QuotaExhausted, Budget or Deadline; "" for a run that becomes complete
 }
 
-// NewOutlook is the outlook of a forecast of a run that starts now.
+// NewOutlook returns the outlook of a run that starts now, from its forecast.
 func NewOutlook(f Forecast, now time.Time) Outlook {
 	v := Outlook{Requests: f.ToAsk(), Learned: f.Learned}
 	end := func(most int64, cause account.Cause) {

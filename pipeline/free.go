@@ -12,20 +12,20 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/internal/cascade"
 )
 
-// FreeOptions say which requests a model answers for nothing, instead of the hosted service: see package cascade.
+// FreeOptions say which requests a model answers for free, instead of the hosted service: see package cascade.
 type FreeOptions struct {
-	Model     *learn.Model // made of answers of the service, or of labels; nil for none
-	Precision float64      // the share of the free answers that is to agree with the service; default 0.95
-	Audit     float64      // the share of the free requests that is asked, too, from 0 to 1; 0 for no audit
+	Model     *learn.Model // learned from answers of the service, or from labels; nil for none
+	Precision float64      // the required share of the free answers that agree with the service; default 0.95
+	Audit     float64      // the share of the free requests that is also asked, from 0 to 1; 0 for no audit
 }
 
-// defaultPrecision is that of FreeOptions: labels of people agree about as often.
+// defaultPrecision is the default of FreeOptions.Precision: labels of people agree about as often.
 const defaultPrecision = 0.95
 
-// source is the source of the model's answers, in the form of that of the embedded service with the model.
+// source returns the source of the model's answers: the source of the embedded service with the model.
 func (o *FreeOptions) source() string { return "embedded+" + o.Model.Fingerprint() }
 
-// checkFree finds options that cannot be used with a model that answers for nothing.
+// checkFree finds options that cannot be used with a model that answers for free.
 func (o *Options) checkFree(refuse func(wrong bool, option, format string, args ...any)) {
 	free := &o.Free
 	if free.Model == nil {
@@ -44,8 +44,8 @@ func (o *Options) checkFree(refuse func(wrong bool, option, format string, args 
 	refuse(free.Audit > 0 && (o.Output.Path == "-" || o.Each != nil), "Free.Model", "rows that are free at first may be asked after the audit, and a stream cannot be taken back: write to a file, or do without the audit")
 }
 
-// newFree makes the cascade of the run with these settings; nil without a model, and if the model does not reach the precision: see unreached. The
-// caller closes the cascade.
+// newFree begins the cascade of the run with these settings; nil without a model, or if the model does not reach the precision:
+// see unreached. The caller closes the cascade.
 func (o *Options) newFree(run account.Settings, store *answers.Store) (*cascade.Cascade, error) {
 	if o.Free.Model == nil {
 		return nil, nil
@@ -63,24 +63,24 @@ func (o *Options) newFree(run account.Settings, store *answers.Store) (*cascade.
 		custom = append(custom, &own.Taxonomy)
 	}
 	model := embedded.New(embedded.Options{Models: []*learn.Model{o.Free.Model}, Custom: custom, Logger: o.Log})
-	requests := account.Account{Settings: run.OfRequests()} // those of another service have another store or source
+	requests := account.Account{Settings: run.OfRequests()} // without the service, which has its own store or source
 	return cascade.Begin(store, cascade.Options{
 		Run: requests.RunID(), Model: model, Source: o.Free.source(), Classification: o.Free.Model.Classification,
 		Threshold: threshold, Precision: o.Free.Precision, Audit: o.Free.Audit, MaxAge: o.Store.MaxAge, Offline: o.Offline,
 	}, time.Now())
 }
 
-// unreached says that the model does not reach the precision.
+// unreached returns the audit of a model that does not reach the precision.
 func (o *FreeOptions) unreached() *account.Audit {
 	return &account.Audit{Source: o.source(), Precision: o.Precision, Cause: account.Unreached}
 }
 
-// warnUnfree says why nothing is free.
+// warnUnfree logs why no answer is free.
 func (o *Options) warnUnfree(a *account.Audit) {
 	o.Log.Warn("no answer is free", "reason", a.String())
 }
 
-// AllModels are the models that decide what is asked for by default: see DefaultClassifications.
+// AllModels returns the models that decide the default classifications: see DefaultClassifications.
 func (o *Options) AllModels() []*learn.Model {
 	if o.Free.Model == nil {
 		return o.Models

@@ -14,8 +14,8 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
-// newLimits gives the limits of the run, within its bounds. The embedded service has none, so that nothing has to be
-// learned. A hosted service may have stated a rate; 0 if it has not.
+// newLimits returns the limits of the run, within its bounds. The embedded service has no limits to learn. stated is the rate
+// that a hosted service has stated; 0 for none.
 func (c *claimed) newLimits(bounds limits.Options, stated float64) (*limits.Controller, error) {
 	_, bounds.CanAsk = c.standing.Told()
 	if !c.options.Service.Hosted {
@@ -36,7 +36,7 @@ func (c *claimed) newLimits(bounds limits.Options, stated float64) (*limits.Cont
 	return limits.New(bounds, time.Now()), nil
 }
 
-// keepLearned leaves what was learned to the next run.
+// keepLearned stores the learned limits for the next run.
 func (p *planned) keepLearned() error {
 	learned := p.limits.Learned()
 	if p.store == nil || learned.Rate == 0 {
@@ -46,8 +46,8 @@ func (p *planned) keepLearned() error {
 	return p.store.KeepLearned(learned)
 }
 
-// tellQuota compares the quota with the requests that the run will make. A pipe and records of the caller are not read before the
-// run, so that their requests are not known.
+// tellQuota compares the quota with the requests that the run will make, and logs the result. It logs nothing for an input that
+// can be read only once: the number of its requests is unknown.
 func (p *planned) tellQuota() {
 	usage := p.quota.Usage()
 	left, isNumber := usage.Requests()
@@ -76,10 +76,10 @@ func (o *opened) everAnswered(store *answers.Store) func() (bool, error) {
 	}
 }
 
-// Shards that ask a service know nothing of each other, so each takes its part of the rate and of the quota. A
-// gateway shares both between its clients, whatever each of these asks.
+// Shards know nothing of each other, so each shard takes its part of the service's rate and quota. A gateway divides both
+// between its clients itself.
 
-// maxRequests is the bound of the requests of all starts of the run, whose account is given; 0 for no bound. A shard has its
+// maxRequests returns the bound of the requests of all starts of the run with the account a; 0 for no bound. A shard gets its
 // part.
 func (o *Options) maxRequests(a *account.Account) int64 {
 	part := func(requests int64) int64 {
@@ -101,7 +101,7 @@ func (o *Options) maxRequests(a *account.Account) int64 {
 // CostError says that the run has spent its budget of money.
 type CostError struct {
 	Cost  string        // the budget, such as "0.26 EUR"
-	Shard account.Shard // that has its part of the budget; zero for a run of its own
+	Shard account.Shard // which has a part of the budget; zero for a run without shards
 	Err   error         // a *limits.SpentError
 }
 
@@ -117,8 +117,8 @@ func (e *CostError) Unwrap() error { return e.Err }
 // OptionName returns "pipeline.MaxCost".
 func (e *CostError) OptionName() string { return "pipeline.MaxCost" }
 
-// inBounds returns the error of a run in the bounds that it was given, if its bound of requests comes from one of money, or is
-// the part of a shard.
+// inBounds translates the error of a run whose bound of requests is spent: the new error names the budget of money, or the
+// shard's part, from which the bound was computed. Other errors are returned as they are.
 func (o *Options) inBounds(err error) error {
 	spent, ok := errors.AsType[*limits.SpentError](err)
 	switch {
@@ -132,8 +132,8 @@ func (o *Options) inBounds(err error) error {
 	return err
 }
 
-// shareLimits gives the bounds of the run and the rate that the service has stated, reduced to the shard's part unless the
-// service is a gateway.
+// shareLimits returns the bounds of the run and the rate that the service has stated. Both are reduced to the shard's part
+// unless the service is a gateway.
 func (c *claimed) shareLimits() (bounds limits.Options, stated float64) {
 	o, shards := &c.options, c.options.Shard.Count
 	bounds, stated = o.Limits, o.Service.Rate
@@ -148,14 +148,14 @@ func (c *claimed) shareLimits() (bounds limits.Options, stated float64) {
 		stated /= float64(shards)
 		bounds.Shards = shards
 		if _, metered := usage.Requests(); metered && !bounds.KeepReserve {
-			bounds.KeepReserve, bounds.Reserve = true, 0 // so that the run asks for the quota when its part is used
+			bounds.KeepReserve, bounds.Reserve = true, 0 // the run then asks for the quota when its part is used
 		}
 		o.Log.Info("no gateway: the shard takes its part of the rate and of the quota", "shard", o.Shard.String(), "part", "1/"+strconv.Itoa(shards))
 	}
 	return bounds, stated
 }
 
-// shareQuota makes the service tell the shard's part of the quota.
+// shareQuota wraps Service.Usage so that the function returns the shard's part of the quota.
 func (o *Options) shareQuota() {
 	if usage := o.Service.Usage; usage != nil && o.Shard.Count > 1 {
 		o.Service.Usage = func(ctx context.Context) (client.Usage, error) {
@@ -165,9 +165,9 @@ func (o *Options) shareQuota() {
 	}
 }
 
-// shareOf is the part of the quota that a shard counts with: the reserve, which is for all shards, and an equal
-// part of the rest. A shard that has used its part asks for the quota again, and then counts with a part of what
-// is left, so that the shards together use the whole quota.
+// shareOf returns the shard's part of the quota: the reserve, which all shards share, and an equal part of the rest. A shard
+// that has used its part asks for the quota again and gets a part of the remaining quota, so that the shards together use the
+// whole quota.
 func (o *Options) shareOf(usage client.Usage) client.Usage {
 	left, ok := usage.Requests()
 	if !ok || usage.Gateway {

@@ -23,7 +23,7 @@ type opened struct {
 	objects  *storage.Objects // of the paths that are URLs
 	lock     *disk.Lock       // on the output; nil for standard output
 	spool    *stdin.Spool     // nil unless standard input is a pipe that is kept
-	input    *pass            // the first
+	input    *pass            // the first pass
 	standing *client.Standing // of the service
 	counters *progress.Counters
 	quota    *progress.Quota
@@ -100,11 +100,11 @@ func (o *opened) checkAgain() error {
 // pass is one reading of the input.
 type pass struct {
 	*reader.Reader
-	stop      context.CancelFunc // ends the reads of object storage
-	interrupt func()             // ends a read that waits for a pipe; nil without a pipe
+	stop      context.CancelFunc // cancels reads from object storage
+	interrupt func()             // interrupts a read that waits for a pipe; nil without a pipe
 }
 
-// openPass opens the input. What waits for a pipe ends with ctx, and with the pass.
+// openPass opens the input. The end of ctx interrupts openPass, but not later reads of the pass: see end.
 func openPass(ctx context.Context, o reader.Options, interrupt func()) (*pass, error) {
 	p := &pass{interrupt: interrupt}
 	reads, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -119,7 +119,7 @@ func openPass(ctx context.Context, o reader.Options, interrupt func()) (*pass, e
 	return p, nil
 }
 
-// end ends the reads that wait for a pipe or for object storage.
+// end interrupts reads that wait for a pipe or for object storage.
 func (p *pass) end() {
 	p.stop()
 	if p.interrupt != nil {
@@ -127,7 +127,7 @@ func (p *pass) end() {
 	}
 }
 
-// isEmpty reports whether the input has no records. It waits for the first, until ctx ends.
+// isEmpty reports whether the input has no records. It waits for the first record until ctx ends.
 func (p *pass) isEmpty(ctx context.Context) bool {
 	defer context.AfterFunc(ctx, p.end)()
 	return p.Empty()
@@ -142,7 +142,7 @@ func (p *pass) Close() error {
 	return p.Reader.Close()
 }
 
-// causeOf gives the reason for which reading was interrupted, and other errors as they are.
+// causeOf returns the cause of ctx if err is that of an interrupted read. Other errors are returned as they are.
 func causeOf(ctx context.Context, err error) error {
 	if errors.Is(err, reader.ErrInterrupted) || ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return context.Cause(ctx)
@@ -150,7 +150,7 @@ func causeOf(ctx context.Context, err error) error {
 	return err
 }
 
-// interruptedBy makes the end of ctx an interruption of the run, which can be resumed. Other errors are returned as they are.
+// interruptedBy makes the end of ctx an interruption of the run, which is resumable. Other errors are returned as they are.
 func interruptedBy(ctx context.Context, err error) error {
 	if ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
 		return &StopError{Cause: account.Interrupted}
@@ -158,19 +158,19 @@ func interruptedBy(ctx context.Context, err error) error {
 	return err
 }
 
-// carried completes the options of the stages with the columns that are carried from an input.
+// carried adds the carried columns of an input to the options of the stages.
 func carried(o *OutputOptions, s flow.Options, input *reader.Reader) (flow.Options, []account.Carried, error) {
 	var err error
 	s.Carry, s.Schema.Carry, s.Schema.CarryTypes, err = o.Carried(input)
 	return s, output.CarriedBy(s.Schema), err
 }
 
-// starting is the progress of a run that does not ask yet.
+// starting returns the progress of a run that does not ask yet.
 func starting(o *opened) Progress {
 	return Progress{State: account.Starting, Since: o.began, Counts: o.counters.Snapshot(), Allowed: math.Inf(1)}
 }
 
-// statusOf is the status of a run whose account is given. Learned describes the limits that the run has learned.
+// statusOf returns the status of the run with the account a. learned describes the limits that the run has learned.
 func (o *opened) statusOf(p Progress, a *account.Account, learned string) account.Status {
 	status := p.Status(a, time.Now())
 	if d := o.counters.Details(); d != nil {

@@ -32,10 +32,10 @@ import (
 // Options describe a [Session]. Kind, Service, Input.Paths or Input.Records, and Output.Path or Each are required.
 type Options struct {
 	Kind            client.Kind
-	Classifications []string           // what each record is asked for; default DefaultClassifications
-	Editions        taxonomy.Choice    // of other editions than the default ones
-	Taxonomies      []*taxonomy.Custom // of custom classifications, beside the published ones
-	Models          []*learn.Model     // with which the embedded service answers
+	Classifications []string           // each record is asked for in each of these; default DefaultClassifications
+	Editions        taxonomy.Choice    // editions that are not the default editions
+	Taxonomies      []*taxonomy.Custom // taxonomies of custom classifications, in addition to the published taxonomies
+	Models          []*learn.Model     // models of the embedded service
 	account.Requested
 	flow.Conduct
 
@@ -44,8 +44,8 @@ type Options struct {
 	MaxCost money.Amount   // of all starts of the run, by Price; each attempt counts; 0 for no bound
 	Limits  limits.Options // MaxRequests are those of all starts of the run; Made, Learned and CanAsk are set by the session
 
-	// Candidates default to the usual names of Kind; ExtraColumns are set by the session. Input.Records are read once, as standard
-	// input is, so they cannot have a Store.RefreshBudget. A session that is started again needs the same records.
+	// Candidates default to the usual names of Kind; the session sets ExtraColumns. Records can be read only once, as standard
+	// input can, so they allow no Store.RefreshBudget. A session that is started again needs the same records.
 	Input reader.Options
 
 	Output OutputOptions
@@ -53,15 +53,15 @@ type Options struct {
 	Store  StoreOptions
 	Free   FreeOptions
 
-	// Each takes the answer of each record, when it is in the store, with or without an output file. Without an output
-	// nothing is written but the store, and the other Output options are not used. See [Each].
+	// Each takes the answer of each record after the answer is stored, with or without an output. Without an output only the
+	// store is written, and the other Output options are not used. See [Each].
 	Each Each
 
-	Shard    account.Shard    // the run is one of the shards in the folder Output.Path; zero for a run of its own
-	FinishBy account.FinishBy // stop in time to be done by then; zero for no deadline
+	Shard    account.Shard    // the shard that the run writes in the folder Output.Path; zero for a run without shards
+	FinishBy account.FinishBy // the run stops in time to end by this deadline; zero for no deadline
 
-	// Requests is a file, .csv, .jsonl or .parquet, that gets a row for each attempt of all starts of the run, when a start ends;
-	// "" for none. See package attempts.
+	// Requests is the path of a file, .csv, .jsonl or .parquet, with a row for each attempt of all starts of the run; "" for none.
+	// It is written when a start ends. See package attempts.
 	Requests string
 
 	Program string   // the program and its version, for the account
@@ -72,11 +72,11 @@ type Options struct {
 
 	Details bool // gather Status.Details
 
-	noOutput bool // no rows are written: the caller takes the answers by Each
+	noOutput bool // no rows are written: Each takes the answers
 	noSpool  bool // standard input is not kept: nothing will be asked
 
-	// Watch is called before the first record is read, and its result after the last row is written.
-	// Between the two the session's Progress says how far the run is. May be nil.
+	// Watch is called before the run reads its first record, and ended after the last row is written. Between the two calls
+	// Session.Progress returns the progress of the run. May be nil.
 	Watch func(*Session) (ended func())
 }
 
@@ -85,9 +85,9 @@ type Service struct {
 	Attempter client.Attempter
 	CloseIdle func()  // closes idle connections; may be nil
 	Name      string  // of the service, in stored keys, the column `source` and the account
-	Rate      float64 // requests a second that the service allows, as far as is known; 0 if unknown
+	Rate      float64 // requests per second that the service allows; 0 if unknown
 
-	// Usage says what the API key may still ask; nil for a service without quotas.
+	// Usage returns how much quota the API key has left; nil for a service without quotas.
 	Usage func(context.Context) (client.Usage, error)
 
 	// Hosted says that requests may be charged and limited: all answers are stored, the rate is
@@ -97,23 +97,23 @@ type Service struct {
 	Free bool
 }
 
-// HostedService is the hosted service that a client asks.
+// HostedService returns the hosted service that a client asks.
 func HostedService(c *client.HTTP) Service {
 	return Service{Attempter: c, CloseIdle: c.Close, Name: c.Source(), Usage: c.Usage, Hosted: true}
 }
 
 // StoreOptions say where answers are stored, and which stored answers count.
 type StoreOptions struct {
-	Path          string        // of the file; default: answers.UserFile, which all runs of the user share. In a shard, a folder for the stores of all shards
+	Path          string        // the file; default: answers.UserFile, which all runs of the user share. For a shard: the folder of the stores of all shards
 	MaxAge        time.Duration // older answers do not count; 0 for any age
 	RetryRejected bool          // stored rejections do not count
-	Others        []string      // other stores, which are only read: a warning names the one that has answers the run would pay for
+	Others        []string      // other stores, which are only read: a warning names the store with the most answers that the run would pay for
 	RefreshBudget int64         // stored answers to ask again, the oldest: see package refresh; 0 for none
 }
 
-// Check finds options that cannot be used. Required options may still be missing. The error joins an
-// *OptionError for each, and a *writer.FormatError if the extension of Output.Path names no format; or
-// it is an *places.OverwriteError if the session would write where it reads.
+// Check finds options that cannot be used. Required options may still be missing. The error joins an *OptionError for each of
+// these options, and a *writer.FormatError if the extension of Output.Path names no format. If there is none of these, the
+// error is a *places.OverwriteError if the session would write a file that it reads, or that of clashing places.
 func (o Options) Check() error {
 	var errs []error
 	o, err := o.withoutURLParameters(storage.WithoutParameters)
@@ -193,7 +193,7 @@ func (o Options) withStreams() Options {
 	return o
 }
 
-// checkParts also wants what a run cannot do without.
+// checkParts is Check, and also finds required options that are missing.
 func (o Options) checkParts() error {
 	var errs []error
 	for _, required := range []struct {
@@ -213,7 +213,7 @@ func (o Options) checkParts() error {
 	return errors.Join(append(errs, o.Check())...)
 }
 
-// writes are the further files that the session or the program writes.
+// writes returns the further files that the session or the program writes.
 func (o *Options) writes() []string {
 	if o.Requests == "" {
 		return o.Writes
@@ -233,7 +233,7 @@ func (o Options) withDefaults() Options {
 	if o.Kind == client.Website && o.Scheme == "" {
 		o.Scheme = "https"
 	}
-	if o.Dedupe == account.DedupeSite { // one run, and one account, with the default
+	if o.Dedupe == account.DedupeSite { // the same run as with the default
 		o.Dedupe = ""
 	}
 	if o.Output.Shape == writer.ShapeLong {
@@ -258,7 +258,7 @@ func (o Options) withDefaults() Options {
 		o.Input.Candidates = inputColumns(o.Kind)
 	}
 	if o.Kind == client.Website {
-		o.Input.Comment = "#" // a title may begin so
+		o.Input.Comment = "#" // not for products: a title may begin with #
 	}
 	o.Input.Missing = selection.Normalizer(o.Requested).IsMissing
 	o.Input.ExtraColumns, o.Input.NamedOnly, o.Input.Log = account.NamedColumns(o.Output.Carry), o.Output.Carry != "all", o.Log
@@ -280,7 +280,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// inputColumns are the names that the input column may have if the user does not name it.
+// inputColumns returns the usual names of the input column, for users who do not name the column.
 func inputColumns(kind client.Kind) []string {
 	switch kind {
 	case client.Website:
@@ -291,7 +291,7 @@ func inputColumns(kind client.Kind) []string {
 	return nil
 }
 
-// KindOf is the kind whose lists usually name the input column so, such as website for url; "" if no kind does.
+// KindOf returns the kind for which column is a usual name of the input column, such as website for url; "" for none.
 func KindOf(column string) client.Kind {
 	for _, kind := range []client.Kind{client.Website, client.Product} {
 		for _, name := range inputColumns(kind) {
@@ -303,7 +303,7 @@ func KindOf(column string) client.Kind {
 	return ""
 }
 
-// requests are the options that decide which requests a run makes.
+// requests returns the options that decide which requests a run makes.
 func (o *Options) requests() flow.Options {
 	options := flow.Options{Kind: o.Kind, Requested: o.Requested, Conduct: o.Conduct, Shard: o.Shard}
 	for _, name := range o.Classifications {
@@ -312,15 +312,15 @@ func (o *Options) requests() flow.Options {
 	return options
 }
 
-// isOffline reports whether the run asks nothing.
+// isOffline reports whether the run asks nothing. An offline run still asks a service whose answers are Free.
 func (o *Options) isOffline() bool { return o.Offline && !o.Service.Free }
 
-// stages are the options of the stages, but for those of one pass.
+// stages returns the options of the stages that all passes share.
 func (o *Options) stages(settings account.Settings) flow.Options {
 	s := o.requests()
 	s.SourceName, s.Basis = o.Service.Name, client.BasisService
 	if !o.Service.Hosted {
-		s.Basis = client.BasisPage // only answers of pages are stored
+		s.Basis = client.BasisPage // only answers from pages are stored
 	}
 	s.WaitForQuota = o.Limits.WaitForQuota
 	s.KeepGoing = o.KeepGoing || !o.Service.Hosted
@@ -333,7 +333,7 @@ func (o *Options) stages(settings account.Settings) flow.Options {
 // hasNoOutput reports whether the answers go to Each alone.
 func (o *Options) hasNoOutput() bool { return o.Output.Path == "" && o.Each != nil }
 
-// inShard gives the options with the shard's folder as the output.
+// inShard returns the options with the shard's folder as the output.
 func (o Options) inShard() Options {
 	if _, ok := account.ShardOf(o.Output.Path); o.Shard != (account.Shard{}) && !ok && o.Output.Path != "" {
 		o.Output.Path = disk.Join(o.Output.Path, o.Shard.Folder()) + "/"
@@ -341,13 +341,13 @@ func (o Options) inShard() Options {
 	return o
 }
 
-// folderOfShards is the folder of all shards, of options in a shard.
+// folderOfShards returns the folder of all shards. o is a result of inShard.
 func (o *Options) folderOfShards() string {
 	folder, _ := disk.Split(disk.Clean(o.Output.Path))
 	return folder
 }
 
-// makeFolder makes the folder of all shards, unless it exists, and wants other folders to exist.
+// makeFolder makes the folder of all shards if it is missing. A run without shards gets an error if the output's folder is missing.
 func (o *Options) makeFolder() error {
 	if o.Shard == (account.Shard{}) {
 		return o.Output.CheckFolder()

@@ -11,7 +11,7 @@ import (
 	"github.com/bulkcat/bulkcat/reader"
 )
 
-// A run writes several files and folders: places. None may be another, under any name.
+// A run writes several files and folders: places. No two places may be the same, under any name.
 
 // checkPlaces finds places that clash. The errors are *places.ClashError, *OptionError and *answers.ForeignError.
 func (o *Options) checkPlaces() error {
@@ -26,7 +26,7 @@ func (o *Options) checkPlaces() error {
 	return places.CheckClashes(o.files(), nil)
 }
 
-// files are the output and the files beside it, and further files of the program.
+// files returns the output, the files beside the output, and further files of the program.
 func (o *Options) files() (list []places.Place) {
 	add := func(what, path string) {
 		if path != "" && !storage.IsURL(path) {
@@ -49,17 +49,16 @@ func (o *Options) files() (list []places.Place) {
 	return list
 }
 
-// storeFiles are the files of the store.
 func (o *Options) storeFiles() []string {
 	stored, err := o.stored()
-	if err != nil || stored.Path == "" { // to open the store gives the error
+	if err != nil || stored.Path == "" { // opening the store reports the error
 		return nil
 	}
 	return answers.Files(stored.Path)
 }
 
-// IsOutput reports whether a file or a folder is the output of a run, or the account of one: a value of reader.Options.IsOutput. exists reports whether there is a
-// file or an object.
+// IsOutput reports whether a file or a folder is the output of a run or its account, for reader.Options.IsOutput. exists reports
+// whether a path has a file or an object.
 func IsOutput(path string, exists func(string) bool) bool {
 	if output, found := strings.CutSuffix(path, ".run.json"); found && path == runfiles.AccountPath(output) {
 		return exists(output) || exists(runfiles.ManifestPath(output))
@@ -67,7 +66,7 @@ func IsOutput(path string, exists func(string) bool) bool {
 	return exists(runfiles.AccountPath(path)) || exists(runfiles.ManifestPath(path)) || exists(runfiles.ShardsPath(path))
 }
 
-// protect refuses to write where the session reads.
+// protect refuses to write files that the session reads.
 func (o *Options) protect() error {
 	var paths []string
 	var opened []places.OpenFile
@@ -82,14 +81,14 @@ func (o *Options) protect() error {
 			}
 			continue
 		}
-		if files, err := reader.Expand(path, IsOutput); err == nil { // to open the path gives the error
+		if files, err := reader.Expand(path, IsOutput); err == nil { // opening the path reports the error
 			paths = append(paths, files...)
 		}
 	}
 	return o.targets().Protect(append(paths, o.Reads...), opened...)
 }
 
-// targets are all places that the session writes.
+// targets returns all places that the session writes.
 func (o *Options) targets() places.Targets {
 	t := places.Targets{Files: append(append([]string{o.spoolPath()}, o.writes()...), o.storeFiles()...)}
 	switch {

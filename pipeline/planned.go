@@ -20,7 +20,7 @@ import (
 	"github.com/bulkcat/bulkcat/reader"
 )
 
-// planned is a run that knows what it will ask, and within which limits.
+// planned is a run with its plan and its limits.
 type planned struct {
 	*claimed
 	plan
@@ -29,12 +29,13 @@ type planned struct {
 	attempts *attempts.Log // nil for none
 }
 
-// plan is what one pass over the input finds before the first request, or a part of the input if nothing needs the whole.
+// plan is the result of one pass over the input before the first request. The pass reads only a part of the input if no observer
+// needs all records.
 type plan struct {
 	forecast Forecast // zero unless whole
 	whole    bool
 	refresh  *refresh.Refresh // the stored answers to be asked again; nil for none
-	free     *cascade.Cascade // nil unless a model answers for nothing
+	free     *cascade.Cascade // nil unless a model answers for free
 }
 
 // plan makes the plan of the run, after it has asked for the quota.
@@ -80,7 +81,7 @@ func (c *claimed) plan(ctx context.Context) (_ *planned, err error) {
 	return p, nil
 }
 
-// begin makes the plan durable, so that a start that follows goes on with it.
+// begin makes the plan durable, so that the next start continues it.
 func (p *planned) begin() error {
 	log := p.options.Log
 	if p.refresh != nil {
@@ -98,7 +99,7 @@ func (p *planned) begin() error {
 	return p.free.Save(p.store)
 }
 
-// audit is how the run answers for nothing; nil without a model.
+// audit returns the account of the free answers; nil without a model.
 func (p *plan) audit(o *Options) *account.Audit {
 	switch {
 	case p.free != nil:
@@ -110,8 +111,8 @@ func (p *plan) audit(o *Options) *account.Audit {
 	return nil
 }
 
-// look makes the plan in one pass over the input. A dry run gives its own input, and wants a forecast; other runs open the
-// input once more, if somebody wants to know the requests. The store may be nil.
+// look makes the plan in one pass over the input. A dry run passes its input as dry, and always gets a forecast. Other runs open
+// the input a second time, if the refresh, the free answers, the quota or other stores need the requests. The store may be nil.
 func (o *opened) look(ctx context.Context, a *account.Account, store *answers.Store, dry *pass) (p plan, err error) {
 	options := o.options.requests()
 	var observers []func([]answers.Query) error
@@ -181,7 +182,7 @@ func (o *opened) look(ctx context.Context, a *account.Account, store *answers.St
 	return p, nil
 }
 
-// firstOf is a limit that is at most the first records; 0 is no limit.
+// firstOf returns the lower of limit and first. A limit of 0 is no limit.
 func firstOf(limit, first int64) int64 {
 	if limit == 0 {
 		return first
@@ -189,7 +190,8 @@ func firstOf(limit, first int64) int64 {
 	return min(limit, first)
 }
 
-// inputsAgain are the options of a further pass over the inputs, which needs no carried columns. The run itself warns.
+// inputsAgain returns the options of a further pass over the inputs. The pass needs no carried columns, and logs nothing: the
+// first pass logs the warnings.
 func inputsAgain(o reader.Options) reader.Options {
 	o.InputsOnly, o.Log = true, nil
 	return o
@@ -199,7 +201,7 @@ func inputsAgain(o reader.Options) reader.Options {
 const leastBytes = 2
 
 // mayExceedQuota reports whether the requests have to be counted before the run: the service states a quota, the input can be
-// read twice, and neither its size nor an option shows that the quota is enough.
+// read twice, and neither the size of the input nor a limit shows that the quota is enough.
 func (o *opened) mayExceedQuota() bool {
 	left, isNumber := o.quota.Usage().Requests()
 	if !isNumber || !o.canReadAgain() {
@@ -217,13 +219,12 @@ func (o *opened) mayExceedQuota() bool {
 	return most > left/int64(len(o.options.Classifications))
 }
 
-// canReadAgain reports whether a further pass over the input can be made.
 func (o *opened) canReadAgain() bool {
 	_, bytes := o.input.Progress()
 	return bytes >= 0 && !o.options.readsOnce()
 }
 
-// lookedUpElsewhere is how many requests are looked up in other stores: enough to see that these have answers, in a moment.
+// lookedUpElsewhere is how many requests are looked up in other stores: enough to find a useful store, and done in a moment.
 const lookedUpElsewhere = 10_000
 
 // elsewhere are other stores, which may have answers that the run would pay for.
@@ -237,7 +238,7 @@ type elsewhere struct {
 func (o *opened) otherStores() *elsewhere {
 	stored, err := o.options.stored()
 	e := &elsewhere{stored: stored, missing: make(map[client.Request]bool)}
-	if err == nil && o.options.Service.Hosted && !o.options.isOffline() && o.canReadAgain() { // to open the store gives the error
+	if err == nil && o.options.Service.Hosted && !o.options.isOffline() && o.canReadAgain() { // opening the store reports the error
 		e.paths = slices.DeleteFunc(slices.Clone(o.options.Store.Others), func(other string) bool { return other == stored.Path })
 	}
 	return e
@@ -265,7 +266,7 @@ func (e *elsewhere) warn(log *slog.Logger) {
 	}
 	if has > 0 {
 		do := "name it, or import it with 'bulkcat store import'"
-		if e.stored.Exclusive { // a shard has a store of its own
+		if e.stored.Exclusive { // the store of a shard
 			do = "import it with 'bulkcat store import --store " + e.stored.Path + "'"
 		}
 		log.Warn("another store has answers that are to be paid for: "+do,
@@ -273,7 +274,7 @@ func (e *elsewhere) warn(log *slog.Logger) {
 	}
 }
 
-// countStored is the number of requests with a stored outcome; 0 for a store that cannot be read.
+// countStored returns the number of requests with a stored outcome; 0 if the store cannot be read.
 func countStored(o answers.Options, requests map[client.Request]bool) (n int) {
 	if len(requests) == 0 {
 		return 0

@@ -15,8 +15,8 @@ import (
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
-// publish leaves the account of a run that has ended, which from then on says which run has written the output. It gives the
-// account, and the last status. Err is the error of the run; the error has also why the account could not be written.
+// publish writes the account of a run that has ended, which says from then on which run has written the output. It returns the
+// account, the last status, and err, the error of the run, joined with the error of writing the account.
 func (c *claimed) publish(out context.Context, done results, err error) (*account.Account, account.Status, error) {
 	a := *c.account
 	a.Free, a.Inputs, a.Expectations = done.audit, done.inputs, done.check.judged(err)
@@ -26,9 +26,9 @@ func (c *claimed) publish(out context.Context, done results, err error) (*accoun
 	a.Finish(EndingOf(err), err, c.counters.Snapshot(), output.Entries(done.published))
 	status := c.end(&a, done, err)
 	switch {
-	case isReplaced(err): // the account there is that of the output
+	case isReplaced(err): // another program has written the output, and its account
 		if c.lock != nil {
-			c.lock.DropClaim() // the output is that of another program
+			c.lock.DropClaim()
 		}
 	default:
 		if unpublished := givenUp(out, c.write(out, &a)); unpublished != nil {
@@ -69,15 +69,15 @@ func (c *claimed) write(out context.Context, a *account.Account) error {
 		return c.lock.Claim(c.killed)
 	case !changed || c.options.Output.IsFolder():
 		c.lock.DropClaim()
-	} // the rows of a file that was to be replaced may be those of this run, whatever the error says: its claim stays
+	} // else the file may have the rows of this run, whatever the error says: the claim stays
 	return nil
 }
 
-// end writes the end to the journal, and gives the last status. Err is the error of the run, its account included.
+// end writes the end to the journal, and returns the last status. err is the error of the run or of writing its account.
 func (c *claimed) end(a *account.Account, done results, err error) account.Status {
 	ending := a.Ending
 	if err != nil && ending == account.Complete {
-		ending = account.Failed // to publish the account
+		ending = account.Failed // the account could not be written
 	}
 	p := Progress{State: account.Ended, Since: a.Ended, Counts: a.Counts, Total: done.records, Allowed: math.Inf(1), Cost: a.Cost}
 	if a.Ending == account.Complete {
@@ -90,12 +90,12 @@ func (c *claimed) end(a *account.Account, done results, err error) account.Statu
 	return status
 }
 
-// outputGrace is the time after the grace period in which the output, or what is left of it, and the account can still be
-// published. A storage that answers needs a second.
+// outputGrace is the time after the grace period in which the rest of the output and the account can still be published. A
+// storage that answers needs a second.
 const outputGrace = 5 * time.Second
 
-// outputContext returns the context of the calls that write to object storage. It outlives ctx, so that the run ends in
-// order, but not by long: a storage that does not answer does not hold the run.
+// outputContext returns the context of the calls that write to object storage. It outlives ctx by grace and outputGrace, so that
+// the run can publish its output, and a storage that does not answer cannot block the run for longer.
 func outputContext(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
 	out, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	most := grace + outputGrace
@@ -105,11 +105,11 @@ func outputContext(ctx context.Context, grace time.Duration) (context.Context, c
 		})
 		context.AfterFunc(out, func() { end.Stop() })
 	})
-	return out, func() { forget(); cancel(nil) } // a context that lives on keeps nothing of the session
+	return out, func() { forget(); cancel(nil) } // forget, because ctx may live longer than the session
 }
 
-// givenUp returns the error of a call with the context of the output: the reason for which the storage was given up, if
-// it was. The run that was interrupted can be resumed.
+// givenUp returns the error of a call with the context of outputContext. If that context was canceled because the storage did
+// not answer, the error is a *StopError, with which the run can be resumed; other errors are returned as they are.
 func givenUp(out context.Context, err error) error {
 	stop, is := errors.AsType[*StopError](context.Cause(out))
 	if !is || !errors.Is(err, context.Canceled) {
@@ -126,14 +126,13 @@ func interruptedByPipe(err error) error {
 	return &StopError{Cause: account.Interrupted, Err: err}
 }
 
-// isReplaced reports whether a run failed because another program, or another machine, has written the output meanwhile.
+// isReplaced reports whether a run failed because another program or another machine has written the output during the run.
 func isReplaced(err error) bool {
 	_, writing := errors.AsType[*disk.Error](err)
 	return writing && (errors.Is(err, storage.ErrChanged) || errors.Is(err, disk.ErrChanged))
 }
 
-// joinClose adds the error of a store's last calls, unless err has it already: a store that failed
-// repeats its error.
+// joinClose joins err with the error of closing a store, unless err contains it: a store that failed repeats its error.
 func joinClose(err, closing error) error {
 	if errors.Is(err, closing) {
 		return err

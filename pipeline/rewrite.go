@@ -19,17 +19,17 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// Rewriting says what is written again.
+// Rewriting names the run that is written again.
 type Rewriting struct {
 	Account *account.Account // of the run
 	Output  string           // the present path of the output
 	Store   *answers.Store   // only read from; nil for none
 
-	// Open opens the sink of the rows. The schema has the carried columns.
+	// Open opens the sink of the rows. Its schema includes the carried columns.
 	Open func(writer.Schema) (writer.Sink, error)
 }
 
-// Rewritten says what was read and written.
+// Rewritten is the result of Rewrite.
 type Rewritten struct {
 	Counts   account.Snapshot
 	Inputs   []account.Input
@@ -37,11 +37,11 @@ type Rewritten struct {
 	Free     *account.Audit // of the free answers; nil for none
 }
 
-// Rewrite gives the rows of a run to a sink again: the rows of the same records and answers are the same. Options have what
-// the account lacks: Input.Paths, a Limit, the Taxonomies, the Models and Free.Model. Rewrite asks no service, and neither writes nor
-// locks a file. A record without a stored answer is pending, unless the answer is that of the embedded
-// service or of the model of Options.Free, which give it again; the embedded service reads no pages then. The errors are those
-// of reading the input, of the store and of the sink, and *[OptionError] if the input lacks a column.
+// Rewrite writes the rows of a run to a sink again: the same records and answers give the same rows. Options have what the
+// account lacks: Input.Paths, a Limit, the Taxonomies, the Models and Free.Model. Rewrite asks no service, and neither writes
+// nor locks a file. The embedded service and the model of Options.Free compute their answers again, without reading pages; any
+// other record without a stored answer is pending. The errors are those of reading the input, of the store and of the sink,
+// and *[OptionError] if the input lacks a column or Free.Model is not the model of the run.
 func Rewrite(ctx context.Context, options Options, r Rewriting) (_ Rewritten, err error) {
 	s := newOpened(options.of(r), storage.From(ctx))
 	defer func() { err = causeOf(ctx, errors.Join(err, s.input.Close())) }()
@@ -120,7 +120,7 @@ func editionsOf(s account.Settings) (choice taxonomy.Choice) {
 	return choice
 }
 
-// renamed is an input whose files have the names by which the run has read them: the rows of invalid records have them.
+// renamed is an input whose files have the names that they had in the run: the rows of invalid records contain these names.
 type renamed struct {
 	*reader.Reader
 	inputs     []account.Input

@@ -25,23 +25,23 @@ import (
 type running struct {
 	*planned
 	out       context.Context      // of the calls that write to object storage
-	input     atomic.Pointer[pass] // the present one
+	input     atomic.Pointer[pass] // the present pass
 	total     progress.Total       // records of the run
 	estimator progress.Estimator
 }
 
-// results are what the passes of a run leave for its account.
+// results are the results of a run for its account.
 type results struct {
 	published writer.Published
 	carried   []account.Carried
 	inputs    []account.Input
 	audit     *account.Audit // of the free answers; nil for none
 	check     *check         // of the output; nil without expectations
-	records   int64          // of the run, as far as is known
+	records   int64          // of the run; estimated unless counted
 	learned   string         // describes the limits that the run has learned
 }
 
-// start begins the run. Out is the context of the calls that write to object storage.
+// start begins the run. out is the context of the calls that write to object storage.
 func (p *planned) start(out context.Context) *running {
 	r := &running{planned: p, out: out}
 	r.input.Store(p.opened.input)
@@ -51,8 +51,8 @@ func (p *planned) start(out context.Context) *running {
 	return r
 }
 
-// run asks and writes, in one pass over the input, and in a further one from the first record on when the audit of the free
-// answers has failed, or when the input is not that of the kept parts.
+// run asks and writes in one pass over the input. It makes another pass from the first record if the audit of the free answers
+// has failed, or if the input has changed since the kept parts were written.
 func (r *running) run(ctx context.Context) (done results, err error) {
 	defer func() { err = joinClose(err, r.attempts.Close()) }()
 	r.monitor.Start(r.progress)
@@ -76,7 +76,7 @@ func (r *running) passes(ctx context.Context) (done results, err error) {
 		case isChanged && r.canReadAgain():
 			kept = changed.Kept
 			log.Warn("the input has changed in a part that was published: the parts before are kept, and the others are written anew", "part", changed.Part, "kept", changed.Kept)
-		case err == cascade.ErrRaised: // an error beside it has another cause
+		case err == cascade.ErrRaised: // not errors.Is: an error joined with ErrRaised ends the run
 			failed := r.free.Raise()
 			r.options.warnRaised(failed, r.free.Audit())
 		default:
@@ -93,8 +93,7 @@ func (r *running) passes(ctx context.Context) (done results, err error) {
 	}
 }
 
-// pass runs the stages once over the present input. It keeps at most so many parts of an earlier start; all that can be kept if
-// the number is negative.
+// pass runs the stages once over the present input. It keeps at most kept parts of an earlier start; a negative kept is no bound.
 func (r *running) pass(ctx context.Context, kept int) (done results, err error) {
 	o, input := &r.options, r.input.Load()
 	a := *r.account
@@ -138,8 +137,8 @@ func (r *running) pass(ctx context.Context, kept int) (done results, err error) 
 	return done, err
 }
 
-// keeps returns the function that says which parts of an earlier start are kept, at most so many unless the number is negative.
-// It is called for each part in order, while it is true.
+// keeps returns the function that says which parts of an earlier start are kept: at most most parts, unless most is negative. The
+// function is called for each part in order, until it returns false.
 func (o *Options) keeps(most int) func(account.Statuses) bool {
 	parts := 0
 	return func(statuses account.Statuses) bool {
@@ -148,7 +147,8 @@ func (o *Options) keeps(most int) func(account.Statuses) bool {
 	}
 }
 
-// judge returns the function that stops the run early, if the options want that. It is called in the order of the records.
+// judge returns the function that stops the run early; nil unless Expect.Stop is set. The function gets the statuses of the
+// first records, in the order of the records.
 func (r *running) judge() func(account.Statuses) error {
 	o := &r.options
 	if !o.Expect.Stop || o.Offline {
@@ -157,7 +157,7 @@ func (r *running) judge() func(account.Statuses) error {
 	early := expect.NewEarly(o.Expect.List)
 	return func(first account.Statuses) error {
 		all := int64(0)
-		if o.Shard.Count == 0 { // else the records of the shard are not counted
+		if o.Shard.Count == 0 { // the records of a shard are not counted
 			all = r.total.Counted() * int64(len(o.Classifications))
 		}
 		err := early.Check(first, all)
@@ -178,7 +178,7 @@ func (o *Options) warnRaised(failed, next account.Audit) {
 	log.Warn("the service agrees with too few of the free answers: the model answers only where it is surer, and the others are asked", "new_threshold", next.Threshold)
 }
 
-// warnMisfits warns of values that are null in the output, and are not null in the input.
+// warnMisfits warns of values that are null only in the output.
 func (r *running) warnMisfits() {
 	first := r.counters.FirstMisfit.Load()
 	if first == nil {
@@ -197,12 +197,12 @@ func (r *running) warnUnknownKeys() {
 	}
 }
 
-// countedBytes bounds the size of inputs that are read a second time for their number of records: some seconds of
-// a processor.
+// countedBytes bounds the size of inputs that are read a second time to count their records: this takes some seconds of a
+// processor.
 const countedBytes = 1 << 30
 
-// startCount counts the records of local files, beside the run, until stop is called. Nothing is counted if the plan has
-// counted them.
+// startCount counts the records of local files in the background, until stop is called. It does nothing if the plan has counted
+// the records.
 func (r *running) startCount(ctx context.Context) (stop func()) {
 	o := r.options.Input
 	_, bytes := r.opened.input.Progress()
@@ -223,7 +223,8 @@ func (r *running) startCount(ctx context.Context) (stop func()) {
 	}
 }
 
-// countRecords counts, up to a limit unless it is 0; false if ctx ends or the input cannot be read, of which the run gives the error.
+// countRecords counts the records up to a limit; a limit of 0 is none. It returns false if ctx ends or the input cannot be read:
+// the run reports the error.
 func countRecords(ctx context.Context, o reader.Options, limit int64) (n int64, ok bool) {
 	input, err := reader.Open(ctx, inputsAgain(o))
 	if err != nil {
@@ -242,7 +243,7 @@ func countRecords(ctx context.Context, o reader.Options, limit int64) (n int64, 
 	return 0, false
 }
 
-// progress says how far the run is.
+// progress returns the progress of the run.
 func (r *running) progress() Progress {
 	read, total := r.input.Load().Progress()
 	status := r.limits.Status()

@@ -14,25 +14,25 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 )
 
-// Session is a whole run, from the lock on its output to its account. It keeps two runs from writing one output, and has a
-// run that is started again go on where the run before ended.
+// Session is a whole run, from the lock on its output to its account. It prevents two runs from writing one output, and a run
+// that is started again continues where its last start ended.
 //
-// A run is four values, one after the other: opened has the lock and the input, claimed the output and the store,
-// planned what is known before the first request, and running the stages. Each is made by the one before and then
-// stays as it is; results are what the last one leaves for the account.
+// A run has four states, each a value of its own type: opened has the lock and the input, claimed the output and the store,
+// planned the plan and the limits, and running the stages. Each state makes the next state and does not change afterwards;
+// results go from running to the account.
 type Session struct {
 	opened  *opened
-	claimed atomic.Pointer[claimed]        // nil until the output is this run's
+	claimed atomic.Pointer[claimed]        // nil until the run has claimed the output
 	running atomic.Pointer[running]        // nil until the run asks
 	final   atomic.Pointer[account.Status] // nil until the run has ended
 	kept    atomic.Bool                    // there is a copy of standard input
 	closed  atomic.Bool
 }
 
-// Open checks the options, locks the output and opens the input. Nothing is asked and no output is
-// touched. The errors are *OptionError (several may be joined), *places.OverwriteError, *disk.BusyError
-// while another process writes the output, and those of reader.Open. When ctx ends while Open waits
-// for a pipe, the error is ctx's cause. The caller closes the session.
+// Open checks the options, locks the output and opens the input. It asks the service nothing and does not change the output.
+// The errors are *OptionError (several may be joined), *places.OverwriteError, *disk.BusyError while another process writes the
+// output, and those of reader.Open. When ctx ends while Open waits for a pipe, the error is ctx's cause. The caller closes the
+// session.
 func Open(ctx context.Context, options Options) (*Session, error) {
 	if err := options.checkParts(); err != nil {
 		return nil, err
@@ -51,8 +51,8 @@ func Open(ctx context.Context, options Options) (*Session, error) {
 	return s, nil
 }
 
-// Close releases the input and the output. The copy of standard input is removed if the session
-// did not get as far as to claim the output. A second Close does nothing: another session may have the output by then.
+// Close closes the input and unlocks the output. It removes the copy of standard input if the session has not claimed the
+// output. A second Close does nothing: another session may have locked the output since.
 func (s *Session) Close() error {
 	if s.closed.Swap(true) {
 		return nil
@@ -70,23 +70,23 @@ func (s *Session) Close() error {
 	return err
 }
 
-// Run asks for all records that have no answer yet, writes the output, and leaves an account beside
-// the output however the run ends, unless another machine has published the output meanwhile. Run may be called once. When
+// Run asks for all records that have no answer yet, and writes the output. However the run ends, Run then writes an account
+// beside the output, unless another program or machine has published the output during the run. Run may be called once. When
 // ctx ends, the run stops: requests in flight get the grace period, and their answers are stored.
 //
-// The account is nil if the output belongs to another run: nothing was asked then, and the error is an
-// *[OutputTakenError], a *[account.ShardCountError] or a *[account.ShardsTakenError]. Other errors are *[OptionError],
-// *[NoStoreError], *[StopError], *[ServiceError], *[MisconfiguredError], *[UnreachableError], *[InputChangedError], and those
-// of the store, the input and the output. The error is an *expect.BrokenError if the output breaks an expectation: it is
-// published, unless the error says that it was held back. With a nil error the output is complete; records may still be
-// without an answer: see [account.Snapshot.Unanswered].
+// The account is nil if the run could not claim the output: nothing was asked then. If the output belongs to another run, the
+// error is an *[OutputTakenError], a *[account.ShardCountError] or a *[account.ShardsTakenError]. Other errors are
+// *[OptionError], *[NoStoreError], *[StopError], *[ServiceError], *[MisconfiguredError], *[UnreachableError],
+// *[InputChangedError], and those of the store, the input and the output. If the output breaks an expectation, the error is an
+// *expect.BrokenError, and the output is published unless Held is set. With a nil error the output is complete; records may
+// still be without an answer: see [account.Snapshot.Unanswered].
 func (s *Session) Run(ctx context.Context) (*account.Account, error) {
 	ctx = storage.With(ctx, s.opened.objects)
 	out, cancel := outputContext(ctx, s.opened.options.Grace)
 	defer cancel()
 	claimed, err := s.opened.claim(ctx)
 	if err != nil {
-		return nil, causeOf(ctx, err) // the output has an account of its own
+		return nil, causeOf(ctx, err) // the account of another run may lie beside the output
 	}
 	s.claimed.Store(claimed)
 	done, err := s.ask(ctx, out, claimed)
@@ -119,10 +119,10 @@ func (s *Session) ask(ctx, out context.Context, claimed *claimed) (results, erro
 	return running.run(ctx)
 }
 
-// AccountPath is the path of the run's account; "" if the run leaves none.
+// AccountPath is the path of the run's account; "" if the run writes none.
 func (s *Session) AccountPath() string { return runfiles.AccountPath(s.opened.options.Output.Path) }
 
-// SpoolPath is the file that keeps standard input; "" if there is none.
+// SpoolPath is the path of the copy of standard input; "" if there is none.
 func (s *Session) SpoolPath() string {
 	if !s.kept.Load() {
 		return ""
@@ -130,18 +130,18 @@ func (s *Session) SpoolPath() string {
 	return s.opened.spool.Path()
 }
 
-// ForgetsRejections reports whether inputs were rejected, and the rejections are not stored: the service has to answer first,
-// unless the settings are right in any case.
+// ForgetsRejections reports whether inputs were rejected, and the rejections are not stored: a hosted service has to answer an
+// input first, unless KeepGoing is set.
 func (s *Session) ForgetsRejections() bool {
 	o := s.opened
 	isSure := o.options.KeepGoing || !o.options.Service.Hosted || o.standing.State() == client.Answering
 	return o.counters.Rejections.Load() > 0 && !isSure
 }
 
-// Shard is the shard that the run is; zero for a run of its own.
+// Shard is the shard of the run; zero for a run without shards.
 func (s *Session) Shard() account.Shard { return s.opened.options.Shard }
 
-// Counts gives the run's counters. Counts may be called while the run goes on.
+// Counts returns the run's counts. It may be called during the run.
 func (s *Session) Counts() account.Snapshot { return s.opened.counters.Snapshot() }
 
 // Cost is what the run has cost so far; nil without a price, and before the run asks.
@@ -153,8 +153,8 @@ func (s *Session) Cost() *money.Cost {
 	return r.account.CostOf(r.counters.Snapshot())
 }
 
-// Progress says how far the run is. It may be called from several goroutines and at any time; before the call of Watch
-// the state is Starting. The rates are measured from call to call. During a run that asks, the service is asked for the
+// Progress returns the progress of the run. It may be called from several goroutines and at any time; before the call of Watch
+// the state is Starting. The rates are measured from call to call. During a run that asks, Progress asks the service for the
 // quota each minute, in the background.
 func (s *Session) Progress() Progress {
 	if r := s.running.Load(); r != nil {
@@ -163,9 +163,8 @@ func (s *Session) Progress() Progress {
 	return starting(s.opened)
 }
 
-// Status is how far the run is, as the file of StatusPath says, and with Details. It may be called from several
-// goroutines and at any time: before the call of Watch the state is Starting, and after Run the status says how the run
-// has ended.
+// Status returns the status of the run, as in the file of StatusPath, with Details. It may be called from several goroutines
+// and at any time: before the call of Watch the state is Starting, and after Run the status has the ending of the run.
 func (s *Session) Status() account.Status {
 	if final := s.final.Load(); final != nil {
 		return *final
@@ -178,9 +177,9 @@ func (s *Session) Status() account.Status {
 	return s.opened.statusOf(starting(s.opened), a, "")
 }
 
-// LastUsage asks the service, for 3 seconds at most, how much quota is left, and gives what the service
-// said last, with the time since: 0 if the service has just said so. In a hurry the service is not asked. The usage is zero if the service
-// did not say at the run's beginning either, or nothing was to be asked.
+// LastUsage asks the service for the quota, for 3 seconds at most, and returns the last known usage with its age: 0 if the
+// service has just answered. It does not ask after Options.Hurry is closed. The usage is zero if the service stated none at the
+// run's beginning either, or if the run is offline.
 func (s *Session) LastUsage() (usage client.Usage, since time.Duration) {
 	if s.opened.options.Offline {
 		return client.Usage{}, 0
@@ -195,13 +194,12 @@ func (s *Session) LastUsage() (usage client.Usage, since time.Duration) {
 
 // Resumption says how to start a run again that ended early.
 type Resumption struct {
-	Stdin string // the file to give as standard input: "" for none, "-" for the same file or pipe as before, which was not kept
-	Cut   bool   // the pipe had not ended, so that Stdin holds only its beginning
+	Stdin string // the file to give as standard input: "" for none, "-" for the same file or pipe as before, if no copy was kept
+	Cut   bool   // Stdin has only the beginning of the pipe, which had not ended
 }
 
-// Resumption says how the run goes on after an error of Run; false if the same run gets no further:
-// no answers are kept, or the options, the input or the service have to change
-// first.
+// Resumption says how to continue the run after an error of Run. It returns false if the same run would end at the same point:
+// no answers are stored, or the options, the input or the service have to change first.
 func (s *Session) Resumption(err error) (Resumption, bool) {
 	o := &s.opened.options
 	switch {

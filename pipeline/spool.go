@@ -21,8 +21,8 @@ func (o *Options) readsStdin() bool { return slices.Contains(o.Input.Paths, "-")
 // readsOnce reports whether the input cannot be read a second time.
 func (o *Options) readsOnce() bool { return o.readsStdin() || o.Input.Records != nil }
 
-// spoolPath is where standard input is kept while the run needs it; "" where no copy is needed:
-// standard input is not read, can be read again, or there is no place beside the output.
+// spoolPath returns the path of the copy of standard input; "" if there is no copy: standard input is not read, can be read
+// again, or there is no place beside the output.
 func (o *Options) spoolPath() string {
 	if o.noSpool || o.Output.Path == "-" || !o.readsStdin() || isRegular(o.Input.Stdin) {
 		return ""
@@ -30,10 +30,10 @@ func (o *Options) spoolPath() string {
 	return runfiles.StdinPath(o.Output.Path)
 }
 
-// isRegular reports whether standard input is a file that the shell has opened.
+// isRegular reports whether standard input is a regular file.
 func isRegular(in io.Reader) bool { return len(places.RegularFile("-", in)) > 0 }
 
-// newSpool puts a spool between a pipe and the run; nil if none is needed.
+// newSpool puts a spool between a pipe and the run; nil if the run needs no copy of standard input.
 func newSpool(ctx context.Context, o *Options, lock *disk.Lock) (*stdin.Spool, error) {
 	path := o.spoolPath()
 	if path == "" {
@@ -49,8 +49,8 @@ func newSpool(ctx context.Context, o *Options, lock *disk.Lock) (*stdin.Spool, e
 	return spool, err
 }
 
-// checkSpool refuses to replace a file that is no copy of standard input: no earlier run of the output has read standard
-// input, and none was killed.
+// checkSpool refuses to replace a file that is no copy of standard input. The file is taken for a copy if an earlier run of the
+// output has read standard input, or was killed.
 func checkSpool(ctx context.Context, path string, out OutputOptions, lock *disk.Lock) error {
 	_, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) || out.Overwrite || lock.Claimed() != "" {
@@ -68,8 +68,9 @@ func checkSpool(ctx context.Context, path string, out OutputOptions, lock *disk.
 	return &OutputTakenError{Path: path, Reason: "is where the run keeps standard input, and is not the copy of an earlier run"}
 }
 
-// endSpool removes the spool of a run that is complete, and reports whether it is kept: other runs need it to be started again.
-// A run that is complete without records to ask again also removes the spool of an earlier run that it has read.
+// endSpool removes the spool of a complete run, and reports whether the spool is kept. Other runs need their spool to be started
+// again. If isSettled, no record has to be asked again, and endSpool also removes the spool of an earlier run that this run has
+// read.
 func (o *opened) endSpool(isComplete, isSettled bool) (kept bool, err error) {
 	if o.spool != nil {
 		if err := o.spool.Close(); err != nil || !isComplete {

@@ -10,7 +10,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 )
 
-// openStore gives nil where there is nothing to store.
+// openStore opens the store of a run; nil if the run stores no answers.
 func (o *Options) openStore() (*answers.Store, error) {
 	offline := o.isOffline()
 	stored, err := o.stored()
@@ -33,7 +33,7 @@ func (o *Options) openStore() (*answers.Store, error) {
 	return answers.Open(stored)
 }
 
-// readStore opens the store to be read; nil if there is none.
+// readStore opens the store for reading; nil if there is none.
 func (o *Options) readStore() (*answers.Store, error) {
 	stored, err := o.stored()
 	if err != nil || stored.Path == "" {
@@ -47,8 +47,8 @@ func (o *Options) readStore() (*answers.Store, error) {
 	return store, err
 }
 
-// usesUserFile reports whether the store is that of the user: no other is named, and answers may be charged, or there is an
-// output besides.
+// usesUserFile reports whether the store is answers.UserFile: no other store is named, and answers may be charged, or the output
+// is a file or a folder.
 func (o *Options) usesUserFile() bool {
 	streams := o.Output.Path == "-" || o.Output.Path == ""
 	return o.Store.Path == "" && !o.isShard() && (o.Service.Hosted || !streams)
@@ -57,8 +57,8 @@ func (o *Options) usesUserFile() bool {
 // isShard reports whether the session has a store of its own, in the folder of its shard.
 func (o *Options) isShard() bool { return o.Shard != (account.Shard{}) && o.Output.Path != "" }
 
-// stored says where the store is, or would be; its Path is "" if there is no place for one. The error is an
-// *answers.StateError.
+// stored says where the store is or would be; the Path is "" if the run has no store. The error is an *answers.StateError, or
+// that of filepath.Abs.
 func (o *Options) stored() (stored answers.Options, err error) {
 	stored = answers.Options{Path: o.Store.Path, Source: o.Service.Name, MaxAge: o.Store.MaxAge, RetryRejected: o.Store.RetryRejected}
 	switch {
@@ -75,13 +75,12 @@ func (o *Options) stored() (stored answers.Options, err error) {
 	return stored, err
 }
 
-// keepsAnswers reports whether a run may have answers to store. The embedded service's answers to product
-// titles cost nothing.
+// keepsAnswers reports whether a run may have answers to store. The embedded service computes answers to product titles anew.
 func (o *Options) keepsAnswers() bool {
 	return o.Service.Hosted || o.Kind == client.Website || o.Store.Path != ""
 }
 
-// keeps reports whether stored answers to these records count.
+// keeps reports whether the stored answers to records with these statuses count.
 func (o *StoreOptions) keeps(s account.Statuses) bool {
 	return o.MaxAge == 0 && o.RefreshBudget == 0 && !(o.RetryRejected && s.Rejected > 0)
 }

@@ -1,18 +1,17 @@
-// Package verify proves an output of a run. The same input and the same answers give the same bytes, so it writes the run
-// again, offline, and compares the bytes with those of the output and with its account. It writes to no file, and asks no
-// service.
+// Package verify proves an output of a run. The same input and the same answers give the same bytes, so Run writes the run
+// again, offline, and compares the bytes with the output and its account. Run writes to no file, and asks no service.
 //
 // # Terms
 //
 //	finding      a difference from what is expected
 //	balanced     without findings
-//	not compared an answer that is not the run's: it is not stored, or another run has asked again; of such a record
-//	             only the input and the carried columns are compared
-//	not checked  what could not be compared at all, and why
+//	not compared an answer that the run did not get: the store lacks the run's answer, or another run has asked again.
+//	             Of its record only the input and the carried columns are compared.
+//	not checked  a property of the output that could not be compared at all, and why
 //
 // # How
 //
-// A first pass writes the run again into hashes. Only where the hash of a file is another one, a second pass compares the rows of
-// the run with those of the file, record by record, up to the first that differs. If all hashes are those of the run, its counts
-// are those of the output; else the output is read for its counts. Memory does not grow with the output.
+// A first pass writes the run again into hashes. A second pass reads only the files whose hashes differ, and compares their rows
+// with the rows of the run, record by record, up to the first record that differs. If all hashes are equal, the output has the
+// counts of the run; else the output is read to count its rows. Memory does not grow with the output.
 package verify

@@ -30,7 +30,7 @@ type part struct {
 // isSame reports whether the file is the one that the run writes.
 func (p *part) isSame() bool { return p.sha256 == p.again.SHA256 }
 
-// find finds the files of the output, in the order of their records, and adds findings for missing and unexpected ones.
+// find finds the files of the output, in the order of their records, and adds findings for missing and unexpected files.
 func (v *verification) find(ctx context.Context) (err error) {
 	if v.folder, err = storage.IsFolder(ctx, v.path); err != nil {
 		return err
@@ -85,7 +85,7 @@ func (v *verification) listFolder(ctx context.Context) ([]readback.Part, error) 
 	return folder.Parts, err
 }
 
-// matchParts finds the entries of the files in the account.
+// matchParts finds the account's entry of each file.
 func (v *verification) matchParts() {
 	if !v.folder {
 		expect(v.report, v.path, "files of the account", 1, len(v.account.Outputs))
@@ -106,7 +106,7 @@ func (v *verification) matchParts() {
 	}
 }
 
-// partAt is the file that the run writes to a path; nil if there is none. The output may have another name by now.
+// partAt returns the file that the run has written to path; nil if the file is missing. The output may have been renamed since.
 func (v *verification) partAt(path string) *part {
 	for _, p := range v.parts {
 		if p.want != nil && filepath.Base(p.want.Path) == filepath.Base(path) {
@@ -116,7 +116,7 @@ func (v *verification) partAt(path string) *part {
 	return nil
 }
 
-// hashing is a storage and a sink for the run that is written again: its files are only hashed.
+// hashing is a storage and a sink for the run that is written again. The files are only hashed.
 type hashing struct {
 	writer.Sink
 	*verification
@@ -136,7 +136,7 @@ type nowhere struct{ io.Writer }
 func (nowhere) Publish(int64) error { return nil }
 func (nowhere) Discard() error      { return nil }
 
-// hash opens the sink that hashes. The parts of a folder end where those of the account do.
+// hash opens a sink that hashes. Each part of a folder ends with the last record of the part in the account.
 func (v *verification) hash(ctx context.Context, schema writer.Schema) (_ writer.Sink, err error) {
 	a, h := v.account, &hashing{verification: v}
 	o := writer.Options{
@@ -144,7 +144,7 @@ func (v *verification) hash(ctx context.Context, schema writer.Schema) (_ writer
 		Folder: v.folder, PartRows: math.MaxInt64, Metadata: output.Metadata(a.Settings),
 	}
 	if len(a.Outputs) > 0 && !v.folder {
-		o.Path = a.Outputs[0].Path // whose extension may say how it is compressed
+		o.Path = a.Outputs[0].Path // its extension may say how the file is compressed
 	}
 	for _, out := range a.Outputs {
 		o.Ends = append(o.Ends, out.LastRecord)

@@ -13,8 +13,8 @@ import (
 	"github.com/bulkcat/bulkcat/reader"
 )
 
-// inputsOfAccount are the paths of the run's input. An input that is no longer what the run has read is a finding. The error
-// says why the rows cannot be written again from what is there.
+// inputsOfAccount returns the paths of the run's inputs. An input that has changed since the run is a finding. The error says
+// why the rows cannot be written again from the present inputs.
 func (v *verification) inputsOfAccount(ctx context.Context) (paths []string, err error) {
 	a := v.account
 	if len(a.Settings.InputPaths) == 0 || slices.Contains(a.Settings.InputPaths, "-") {
@@ -42,7 +42,7 @@ func (v *verification) inputsOfAccount(ctx context.Context) (paths []string, err
 	case len(added) > 0:
 		return nil, fmt.Errorf("%s has come since the run: name the inputs that it has read", added[0])
 	}
-	v.Run.Limit = a.Counts.Read + a.Counts.Others // what has grown is read as far as the run has read it
+	v.Run.Limit = a.Counts.Read + a.Counts.Others // reads the last input only as far as the run has read it
 	return paths, nil
 }
 
@@ -54,14 +54,14 @@ func (v *verification) findInput(name, expected, got string) {
 	}
 }
 
-// findGrown finds the inputs that the run has read to their ends, and that are longer now. Those that have changed are not looked at.
+// findGrown finds the inputs that the run has read to their ends, and whose size differs now. It leaves out changed inputs.
 func (v *verification) findGrown(ctx context.Context, changed []string) (grown []string) {
 	for _, in := range v.account.Inputs {
 		if !in.Whole || slices.Contains(changed, in.Name) {
 			continue
 		}
 		size, err := sizeOf(ctx, runfiles.FromOutput(v.path, in.Path))
-		if err == nil && size != in.Bytes { // to open the input gives the error
+		if err == nil && size != in.Bytes { // opening the input reports the error
 			v.findInput(in.Name, fmt.Sprintf("the %d bytes that the run has read", in.Bytes), fmt.Sprintf("%d: the input has grown since the run", size))
 			grown = append(grown, in.Name)
 		}
@@ -82,8 +82,8 @@ func sizeOf(ctx context.Context, path string) (int64, error) {
 	return info.Size(), nil
 }
 
-// findAdded finds the files that a glob or a folder has now, and that the run has not read. A run that has not read its last
-// file to the end has perhaps left them out.
+// findAdded finds the files of a glob or a folder that the run has not read. It returns nil if the run has not read its last
+// file to the end: the files may have existed then.
 func (v *verification) findAdded(paths []string) (added []string) {
 	inputs := v.account.Inputs
 	if len(inputs) == 0 || !inputs[len(inputs)-1].Whole {
@@ -91,7 +91,7 @@ func (v *verification) findAdded(paths []string) (added []string) {
 	}
 	for _, path := range paths {
 		files, err := reader.Expand(path, pipeline.IsOutput)
-		if err != nil { // to open the path gives the error; objects are compared when they are read
+		if err != nil { // opening the path reports the error; objects are compared when they are read
 			continue
 		}
 		for _, file := range files {

@@ -19,10 +19,10 @@ type Report struct {
 	Unchecked []string  `json:"not_checked,omitempty"` // what could not be compared, and why
 }
 
-// MaxFindings is the most findings in a report: most faults affect all records.
+// MaxFindings is the most findings in a report: a typical fault affects all records.
 const MaxFindings = 20
 
-// Counts are counts of the output, and of what was compared.
+// Counts are counts of the output, and of the records and answers that were compared.
 type Counts struct {
 	Records  int64            `json:"records"`
 	Statuses account.Statuses `json:"statuses"` // records by status, in each classification
@@ -34,13 +34,13 @@ type Counts struct {
 	Answers     int64 `json:"answers_compared"` // records with the answer of the run, in each classification
 	NotCompared int64 `json:"answers_not_compared"`
 
-	Free  int64          `json:"free,omitempty"`  // records that a model has answered for nothing, by the account
-	Audit *account.Audit `json:"audit,omitempty"` // of these; nil if no model has answered
+	Free  int64          `json:"free,omitempty"`  // records that a model has answered for free, by the account
+	Audit *account.Audit `json:"audit,omitempty"` // of the free records; nil if no model has answered
 
 	Classifications []string `json:"classifications"` // of every record
 }
 
-// add adds the figures of an output, which may be that of a shard. Shards have no free records.
+// add adds the counts of an output or of one of its shards. Shards have no free records.
 func (f *Counts) add(shard Counts) {
 	f.Free, f.Audit, f.Classifications = shard.Free, shard.Audit, shard.Classifications
 	f.Records += shard.Records
@@ -58,11 +58,11 @@ type Finding struct {
 	File     string `json:"file,omitempty"`
 	Record   int64  `json:"record,omitempty"` // 0 if the finding is not about a record
 	What     string `json:"what"`             // a column, or a property of the file or run
-	Expected string `json:"expected"`         // of a record that differs, the row
+	Expected string `json:"expected"`         // a value; if a record differs, its row
 	Got      string `json:"got"`
 }
 
-// ShardFinding is the What of a shard that is missing or not complete. File is its folder.
+// ShardFinding is the What of a finding about a shard that is missing or not complete. File is the shard's folder.
 const ShardFinding = "shard"
 
 // String returns, for example, "out.csv: record 12: confidence: expected 12,a,ok,0.5, got 12,a,ok,0.7".
@@ -78,7 +78,7 @@ func (f Finding) String() string {
 	return b.String()
 }
 
-// add adds a finding, or only counts it after MaxFindings.
+// add adds a finding. After MaxFindings it only counts the finding.
 func (r *Report) add(f Finding) {
 	if len(r.Findings) >= MaxFindings {
 		r.Omitted++
@@ -87,15 +87,15 @@ func (r *Report) add(f Finding) {
 	r.Findings = append(r.Findings, f)
 }
 
-// addFiles adds the files that are not among those of the output.
+// addFiles adds a finding for each file that does not belong to the output.
 func (r *Report) addFiles(paths []string, only string) {
 	for _, path := range paths {
 		r.add(Finding{File: path, What: "file", Expected: only, Got: "another"})
 	}
 }
 
-// compareInputs adds the differences between the files that were read as inputs. Those that were not read to their ends are
-// not compared. of begins the names of the files in the findings.
+// compareInputs adds the differences between two lists of inputs. Files that were not read to their ends are not compared. of
+// begins the names of the files in the findings.
 func (r *Report) compareInputs(of string, want, got []account.Input) {
 	expect(r, strings.TrimSuffix(of, ": "), "input files", len(want), len(got))
 	for i := range min(len(want), len(got)) {

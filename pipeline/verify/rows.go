@@ -14,18 +14,18 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// comparison is a sink that compares the rows of the run with those of the files that differ, and finds the first record of
-// each file that does.
+// comparison is a sink that compares the rows of the run with the rows of the files whose hashes differ, and finds the first
+// record of each file that differs.
 type comparison struct {
 	*verification
 	ctx     context.Context
 	names   []string        // of the columns
 	columns []writer.Column // of the row of a category
-	sources bool            // the column source is there without answered_at, and read back as a carried one
+	sources bool            // the output has the column source without answered_at, and readback takes source for a carried column
 
-	first   writer.Row // of the present group
-	group   []row
-	present *part // nil before the first
+	first   writer.Row // the first row of the present group
+	group   []row      // the rows of one record in one classification
+	present *part      // the part that is compared; nil before the first part
 }
 
 // row has the values of a row: see writer.Values.
@@ -75,7 +75,7 @@ func (c *comparison) Abort() error {
 	return nil
 }
 
-// append appends the values of a row: those of its categories, if it has a list of them.
+// append appends the values of a row, or of each row in its Categories.
 func (c *comparison) append(list []row, r *writer.Row) []row {
 	format := writer.Format(c.account.Settings.OutputFormat)
 	for i := range r.Categories {
@@ -109,7 +109,7 @@ func takeSource(r *writer.Row) {
 	}
 }
 
-// end counts a record in a classification, and compares its rows.
+// end counts the group, and compares its rows with the file.
 func (c *comparison) end() {
 	rows, r := c.group, &c.first
 	c.group = nil
@@ -146,8 +146,8 @@ func (c *comparison) end() {
 	}
 }
 
-// takeTime gives the rows of a record the time of those that are there, if that is in the run: the embedded service stores
-// only its answers from pages, and gives the others again at another time.
+// takeTime sets answered_at in the rows of a record to the time in the file, if the time in the file is within the run: the
+// embedded service stores only its answers from pages, and computes other answers again at another time.
 func (c *comparison) takeTime(f *part, rows, found []row) {
 	a, at := c.account, f.takenAt
 	began := a.Started
@@ -164,13 +164,14 @@ func (c *comparison) takeTime(f *part, rows, found []row) {
 	}
 }
 
-// mayDiffer reports whether a record may have other rows, with a status, than the run writes again. Either its answer is another
-// one: not stored, or that of another run, or of a page that is not stored. Or the run got no answer, and an equal input did
-// later. The input and the carried columns are the same.
+// mayDiffer reports whether the rows in the file, which have the status, may differ from the rows that the run writes again.
+// Either the present answer is not the run's: the run's answer is not stored, another run has asked again, or the page of the
+// answer is not stored. Or the run got no answer, and a later run got one for an equal input. In both cases the input and the
+// carried columns must be equal.
 func (c *comparison) mayDiffer(r *writer.Row, want row, status writer.Status, rows []row) bool {
 	a, at := c.account, r.AnsweredAt
 	since := at.After(a.Started)
-	// Only answers of pages have bodies, and are stored: without any, the embedded service gives all answers again.
+	// Only answers from pages have bodies and are stored. A run without answers from pages can be computed again as a whole.
 	given := c.embedded && a.Counts.Bytes+a.Counts.FromStore == 0 && len(a.Earlier) == 0
 	another := r.Status == writer.StatusPending || since && !given && (c.embedded || at.After(a.Ended))
 	later := since && (status == writer.StatusFailed || status == writer.StatusPending)
@@ -187,7 +188,8 @@ func (c *comparison) mayDiffer(r *writer.Row, want row, status writer.Status, ro
 	})
 }
 
-// difference is the first difference between the rows of a record and those that are there; next is the row after them.
+// difference returns the first difference between the rows that the run writes for a record and the rows in the file. next is
+// the row in the file after these.
 func (c *comparison) difference(want, got []row, next row) (what string, expected, found row) {
 	i := 0
 	for i < len(want) && i < len(got) && slices.Equal(want[i], got[i]) {
@@ -206,7 +208,7 @@ func (c *comparison) difference(want, got []row, next row) (what string, expecte
 	return c.columns[column].Name, expected, got[i]
 }
 
-// partOf is the part that has the rows of a record; nil if it is not there.
+// partOf returns the part that has the rows of a record by the account; nil if the part is missing.
 func (c *comparison) partOf(number int64) *part {
 	outputs := c.account.Outputs
 	i := slices.IndexFunc(outputs, func(o account.Output) bool { return number <= o.LastRecord })
@@ -226,15 +228,15 @@ type reading struct {
 	next *readback.Group // nil at the end, and where the file cannot be read
 	err  error           // of opening and reading
 
-	taken   writer.Status // of the last group
-	takenAt time.Time     // when it was answered
-	last    int64         // the last record that is compared
+	taken   writer.Status // the status of the last group that was taken
+	takenAt time.Time     // its answered_at
+	last    int64         // the last record that was compared
 	found   bool          // there is a finding
-	excused bool          // a record may differ
+	excused bool          // a difference is allowed: see mayDiffer and takeTime
 }
 
-// open opens a part, to which the rows come in order, and ends the comparison of the one before. It reports whether the part is
-// compared.
+// open makes p the present part, and ends the comparison of the part before p. Rows come in the order of the parts. It reports
+// whether p is compared.
 func (c *comparison) open(p *part) bool {
 	if p != nil && c.present == p {
 		return true
@@ -256,7 +258,7 @@ func (c *comparison) open(p *part) bool {
 	return true
 }
 
-// names are the names of the columns; nil for JSONL without rows.
+// names returns the names of the columns; nil for JSONL without rows, or if the file cannot be opened.
 func (p *part) names(c *comparison) (names []string) {
 	in, err := readback.Open(c.ctx, p.Part)
 	if err != nil {
@@ -271,7 +273,7 @@ func (p *part) names(c *comparison) (names []string) {
 		names = append(names, name)
 	}
 	if strings.HasPrefix(string(p.Format), string(writer.JSONL)) && len(names) > len(c.names) {
-		names = names[:len(c.names)] // the members after these are not the run's; a record that lacks a column differs
+		names = names[:len(c.names)] // further members are not the run's; a record that lacks a column differs
 	}
 	return names
 }
@@ -311,7 +313,7 @@ func (p *part) close(c *comparison) {
 	case p.err != nil:
 		p.find(c, p.last, "content", "a whole file", p.err.Error())
 	case p.excused:
-	case version != c.Run.Program && p.want.SHA256 == p.sha256: // which may write other bytes
+	case version != c.Run.Program && p.want.SHA256 == p.sha256: // another version may write other bytes
 		c.uncheck("the bytes of %s: bulkcat %s has written them, and this is %s; the rows are the same", p.Path, version, c.Run.Program)
 	default:
 		p.find(c, p.want.FirstRecord, "bytes", "those that the run writes", fmt.Sprintf("others, but the rows that are read back are the same, to record %d", p.last))

@@ -12,9 +12,8 @@ import (
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
-// verifyShards verifies the shards of a folder, each as an output of its own, and that together they have all records of
-// the input. If a shard is missing or not complete, the report says so, and no rows are read. The error is that of reading
-// how the records are split.
+// verifyShards verifies each shard in a folder as an output of its own, and checks that the shards together have all records
+// of the input. If a shard is missing or not complete, the report says so, and no rows are read.
 func (o Options) verifyShards(ctx context.Context, shards *account.Shards, report *Report) error {
 	w := &shardsReport{o, report, shards}
 	w.Classifications = shards.Settings.Classifications()
@@ -43,7 +42,7 @@ type shardsReport struct {
 	shards *account.Shards
 }
 
-// checkFolder finds files that are not of the shards.
+// checkFolder finds files that do not belong to the shards, and a missing _SUCCESS.
 func (w *shardsReport) checkFolder(ctx context.Context) error {
 	names, err := storage.ReadDir(ctx, w.Output)
 	if err != nil {
@@ -67,10 +66,10 @@ func (w *shardsReport) checkFolder(ctx context.Context) error {
 	return nil
 }
 
-// checkAccounts finds missing and incomplete shards, and shards of another run or another input. It reports whether all are
-// complete.
+// checkAccounts finds missing and incomplete shards, and shards of another run or another input. It reports whether all shards
+// are complete.
 func (w *shardsReport) checkAccounts(ctx context.Context, accounts []*account.Account) (complete bool, err error) {
-	var first *account.Account // that is complete
+	var first *account.Account // of the first complete shard
 	complete = true
 	read := int64(0)
 	for i, folder := range runfiles.Folders(w.shards, w.Output) {

@@ -20,21 +20,22 @@ import (
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
-// Options name an output, and what is needed to write it again. URLs have no parameters: see storage.Objects.TakeParameters.
+// Options name an output, and what the package needs to write the output again. URLs have no parameters: see
+// storage.Objects.TakeParameters.
 type Options struct {
 	Output string // a file, a folder of parts, or the folder of all shards
-	Store  string // a store of answers, for shards the folder of their stores; "" for the store of the account, if it is there
+	Store  string // a store of answers, for shards the folder of their stores; "" for the store of the account, if that exists
 
-	// Run has what the account lacks: Input.Paths, by default those of the account; the Taxonomies, the Models and Free.Model
-	// of the run; the Program, whose other versions may write other bytes. The rest is not used.
+	// Run has the options that the account lacks: Input.Paths, by default the paths in the account; the Taxonomies, the Models
+	// and Free.Model of the run; the Program, whose other versions may write other bytes. Other options are not used.
 	Run pipeline.Options
 
-	// Unfinished has the rows not written again, and folders of shards need no _SUCCESS: for package finish.
+	// Unfinished is for package finish: the rows are not written again, and folders of shards need no _SUCCESS.
 	Unfinished bool
 }
 
 // Run verifies an output. All faults of the output, damaged files included, are findings of the report. The error says why
-// it could not be verified: the output or a named input or store is missing or cannot be read, or ctx is done.
+// Run could not verify the output: the output or a named input or store is missing or cannot be read, or ctx is done.
 func Run(ctx context.Context, o Options) (report Report, err error) {
 	o.Output = disk.Clean(o.Output)
 	defer func() {
@@ -68,7 +69,7 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 	return report, err
 }
 
-// verify verifies a file, or a folder of parts. What is not checked is that of a shard, whose name it begins with, or "".
+// verify verifies a file or a folder of parts. Its reasons in Report.Unchecked begin with shard: the name of a shard, or "".
 func (o Options) verify(ctx context.Context, path string, a *account.Account, report *Report, shard string) error {
 	v := &verification{Options: o, path: path, account: a, report: report, shard: shard}
 	err := v.run(ctx)
@@ -87,7 +88,7 @@ type verification struct {
 	parts    []*part
 	folder   bool
 	embedded bool           // the embedded service has answered
-	others   bool           // a taxonomy or a model that was named is not that of the run
+	others   bool           // the options name a taxonomy or a model that the run did not have
 	store    *answers.Store // nil for none
 
 	again   pipeline.Rewritten
@@ -124,14 +125,14 @@ func (v *verification) run(ctx context.Context) error {
 	return nil
 }
 
-// checkNamed finds the taxonomies and the models that were named, and are not those of the run. A run may be given taxonomies
-// that it does not need.
+// checkNamed finds the taxonomies and the models that the options name and the run did not have. Taxonomies of classifications
+// that the run did not ask for are not checked.
 func (v *verification) checkNamed() {
 	check := func(what, classification, fingerprint string) {
-		of := v.account.Service // with the fingerprints of all
-		if v.embedded && !slices.Contains(strings.Split(of, "+"), fingerprint) {
+		service := v.account.Service // with the fingerprints of all taxonomies and models of the run
+		if v.embedded && !slices.Contains(strings.Split(service, "+"), fingerprint) {
 			v.others = true
-			v.report.add(Finding{What: what + " of " + classification, Expected: "that of the run, " + of, Got: fingerprint})
+			v.report.add(Finding{What: what + " of " + classification, Expected: "that of the run, " + service, Got: fingerprint})
 		}
 	}
 	for _, t := range v.Run.Taxonomies {
@@ -144,7 +145,7 @@ func (v *verification) checkNamed() {
 	}
 }
 
-// writeAgain writes the run again and compares the hashes of the files, and then the rows of those that differ.
+// writeAgain writes the run again and compares the hashes of the files, and then the rows of the files that differ.
 func (v *verification) writeAgain(ctx context.Context) (err error) {
 	if len(v.Run.Input.Paths) == 0 {
 		if v.Run.Input.Paths, err = v.inputsOfAccount(ctx); err != nil {
@@ -171,7 +172,7 @@ func (v *verification) writeAgain(ctx context.Context) (err error) {
 	return v.rewrite(ctx, v.compare)
 }
 
-// rewrite writes the run again to a sink.
+// rewrite writes the run again to the sink that open opens.
 func (v *verification) rewrite(ctx context.Context, open func(context.Context, writer.Schema) (writer.Sink, error)) (err error) {
 	v.again, err = pipeline.Rewrite(ctx, v.Run, pipeline.Rewriting{
 		Account: v.account, Output: v.path, Store: v.store,
@@ -181,7 +182,8 @@ func (v *verification) rewrite(ctx context.Context, open func(context.Context, w
 	return err
 }
 
-// openStore opens the store; nil if the account names none, or if a store that was not named is missing.
+// openStore opens the store. It returns nil if neither the options nor the account name a store, or if only the account names
+// the store and the store is missing.
 func (v *verification) openStore() (*answers.Store, error) {
 	path := cmp.Or(v.Store, v.account.Store)
 	shard, isShard := account.ShardOf(v.path)
@@ -222,7 +224,7 @@ func (v *verification) checkInputs() {
 	v.report.compareInputs("", v.account.Inputs, v.again.Inputs)
 }
 
-// countRows counts the rows of the output. If all files are those that the run writes, its counts are theirs.
+// countRows counts the rows of the output. If all files are those that the run writes, the counts of the run are the counts.
 func (v *verification) countRows(ctx context.Context) error {
 	same := v.isAgain && len(v.parts) == len(v.account.Outputs)
 	for _, p := range v.parts {
@@ -253,8 +255,8 @@ func (v *verification) countRows(ctx context.Context) error {
 // counter counts the records of an output.
 type counter struct {
 	*Counts
-	gaps   bool  // some records are those of other shards, or are not in the sample
-	record int64 // the last one
+	gaps   bool  // some records of the input belong to other shards, or are not in the sample
+	record int64 // the number of the last record
 	odd    int64 // the first record of a file that is out of order; 0 for none
 }
 
