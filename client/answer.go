@@ -38,15 +38,15 @@ type Answer struct {
 	Dropped    int       // number of entries without a value, which Entries leaves out
 	Body       []byte    // the response's JSON, without a byte order mark; the store keeps it
 	AnsweredAt time.Time // UTC, in whole microseconds
-	Status     int       // HTTP status; 0 of an answer from the store or from the embedded service
+	Status     int       // HTTP status; 0 if the answer is from the store or from the embedded service
 	Limit      RateLimit
 	Bare       bool  // the body has no list of entries, not even an empty one
 	Free       bool  // the answer cost nothing and is not stored
-	Shared     bool  // a gateway had the answer or was asking for it: the attempt cost nothing
-	Basis      Basis // "" if unknown: of a hosted service, and of a stored answer
-	Unread     bool  // there was a page to read, and it could not be read
+	Shared     bool  // a gateway had stored the answer, or was already asking for it: the attempt cost nothing
+	Basis      Basis // "" if unknown, as for an HTTP and for the store
+	Unread     bool  // the page could not be read
 
-	share *memory.Share // of the memory for bodies; nil if Body was not read by an HTTP
+	share *memory.Share // Body's share of HTTP.bodies; nil if no HTTP has read Body
 }
 
 // Best returns the first entry with the highest confidence. It panics if the answer has no entries.
@@ -60,8 +60,8 @@ func (a *Answer) Best() Entry {
 	return best
 }
 
-// Release drops the body of an answer of an [Attempter], and returns its memory to the pool that bounds the memory of all bodies
-// of a client. For other answers it only drops the body.
+// Release drops the body of an answer. If an [HTTP] has read the body, Release also returns the memory to the pool that bounds
+// the memory of all bodies of the HTTP.
 func Release(a *Answer) {
 	a.share.Release()
 	a.Body, a.share = nil, nil
@@ -143,8 +143,8 @@ func parseList(list json.RawMessage) (entries []Entry, dropped int, ok bool) {
 	return entries, dropped, true
 }
 
-// renameMember renames Options.CustomMember in the body to the custom classification's name: stored answers are read without
-// the options.
+// renameMember renames Options.CustomMember in the body to the custom classification's name, because stored answers are read
+// without Options.
 func (o *Options) renameMember(body []byte, classification string) []byte {
 	if o.CustomMember == "" || !strings.HasPrefix(classification, CustomPrefix) {
 		return body

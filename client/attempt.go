@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// attempt is the context of one attempt. It ends after the attempt's timeout, or with the connection that
-// carries the request.
+// attempt is the context of one attempt. It ends after the attempt's timeout, or when the connection that carries the request
+// fails.
 type attempt struct {
 	context.Context
 	parent context.Context

@@ -46,7 +46,7 @@ type Options struct {
 	CustomMember string            // member of an answer that holds a custom classification's entries; default: its name
 	Retry        RetryPolicy       // of Categorize; default DefaultRetryPolicy
 	Timeout      time.Duration     // of one attempt, header and body included; default 30 s, because a service may crawl a site first
-	MostTimeout  time.Duration     // Timeout doubles, up to this, after each three attempts in a row that reach it; default Timeout, or 2 min if Timeout is not given
+	MostTimeout  time.Duration     // bound of Timeout, which doubles after every three attempts in a row that reach it; default Timeout, or 2 min if Timeout is not given
 	Connections  int               // most open connections: give the number of requests in flight; default 32
 	UserAgent    string            // default "bulkcat"
 	Headers      []Header          // sent with every request; they may replace User-Agent and Accept
@@ -57,7 +57,7 @@ type Options struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// WithDefaults returns the options with those of New in place of members that are not set.
+// WithDefaults returns the options with the defaults in place of fields that are not set.
 func (o Options) WithDefaults() Options {
 	o.WebsiteParam = cmp.Or(o.WebsiteParam, "url")
 	o.ProductParam = cmp.Or(o.ProductParam, "query")
@@ -174,9 +174,9 @@ func (c *HTTP) exchange(ctx context.Context, r Request) (Answer, error) {
 	return answer, err
 }
 
-// AskUnder sends a request once, with the input in one parameter for each name: a service reads the name that it knows. Package
-// client/probe finds this name. The error is an *Error, whose class is that of the status, or the cause of ctx. The caller passes
-// the answer to [Release].
+// AskUnder sends a request once, with the input in one parameter for each name: the service reads the parameter that it knows,
+// and package client/probe finds out which. The error is an *Error, whose class follows from the status alone, or the cause of
+// ctx. The caller passes the answer to [Release].
 func (c *HTTP) AskUnder(ctx context.Context, r Request, names ...string) (Answer, error) {
 	params := make([][2]string, 0, len(names)+1)
 	for _, name := range names {
@@ -216,8 +216,8 @@ func (c *HTTP) AskUnder(ctx context.Context, r Request, names ...string) (Answer
 	return answer, nil
 }
 
-// newRequest builds a GET with the parameters in their place. The interface defines its operations as GET, so InForm and InJSON
-// send a GET with a body.
+// newRequest builds a GET with the parameters at Options.ParamIn. The interface defines its operations as GET, so InForm and
+// InJSON send a GET with a body.
 func (c *HTTP) newRequest(path string, params [][2]string) (*http.Request, error) {
 	u := *c.base
 	u.Path += path
@@ -268,8 +268,9 @@ func encodeParams(params [][2]string) string {
 	return b.String()
 }
 
-// do makes one attempt and returns the response and body of an answer (see reply.IsAnswer). The error is an *Error, or the
-// cause of ctx. Error messages may repeat input. The caller releases share, which counts the body's memory.
+// do makes one attempt and returns the response and body of an answer (see reply.IsAnswer). The error is an *Error, or the cause
+// of ctx. input is the request's input, which the service's messages may repeat. The caller releases share, which counts the
+// body's memory.
 func (c *HTTP) do(ctx context.Context, req *http.Request, input string, share *memory.Share) (resp *http.Response, body []byte, err error) {
 	attempt := newAttempt(ctx, c.patience.timeout())
 	defer attempt.end()

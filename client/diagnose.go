@@ -177,8 +177,8 @@ func (d *diagnoser) ask(ctx context.Context) usageReply {
 	return reply
 }
 
-// lastIsValid reports whether the last reply is recent, and fewer requests were answered since than it had remaining. The
-// caller holds mu.
+// lastIsValid reports whether the last reply is recent, and stated more remaining requests than were answered since. The caller
+// holds mu.
 func (d *diagnoser) lastIsValid() bool {
 	age := time.Since(d.last.at)
 	switch left, isNumber := d.last.usage.Requests(); {

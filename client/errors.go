@@ -82,12 +82,12 @@ type Error struct {
 	Status     int           // HTTP status; 0 if there was no response
 	RetryAfter time.Duration // wait that the service asked for; 0 if it did not
 	Limit      RateLimit     // the service's limit, as the response states it
-	Detail     string        // the service's message, in one line of up to 120 characters; 500 of an answer for a *ShapeError
-	Page       bool          // the body is HTML or XML, which is not from the service but perhaps from a proxy
-	Shared     bool          // a gateway has refused without a request of its own: the attempt cost nothing
+	Detail     string        // the service's message, in one line of up to 120 characters; for a *ShapeError, up to 500 characters of the answer
+	Page       bool          // the body is HTML or XML: it is not from the service, but perhaps from a proxy
+	Shared     bool          // a gateway has refused and sent the service no request: the attempt cost nothing
 	Err        error         // the cause; nil if the status is the cause
 
-	input string // of the request: Detail may repeat it
+	input string // the request's input, which Detail may repeat
 	spent bool   // the body says that the quota is used up: see reply.IsSpent
 }
 
@@ -182,7 +182,7 @@ func (e *Error) advice() string {
 	case Auth:
 		return "check the API key"
 	case Quota:
-		if strings.Contains(strings.ToLower(e.Detail), "quota") { // the service says whose
+		if strings.Contains(strings.ToLower(e.Detail), "quota") { // the service's message says whose quota
 			return ""
 		}
 		return "the quota of the API key is used up"
@@ -277,7 +277,7 @@ func isLocal(err error) bool {
 
 var (
 	errTimeout            = errors.New("the service did not answer in time")
-	errNoTLS        error = &OptionError{"BaseURL", errors.New("what answers does not speak TLS: if the service has none, write http:// in place of https://")}
+	errNoTLS        error = &OptionError{"BaseURL", errors.New("the service does not speak TLS: if that is right, write http:// in place of https://")}
 	errRedirectLoop error = &OptionError{"BaseURL", errors.New("the service redirects in a circle")}
 )
 

@@ -11,7 +11,7 @@ type TimeoutError struct {
 	Timeout time.Duration // of the attempt
 	Next    time.Duration // timeout of the next attempts
 	InARow  int           // attempts in a row that reached their timeout
-	Since   time.Time     // when the first of them ended
+	Since   time.Time     // when the first of these InARow attempts ended
 }
 
 func (e *TimeoutError) Error() string {
@@ -19,7 +19,7 @@ func (e *TimeoutError) Error() string {
 }
 
 // patience is the timeout of attempts. It doubles, up to most, after each severalTimeouts attempts in a row that reach it. The
-// next answer resets it to first, unless an answer has ever taken longer than first: then the service is slow, and was not out.
+// next answer resets it to first, unless an answer has ever taken longer than first: then the service is slow, not out.
 type patience struct {
 	first, most time.Duration
 

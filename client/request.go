@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Kind is the kind of an input. Each kind has its operation of the service.
+// Kind is the kind of an input. The service has an operation for each kind.
 type Kind string
 
 // The two kinds of inputs.

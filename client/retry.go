@@ -25,7 +25,7 @@ type RetryPolicy struct {
 func DefaultRetryPolicy() RetryPolicy {
 	return RetryPolicy{
 		MaxAttempts: 8,
-		MaxRefusals: 64, // about half an hour. If a service refused other requests, too, the run would be slower or waiting
+		MaxRefusals: 64, // about half an hour. If the service refused other requests, too, the run would slow down or wait
 		Base:        250 * time.Millisecond,
 		Cap:         time.Minute,
 		MaxWait:     15 * time.Minute, // longer waits hold up the run
@@ -47,10 +47,11 @@ func (p RetryPolicy) jitter(bound time.Duration) time.Duration {
 // milliseconds sends 1. Then a lower rate is enough.
 const shortWait = 2 * time.Second
 
-// Next returns the wait before the next attempt. attempts is the number of failed attempts, and err the error of the last.
-// refusals of them were refused (see Error.Refused), which says nothing about the request: up to MaxRefusals are not counted.
-// ok is false if there is no next attempt: only errors of the classes Transient and Unsent are retried. The wait is Error.RetryAfter plus a
-// random wait, which spreads the retries of many requests. A limiter's RetryAfter (see Error.Refused) of up to 2 seconds is ignored.
+// Next returns the wait before the next attempt. attempts is the number of failed attempts, refusals the number of refused ones
+// among them (see Error.Refused), and err the error of the last attempt. A refusal says nothing about the request, so up to
+// MaxRefusals refusals are not counted. ok is false if there is no next attempt: only errors of the classes Transient and Unsent
+// are retried. The wait is Error.RetryAfter plus a random wait, which spreads the retries of many requests. A RetryAfter of up to
+// shortWait is ignored if a limiter may have sent it (see Error.Refused and Error.Unavailable).
 func (p RetryPolicy) Next(attempts, refusals int, err error) (wait time.Duration, ok bool) {
 	var e *Error
 	if !errors.As(err, &e) || e.Class != Transient && e.Class != Unsent || attempts-min(refusals, p.MaxRefusals) >= p.MaxAttempts {

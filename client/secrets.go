@@ -87,7 +87,7 @@ func secretValues(key string, headers []Header) []string {
 	return slices.Compact(values)
 }
 
-// spellings returns the forms of a text in URLs, JSON and HTML. Its JSON form is that of unescape.
+// spellings returns the forms of a text in URLs, JSON and HTML.
 func spellings(text string) []string {
 	forms := []string{text, url.QueryEscape(text), url.PathEscape(text), html.EscapeString(text)}
 	forms = append(forms, strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text)) // as unescape writes JSON

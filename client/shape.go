@@ -43,7 +43,7 @@ func (e *ShapeError) OptionName() string {
 }
 
 // Rejection returns the error as a rejection of one input. It is for an answer of an unexpected shape among answers of the
-// expected one: the input is the cause. The result has only fields that the store keeps.
+// expected shape: then the input is the cause. The result has only fields that the store keeps.
 func (e *Error) Rejection() *Error {
 	rejection := &Error{Class: Rejected, Status: e.Status, Detail: e.Detail}
 	if shape, ok := errors.AsType[*ShapeError](e.Err); ok {
@@ -214,8 +214,8 @@ func (c *HTTP) shapeError(status int, body []byte, reason error, want string) *E
 // mostPathDepth is the deepest nesting at which onlyPath finds a list.
 const mostPathDepth = 4
 
-// onlyPath returns the value of Options.Member for the only list of entries in a body. Of several lists, the only one with the
-// classification's name counts.
+// onlyPath returns the value of Options.Member for the only list of entries in a body. Among several lists, onlyPath chooses the
+// only list with the classification's name.
 func onlyPath(body []byte, classification string) (member string, ok bool) {
 	var paths, named []string
 	for _, path := range listPaths(body, nil) {

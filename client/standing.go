@@ -11,8 +11,8 @@ import (
 // before and now refuses, it is limited, and the run waits. If it has never answered, the settings are probably wrong. See
 // [State].
 //
-// All users of a service share one Standing, which records the responses: see [Observe]. The zero value is that of an unknown
-// service. It is safe for concurrent use.
+// All users of a service share one Standing, which records the responses: see [Observe]. The zero value is the Standing of an
+// unknown service. It is safe for concurrent use.
 type Standing struct {
 	answering atomic.Bool
 	proven    atomic.Bool
@@ -20,7 +20,7 @@ type Standing struct {
 	unusable  atomic.Int64 // see Doubt
 	told      atomic.Pointer[told]
 	known     atomic.Pointer[Request]
-	shown     sync.Map // by classification: true if this process got an answer with entries; false if only an earlier one did
+	shown     sync.Map // by classification: true if this process got an answer with entries; false if only an earlier process did
 }
 
 // told is the last usage, and the number of charged answers before it.
@@ -32,7 +32,7 @@ type told struct {
 // State is the summary of a Standing.
 type State uint8
 
-// The states. The last one that applies counts.
+// The states. A Standing has the last state that applies.
 const (
 	Unknown   State = iota // the service has neither answered nor sent MostUnusable unusable responses
 	Doubted                // the service has sent MostUnusable unusable responses: the settings are probably wrong
@@ -60,8 +60,8 @@ func (s *Standing) State() State {
 // Reached reports whether the address is right: the service has answered a request or the usage operation of this process.
 func (s *Standing) Reached() bool { return s.answering.Load() || s.told.Load() != nil }
 
-// Ever reports whether the service has ever answered. If that is unknown, it calls stored, which reports whether an outcome of
-// the service is stored. The error is that of stored.
+// Ever reports whether the service has ever answered. If the Standing does not know this, Ever calls stored, which reports
+// whether an outcome of the service is stored. The error comes from stored.
 func (s *Standing) Ever(stored func() (bool, error)) (bool, error) {
 	if s.State() >= Proven {
 		return true, nil
@@ -103,7 +103,7 @@ func (s *Standing) Told() (Usage, bool) {
 	return Usage{}, false
 }
 
-// Doubt records a response that no service of this kind sends, and reports whether there were MostUnusable of them.
+// Doubt records a response that no Categorization Service sends, and reports whether there were MostUnusable such responses.
 func (s *Standing) Doubt() bool { return s.unusable.Add(1) >= MostUnusable }
 
 // Recall records a stored answer.

@@ -24,11 +24,11 @@ const (
 	CustomPrefix    = ProductTaxonomy + "_custom_"
 )
 
-// codeLevels appends at most most levels of a code, from the top, to levels.
+// codeLevels appends up to most levels of a code, from the top, to levels.
 type codeLevels = func(levels []string, code string, most int) []string
 
-// Classifications returns the classifications of a kind that every service has, the default first. A kind that is not
-// Known has those of products.
+// Classifications returns the classifications of a kind that every service has, the default first. A kind that is not Known has
+// the classifications of products.
 func Classifications(kind Kind) (names []string) {
 	if !kind.Known() {
 		kind = Product
@@ -52,7 +52,7 @@ func init() {
 }
 
 // Codes returns the classifications whose values are codes, each of which has a title. The values of other classifications are
-// paths of levels separated by " > ". The function of a classification appends at most most levels of a code, from the top, to
+// paths of levels separated by " > ". The function of a classification appends up to most levels of a code, from the top, to
 // levels. The map is shared and must not be modified.
 func Codes() map[string]func(levels []string, code string, most int) []string { return codes }
 

@@ -17,9 +17,9 @@ import (
 	"github.com/bulkcat/bulkcat/client/internal/reply"
 )
 
-// transport uses HTTP/2 if the service supports it. net/http dials a connection for each request that finds none. A service
-// that closes HTTP/2 connections after 100 requests would then get a TLS handshake per request in flight. transport therefore
-// opens few connections until a response uses HTTP/1.1.
+// transport uses HTTP/2 if the service supports it. net/http dials a connection for each request that finds no free one. A
+// service that closes HTTP/2 connections after 100 requests would then get a TLS handshake per request in flight. transport
+// therefore opens few connections until a response uses HTTP/1.1.
 type transport struct {
 	few, many *http.Transport
 	http1     atomic.Bool // a response has used HTTP/1.1
@@ -91,7 +91,7 @@ func newHTTPTransport(o Options, connections int) *http.Transport {
 var errProxyAuth = errors.New("the proxy refuses: check the user and password in HTTPS_PROXY")
 
 // RootCAs returns the system's certificate authorities and those in the text of a PEM file, for Options.RootCAs. The error names
-// the file, which RootCAs does not read.
+// path, but RootCAs does not read the file.
 func RootCAs(path string, text []byte) (*x509.CertPool, error) {
 	pool, err := x509.SystemCertPool()
 	if err != nil { // the system has no certificate authorities

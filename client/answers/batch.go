@@ -21,7 +21,7 @@ type note struct {
 // NewBatch starts an empty batch. A batch is for one goroutine, and may be used again after Commit.
 func (s *Store) NewBatch() *Batch { return &Batch{store: s} }
 
-// Add puts an outcome into the batch, in place of an outcome of the same request that is stored.
+// Add puts an outcome into the batch. It replaces a stored outcome of the same request.
 func (b *Batch) Add(r client.Request, o Outcome) { b.AddOf(b.store.options.Source, r, o) }
 
 // AddOf is Add for an outcome of another source.
@@ -30,12 +30,12 @@ func (b *Batch) AddOf(source string, r client.Request, o Outcome) {
 	b.keys = append(b.keys, key{r, source})
 }
 
-// AddNote puts a note into the batch, in place of the note of the same name.
+// AddNote puts a note into the batch. It replaces the stored note of the same name.
 func (b *Batch) AddNote(name string, body []byte) {
 	b.notes = append(b.notes, note{b.store.options.Source, name, body})
 }
 
-// AddNotes puts notes of the store itself into the batch, each in place of the note of the same name.
+// AddNotes puts notes of the store itself into the batch. Each replaces the stored note of the same name.
 func (b *Batch) AddNotes(notes map[string][]byte) {
 	for name, body := range notes {
 		b.notes = append(b.notes, note{"", name, body})
@@ -49,8 +49,8 @@ const (
 	insertNote = "INSERT OR REPLACE INTO notes (service, name, body) VALUES (?, ?, CAST(? AS BLOB))"
 )
 
-// Commit makes the whole batch durable, gives back the claims of its requests, and empties it. After an error, either all or
-// nothing of the batch is stored.
+// Commit makes the whole batch durable, gives back the claims of its requests, and empties the batch. After an error, either all
+// or nothing of the batch is stored.
 func (b *Batch) Commit() error {
 	s := b.store
 	if len(b.rows) == 0 && len(b.notes) == 0 {

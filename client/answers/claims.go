@@ -116,7 +116,7 @@ func (s *Store) claim(c *conn, queries []Query) error {
 	return nil
 }
 
-// findHolder sets the Holder of a query: of a request with this hash, but for an owner.
+// findHolder sets the Holder of a query to the process that has claimed the hash, unless that process is owner.
 func (c *conn) findHolder(q *Query, hash, owner int64) error {
 	return c.query("SELECT COALESCE(pid, -1) FROM claims LEFT JOIN owners ON id = owner WHERE request = ? AND owner <> ?", func(row *sqlite3.Stmt) error {
 		q.Holder = row.ColumnInt(0)
@@ -124,8 +124,7 @@ func (c *conn) findHolder(q *Query, hash, owner int64) error {
 	}, hash, owner)
 }
 
-// Holders sets the Holder of the queries that are not Found, and claims nothing. It does not notice that a process is gone:
-// Claim does.
+// Holders sets the Holder of the queries that are not Found, and claims nothing. Only Claim notices that a process is gone.
 func (s *Store) Holders(queries []Query) error {
 	for i := range queries {
 		queries[i].Holder = 0
@@ -225,11 +224,11 @@ const (
 	// lockAt is the offset of the owners' locks in the database: far behind its end, where no other program locks.
 	lockAt = 1 << 62
 
-	// mostOwner is the highest id of an owner. Two processes hardly ever draw the same.
+	// mostOwner is the highest id of an owner. Two processes hardly ever draw the same id.
 	mostOwner = 1 << 40
 )
 
-// own makes this process an owner, unless it is one already. The caller holds s.writes.
+// own makes this process an owner, unless it is already an owner. The caller holds s.writes.
 func (s *Store) own(c *conn) error {
 	if s.owner != nil {
 		return nil

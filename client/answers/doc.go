@@ -8,8 +8,9 @@
 //
 // A store is one SQLite database in WAL mode. schema.sql describes its tables. All processes of a user share one store
 // ([UserFile]), and any number may have it open. Each page has a checksum (https://sqlite.org/cksumvfs.html), and so has each
-// answer. Other programs may read the database if they open it read-only. After a run was killed, a program that opens it for
-// writing, and closes it last, moves pages from the journal without checksums, and they then count as damaged.
+// answer. Other programs may read the database if they open it read-only. If a run was killed, and another program then opens the
+// database for writing and closes it last, that program moves pages from the journal without checksums, and these pages count as
+// damaged.
 //
 // # Several processes
 //

@@ -24,7 +24,7 @@ type Query struct {
 	AskedAt time.Time // of the stored outcome, whether it counts or not
 	Holder  int       // the other process that has claimed the request; 0 for none; set by Claim and Holders
 
-	Seen int64 // the state of the store at the last lookup, set by LookupAll: Claim looks again only if it has changed; 0 before
+	Seen int64 // Store.changes at the last lookup, set by LookupAll: Claim looks again only if Store.changes has changed; 0 before
 }
 
 // Lookup returns the stored outcome of a request, and whether there is one that counts (see Options). For several requests,
@@ -95,8 +95,8 @@ func (s *Store) answer(q *Query, w *row) error {
 	return nil
 }
 
-// counts reports whether an outcome counts. An outcome from after the store was opened always does: a run asks once for equal
-// inputs.
+// counts reports whether an outcome counts. An outcome that the service gave after the store was opened always counts: a run asks
+// once for equal inputs.
 func (s *Store) counts(o Outcome) bool {
 	if o.Rejection != nil && s.options.RetryRejected && o.Answer.AnsweredAt.Before(s.opened) {
 		return false
@@ -104,8 +104,8 @@ func (s *Store) counts(o Outcome) bool {
 	return s.options.MaxAge <= 0 || !o.AskedAt().Before(s.opened.Add(-s.options.MaxAge))
 }
 
-// LatestAnswer returns the newest of the last few answers of the store's source in a classification that has categories; false
-// if there is none. The store may be nil.
+// LatestAnswer returns the newest answer with categories among the last 100 answers of the store's source in a classification;
+// false if there is none. The store may be nil.
 func (s *Store) LatestAnswer(kind client.Kind, classification string) (latest Stored, found bool, err error) {
 	if s == nil {
 		return Stored{}, false, nil

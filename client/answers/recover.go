@@ -65,8 +65,8 @@ func Recover(ctx context.Context, from, to string) (n Recovered, err error) {
 	return Recovered{Answers: merged.n.Added, Lost: max(0, named.count()-merged.n.Added), NotesLost: notesLost}, err
 }
 
-// copyNotes copies the notes that can be read, and reports whether some were lost. If the engine can, it also moves the journal
-// of the damaged store into the database.
+// copyNotes copies the notes that can be read, and reports whether some were lost. If the engine can, copyNotes also moves the
+// journal of the damaged store into the database.
 func (s *Store) copyNotes(from string) (lost bool, err error) {
 	o := Options{Path: from}
 	old, err := o.connect()
@@ -89,7 +89,7 @@ func (s *Store) copyNotes(from string) (lost bool, err error) {
 type pages struct {
 	database, journal *os.File // journal may be nil
 	count             uint32
-	newer             map[uint32]int64 // the offsets in the journal of its pages
+	newer             map[uint32]int64 // the offset in the journal of each page that it holds
 }
 
 func openPages(path string) (*pages, error) {
@@ -201,8 +201,8 @@ const (
 	mostPayload = 64 << 20 // more than any answer
 )
 
-// payload returns the content of a cell; nil if the cell is wrong. At most most bytes of it are on the page, and the rest on
-// overflow pages.
+// payload returns the content of a cell; nil if the cell is wrong. Up to most bytes of the content are on the page, and the rest
+// on overflow pages.
 func (p *pages) payload(cell []byte, size int64, most int) []byte {
 	if size < 0 || size > mostPayload {
 		return nil

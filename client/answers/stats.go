@@ -29,7 +29,7 @@ type Group struct {
 	Ages           []Ages      `json:"ages"` // of the answers; rejections are not counted
 }
 
-// Ages is the number of answers that the service last gave within Days days, but not within the Days of the element before.
+// Ages is the number of answers that the service last gave within Days days, but not within the Days of the previous element.
 // Days is 0 for all older answers.
 type Ages struct {
 	Days    int   `json:"within_days,omitempty"`

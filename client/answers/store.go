@@ -42,7 +42,7 @@ type Store struct {
 	readers chan *conn // idle
 	made    atomic.Int64
 
-	writes  chan struct{} // of capacity 1: holds a token while a goroutine uses the fields below. Not a mutex, because the holder may sleep
+	writes  chan struct{} // of capacity 1: holds a token while a goroutine uses the fields below. Not a mutex, because the holder may sleep, and Claim waits in a select
 	writer  *conn         // nil if the store is read-only
 	synced  bool          // the writer syncs each commit
 	version int64         // the engine's data_version: see noticeOthers
@@ -56,7 +56,7 @@ type Store struct {
 
 	notesLock *os.File // nil without LockNotes
 
-	ownID atomic.Int64 // of the owner that this process is; 0 for none yet
+	ownID atomic.Int64 // the id of owner; 0 if owner is nil
 
 	claims   sync.Mutex       // guards the fields below
 	claiming []*claiming      // calls that wait for writes
@@ -248,7 +248,7 @@ func (s *Store) Close() error {
 			// Other programs that have the store open would move the pages of the journal without checksums, so it must be
 			// empty. The engine does not empty the journal of a file that was moved.
 			_, _, checkpointErr := s.writer.WALCheckpoint("main", sqlite3.CHECKPOINT_PASSIVE)
-			if !errors.Is(checkpointErr, sqlite3.BUSY) { // another process is moving the pages
+			if !errors.Is(checkpointErr, sqlite3.BUSY) { // else another process is moving the pages
 				err = errors.Join(err, checkpointErr)
 			}
 		}
@@ -284,7 +284,7 @@ func (s *Store) Has(source string) (has bool, err error) {
 	return has, err
 }
 
-// Note returns the note of that name beside the answers of the store's source; nil if there is none.
+// Note returns the note of the store's source with the given name; nil if there is none.
 func (s *Store) Note(name string) ([]byte, error) { return s.NoteOf(s.options.Source, name) }
 
 // NoteOf is Note for another source.

@@ -15,16 +15,16 @@ type Attempts struct {
 	Last    *client.Error // the last failure that may pass
 
 	made      int
-	forgiven  int       // attempts that do not count: they met an outage, or no connection
-	outages   int       // that the attempts met
-	outage    time.Time // when the last of these attempts failed
+	forgiven  int       // attempts that do not count: they met an outage, or had no connection
+	outages   int       // number of outages that the attempts met
+	outage    time.Time // when the last attempt that met an outage failed
 	unreached int       // attempts without a connection, one after another
-	refusals  int       // of the attempts that count
+	refusals  int       // attempts that count and were refused
 	failed    time.Time // when the last attempt failed; zero once it is known whether the failure counts
 	spent     bool      // no attempt is left if the last failure counts
 	due       time.Time // when the request may be asked again
-	soon      time.Time // likewise, if the service answers requests that are sent after the failure; zero for never before due
-	place     int       // in the heap of the parked requests
+	soon      time.Time // earlier time, for a service that has answered a request sent after the failure; zero if there is none
+	place     int       // index in the heap of the parked requests
 }
 
 // Asked is a pointer to a type that embeds Attempts.
@@ -42,8 +42,8 @@ func (a *Attempts) Begin(now time.Time) {
 	a.Sent = now
 }
 
-// Fail records that the last attempt met a failure that may pass. The request is to be parked. An attempt that was not sent, or
-// for which there was no quota, is taken back.
+// Fail records that the last attempt met a failure that may pass. The caller parks the request. Fail takes back an attempt that
+// was not sent, or for which there was no quota.
 func (a *Attempts) Fail(now time.Time, e *client.Error, policy client.RetryPolicy) {
 	if e.Class != client.Transient {
 		a.Repeat(now)
@@ -54,7 +54,7 @@ func (a *Attempts) Fail(now time.Time, e *client.Error, policy client.RetryPolic
 		a.unreached = 0
 	} else if a.unreached++; a.unreached <= mostForgiven {
 		a.forgiven++
-		a.failed = time.Time{} // it does not count
+		a.failed = time.Time{} // the failure does not count
 	}
 	if e.Refused() {
 		a.refusals++
@@ -62,7 +62,7 @@ func (a *Attempts) Fail(now time.Time, e *client.Error, policy client.RetryPolic
 	wait, more := policy.Next(a.Counted(), a.refusals, e)
 	a.spent = !more
 	a.due, a.soon = now.Add(wait), time.Time{}
-	if (e.Refused() || e.Unavailable()) && e.RetryAfter > 0 { // else the service needs the time for the answer
+	if (e.Refused() || e.Unavailable()) && e.RetryAfter > 0 { // after other failures, the service needs the wait to compute the answer
 		unnamed := *e
 		unnamed.RetryAfter = 0
 		backoff, _ := policy.Next(a.Counted(), a.refusals, &unnamed)
@@ -70,8 +70,7 @@ func (a *Attempts) Fail(now time.Time, e *client.Error, policy client.RetryPolic
 	}
 }
 
-// Repeat takes back the last attempt, which says nothing about the request. The request is to be parked, and is due at
-// once.
+// Repeat takes back the last attempt, which says nothing about the request. The caller parks the request, which is due at once.
 func (a *Attempts) Repeat(now time.Time) {
 	a.made--
 	a.due, a.soon = now, time.Time{}
@@ -119,7 +118,7 @@ func (a *Attempts) decide(now time.Time, c *limits.Controller, q limits.Queue) v
 	return repeat
 }
 
-// forgives notes that the last attempt met an outage, and reports whether it is one of those that are forgiven.
+// forgives records that the last attempt met an outage, and reports whether the outage is forgiven.
 func (a *Attempts) forgives(c *limits.Controller) bool {
 	if a.outages == 0 || c.Status().State == limits.Up || c.AnsweredSince(a.outage) { // else the last outage goes on
 		a.outages++

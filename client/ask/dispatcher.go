@@ -12,7 +12,7 @@ import (
 type Front[T Asked] interface {
 	// Waiting returns which requests wait, beside those that are parked. It may take a while.
 	Waiting() limits.Queue
-	// Next takes the request of limits.SendFirst, SendRetry or SendKnown; false if it waits no more.
+	// Next takes the request for limits.SendFirst, SendRetry or SendKnown; false if no such request waits any more.
 	Next(limits.Action) (T, bool)
 	// Send begins an attempt, and does not wait for its end, which [Dispatcher.End] reports.
 	Send(T, limits.Permit)
@@ -37,7 +37,7 @@ func NewDispatcher[T Asked](front Front[T], l *limits.Controller) *Dispatcher[T]
 	return &Dispatcher[T]{front: front, limits: l, woken: make(chan struct{}, 1)}
 }
 
-// Wake has the Dispatcher look again, now or at the beginning of its next wait: something has happened.
+// Wake makes the Dispatcher decide again, now or at the beginning of its next wait.
 func (d *Dispatcher[T]) Wake() {
 	select {
 	case d.woken <- struct{}{}:
@@ -64,14 +64,14 @@ func (d *Dispatcher[T]) Report(change limits.Effect) {
 	}
 }
 
-// Run sends requests until ctx ends. The error is that of the limits, which end the run: a *limits.SpentError or a
+// Run sends requests until ctx ends. The error comes from the limits, which end the run: a *limits.SpentError or a
 // *limits.OutageError.
 func (d *Dispatcher[T]) Run(ctx context.Context) error {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for ctx.Err() == nil {
 		queue := d.front.Waiting()
-		now := time.Now() // not before: the limits would take the request for one that was sent earlier
+		now := time.Now() // read after Waiting, which may take a while: else the limits would take the request as sent too early
 		failed, queue, due := d.Decide(now, d.limits, queue)
 		for _, t := range failed {
 			d.front.GiveUp(t)
@@ -104,7 +104,7 @@ func (d *Dispatcher[T]) Run(ctx context.Context) error {
 	return nil
 }
 
-// sooner returns the shorter of two waits, of which one that is not above 0 has no end.
+// sooner returns the shorter of two waits. A wait of 0 or less has no end.
 func sooner(a, b time.Duration) time.Duration {
 	if a <= 0 || b > 0 && b < a {
 		return b

@@ -17,10 +17,10 @@
 //
 // # Failures
 //
-// A failed attempt counts if the service has answered since (see package limits). The next attempt of a request is due
-// after the wait of the retry policy, and its failure is decided on then. A request whose attempts are used up is parked
-// as well, until an answer shows that the service works: only then has the request failed. If no other request is left
-// that could tell, the controller has the service tested: see limits.Queue.
+// A failed attempt counts if the service has answered since (see package limits). The next attempt of a request is due after the
+// wait of the retry policy; only then is it decided whether the failure counts. A request whose attempts are used up is parked as
+// well, until an answer shows that the service works: only then has the request failed. If no other request is left that could
+// show this, the controller tests the service: see limits.Queue.
 //
 // # Rejections
 //

@@ -7,7 +7,7 @@ import (
 
 // Bounds limit a group of outcomes.
 type Bounds struct {
-	Outcomes int           // at most
+	Outcomes int           // the most in a group
 	Bytes    int           // of bodies; the outcome that reaches the bound is the last of its group
 	Delay    time.Duration // that the first outcome of a group waits for others
 }

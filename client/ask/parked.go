@@ -12,19 +12,19 @@ import (
 type Parked[T Asked] struct {
 	mu       sync.Mutex
 	requests dueHeap[T]
-	named    []T       // those whose wait may end earlier, in the order of their failures; some are parked no more
-	decided  time.Time // of the last Decide
+	named    []T       // requests whose wait may end earlier, in the order of their failures; some are no longer parked
+	decided  time.Time // when Decide last ran
 }
 
-// A request without attempts left waits until another answer shows whether the service is up: newsDelay is the time
-// from one look to the next.
+// newsDelay is the time after which Decide looks again at a request without attempts left, which waits until another answer shows
+// whether the service is up.
 const newsDelay = 50 * time.Millisecond
 
 // Park holds a request after Fail or Repeat.
 func (p *Parked[T]) Park(t T) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if a := t.history(); a.due.Before(p.decided) { // else Take would take it in place of the one that Decide has found
+	if a := t.history(); a.due.Before(p.decided) { // else Take would take t in place of the request that Decide has found
 		a.due = p.decided
 	}
 	heap.Push(&p.requests, t)
@@ -40,9 +40,9 @@ func (p *Parked[T]) Len() int {
 	return len(p.requests)
 }
 
-// Decide decides about the requests that are due. It removes those whose attempts are used up, which have failed, and
-// returns the queue with the others: if a request is to be asked again, [Parked.Take] takes it. due is when the first
-// parked request is due; zero if none is parked.
+// Decide decides about the requests that are due. It removes the requests whose attempts are used up, and returns them as failed.
+// all is q and the other due requests: if all.Retry is set, [Parked.Take] takes the request to be asked again. due is when the
+// first parked request is due; zero if none is parked.
 func (p *Parked[T]) Decide(now time.Time, c *limits.Controller, q limits.Queue) (failed []T, all limits.Queue, due time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -68,8 +68,8 @@ func (p *Parked[T]) Decide(now time.Time, c *limits.Controller, q limits.Queue) 
 	return failed, q, time.Time{}
 }
 
-// hasten ends the waits that responses have named, if the service has answered requests that were sent later: a limit that
-// holds for one request alone is over with its backoff.
+// hasten ends the waits that responses have named, if the service has answered requests that were sent later: a limit that holds
+// for one request alone ends with the request's backoff.
 func (p *Parked[T]) hasten(now time.Time, c *limits.Controller) {
 	for len(p.named) > 0 {
 		a := p.named[0].history()

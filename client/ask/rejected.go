@@ -69,7 +69,7 @@ func (h *Rejected[T]) TakeAll() []T {
 	return all
 }
 
-// GiveUp removes the oldest requests, so that a number is left at most.
+// GiveUp removes the oldest requests until at most most are left.
 func (h *Rejected[T]) GiveUp(most int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

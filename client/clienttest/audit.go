@@ -44,7 +44,7 @@ type Visit struct {
 	Refused               bool      // by a limiter
 
 	conn    *connection
-	working int // requests in work when this one arrived, including this one
+	working int // requests in work when this request arrived, including this request
 }
 
 // refuse records a refusal; v may be nil.
@@ -112,7 +112,7 @@ func (s *Server) leave(e *exchange) {
 	}
 }
 
-// After returns a channel that is closed after n more requests for categories. A call replaces the channel of the call before.
+// After returns a channel that is closed after n more requests for categories. A call replaces the channel of the previous call.
 func (s *Server) After(n int) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -60,7 +60,7 @@ func (e *Endpoint) Close() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.http != nil {
-		e.http.Listener.Close() // first: a new connection must not come before the next line
+		e.http.Listener.Close() // first, so that no connection begins after CloseClientConnections
 		e.http.CloseClientConnections()
 		e.http.Close()
 		e.http = nil

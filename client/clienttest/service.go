@@ -21,7 +21,7 @@ type Server struct {
 	inputs   map[string]*Record
 	visits   []Visit
 	left     int           // requests until reached is closed; 0 if it is closed or not in use
-	reached  chan struct{} // of After
+	reached  chan struct{} // the channel of the last After
 	refused  int           // requests beyond the rate
 	answered int64         // charged answers
 	late     int           // requests beyond the quota
@@ -174,7 +174,7 @@ func (s *Server) hasDrifted() bool {
 	return s.answered > s.options.DriftsAfter
 }
 
-// charge counts an answer. It counts after the answer, as some services do, so requests in flight may exceed the quota.
+// charge counts an answer. As some services do, it counts when the answer is sent, so requests in flight may exceed the quota.
 func (s *Server) charge(input string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

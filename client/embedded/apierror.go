@@ -60,7 +60,7 @@ func wrongKey() *apiError {
 	return &apiError{Status: http.StatusUnauthorized, Message: "the x-api-key header must carry a valid API key"}
 }
 
-// noQuota has the time until the quota is renewed; 0 for never.
+// noQuota: refill is the time until the quota is renewed; 0 for never.
 func noQuota(refill time.Duration) *apiError {
 	return &apiError{Status: http.StatusPaymentRequired, Message: "the quota of this API key is used up", Remaining: "0", Wait: refill}
 }

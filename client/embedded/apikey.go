@@ -40,7 +40,7 @@ func (d digest) String() string { return hex.EncodeToString(d[:]) }
 // keyring has the keys of a service. The grants can be replaced while requests run.
 type keyring struct {
 	salt     salt
-	plan     string // of keys without their own
+	plan     string // of keys without a plan of their own
 	ledger   *Ledger
 	open     bool                            // no key is needed
 	accepted atomic.Pointer[map[digest]*Key] // by digest: the time of a lookup tells nothing about the characters of a key
@@ -180,7 +180,7 @@ func (a *Key) Admit() (wait time.Duration, ok bool) {
 	return 0, true
 }
 
-// admit is Admit that also sets the headers of the response.
+// admit is Admit, and also sets the headers of the response.
 func (a *Key) admit(h http.Header) *apiError { return a.granted.Load().limit.admit(h) }
 
 // Reserve reserves one answer of the quota, and returns false if none is left. The caller passes the key to [Service.Charge],

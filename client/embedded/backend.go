@@ -33,7 +33,7 @@ type Backend interface {
 // Condition is the state of a [Backend].
 type Condition struct {
 	State string        // one word, such as "up"
-	Left  Quota         // answers left for all keys together: the usage operation shows Left to a key with more
+	Left  Quota         // answers left for all keys together: if a key has more left, the usage operation shows Left
 	Err   *client.Error // why no key can get an answer that is charged; nil if keys can
 }
 

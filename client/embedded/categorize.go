@@ -8,8 +8,8 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 )
 
-// Attempt returns the answer that the service would give over HTTP. It does not build the headers and the JSON, which take
-// as long as the answer itself. Its errors are those of a client that gets the service's response.
+// Attempt returns the answer that the service would give over HTTP. It does not build the headers and the JSON, which take as
+// long as the answer itself. It returns the errors that a client returns for the service's response.
 //
 // An answer that did not need a page is Free and has no Body.
 func (s *Service) Attempt(ctx context.Context, r client.Request) (client.Answer, error) {

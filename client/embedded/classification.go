@@ -18,7 +18,8 @@ type classification struct {
 	model  *learn.Model // nil: the engine answers alone
 }
 
-// published returns the classifications of a kind that every service has, in the chosen editions or else their default ones.
+// published returns the classifications of a kind that every service has, in the chosen editions, or else in the default
+// editions.
 func published(kind client.Kind, editions taxonomy.Choice) (list []*classification) {
 	for _, name := range client.Classifications(kind) {
 		if e, ok := editions.Of(name); ok {
@@ -28,7 +29,7 @@ func published(kind client.Kind, editions taxonomy.Choice) (list []*classificati
 	return list
 }
 
-// customs returns the classifications by custom taxonomies, whose engines are linked to base, the product taxonomy's.
+// customs returns the classifications of custom taxonomies, with engines linked to base, the product taxonomy's engine.
 func customs(taxonomies []*taxonomy.Taxonomy, base func() *engine) []*classification {
 	list := make([]*classification, len(taxonomies))
 	for i, t := range taxonomies {
@@ -50,8 +51,8 @@ type engine struct {
 	entries [][]byte
 }
 
-// engines has a function by the name and version of each edition, which builds its engine at the first call. All services of a
-// process share the engines.
+// engines maps the name and version of an edition to a function that builds the edition's engine at the first call. All services
+// of a process share the engines.
 var engines sync.Map
 
 // lazily returns a function that builds the engine of an edition at the first call.

@@ -22,13 +22,13 @@
 // Without a page the confidence is lower. A product URL is classified by the titles in its page and by a title that is made of
 // its path. A confidence is the probability that its entry is right, estimated from samples.
 //
-// The response header X-Bulkcat-Cost is "page" if the service has fetched a page for the answer,
-// and "none" if the answer can be computed again at any time. Clients need not store the latter.
+// The response header X-Bulkcat-Cost is "page" if the service has fetched a page for the answer, and "none" if the answer can be
+// computed again at any time. Clients need not store an answer with "none".
 //
 // # Keys
 //
-// A key may have a quota of answers and a rate of categorizations: see Grant and LoadKeys. Every answer is charged to the
-// quota. Errors, usage and answers about addresses of the local network, which are never read, are not. SetGrants replaces the
+// A key may have a quota of answers and a rate of categorizations: see Grant and LoadKeys. Every answer is charged to the quota.
+// Errors, usage and answers about addresses of the local network, which are never read, are not charged. SetGrants replaces the
 // keys while the Service runs. Answers to a key with a rate have the headers RateLimit-Policy and RateLimit. With a Ledger and
 // KeepUsage, the used quota outlives the Service.
 //

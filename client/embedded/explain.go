@@ -27,8 +27,8 @@ type Explanation struct {
 // Contribution is the weight that words of an input add to the score of an entry.
 type Contribution struct {
 	Value string `json:"value"` // the entry's value
-	// Speaker is the value of the category that has these words: the entry's, an ancestor's, a child's if the entry stands for
-	// equal children, or one of product_taxonomy to which a custom category is linked.
+	// Speaker is the value of the category that has these words: the entry's category, an ancestor, a child if the entry stands
+	// for equal children, or a category of product_taxonomy to which a custom category is linked.
 	Speaker string `json:"speaker"`
 
 	Words  string   `json:"words"`          // as at their first place in the input, in lower case and without accents
@@ -44,7 +44,7 @@ var websiteFieldNames = []string{
 }
 
 // Explain answers a request as the service does, and returns the contributions to the answer. It charges no key. The error says
-// what is wrong with the request, or is the context's.
+// what is wrong with the request, or is the context's error.
 func (s *Service) Explain(ctx context.Context, r client.Request) (Explanation, error) {
 	op := s.operation(r.Kind)
 	c, problem := op.classification(r.Classification)
@@ -101,7 +101,7 @@ func (c *classification) contributions(found []classify.Contribution) []Contribu
 // mostContributions is the number of contributions to an entry that are listed. The others weigh little.
 const mostContributions = 8
 
-// WriteText writes the explanation as tables for a terminal. The error is that of writing, or of parsing the answer.
+// WriteText writes the explanation as tables for a terminal. The error comes from writing, or from parsing the answer.
 func (e Explanation) WriteText(out io.Writer) error {
 	answer, err := client.ParseAnswer(e.Answer, e.classification)
 	if err != nil {

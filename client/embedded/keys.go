@@ -68,10 +68,9 @@ func (e *KeyError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.
 //	KEY quota=100000/month zone=Europe/Berlin
 //	KEY cost=50/month
 //
-// A number after the key is its quota. A quota of a day, week or month is renewed at midnight in the zone, by default UTC. A
-// cost is a quota in money, converted with the price of a request. A cost without a price is an error. A limit that is not
-// given does not apply. LoadKeys skips empty lines and lines that start with #. The error is a *KeyError, ErrNoKeys, or that of
-// r.
+// A number after the key is its quota. A quota of a day, week or month is renewed at midnight in the zone, by default UTC. A cost
+// is a quota in money, converted with the price of a request. A cost without a price is an error. A limit that is not given does
+// not apply. LoadKeys skips empty lines and lines that start with #. The error is a *KeyError, ErrNoKeys, or an error of r.
 func LoadKeys(r io.Reader, price money.Price) ([]Grant, error) {
 	var grants []Grant
 	keys, names := map[string]bool{}, map[string]bool{}

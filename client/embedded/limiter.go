@@ -17,7 +17,7 @@ const (
 )
 
 // earlyBy is the time by which a request may be early. If a client sends at exactly the rate, and the network delays a request,
-// the next one is early. It is admitted at once, and later requests pay for the time.
+// the next request is early. That request is admitted at once, and later requests pay for the time.
 const earlyBy = 5 * time.Millisecond
 
 // limiter limits the categorizations of one key to its rate. Usage requests are not limited: a refused client sends them to
@@ -40,8 +40,8 @@ func newLimiter(r Rate, burst int) *limiter {
 	}
 }
 
-// admit returns nil if the request is admitted, and else the error response. It sets the headers of the rate limit. They state
-// the time until the next request ("t") only in refusals: clients wait for that time, which is in whole seconds.
+// admit returns nil if the request is admitted, and else the error response. It sets the headers of the rate limit. The headers
+// state the time until the next request ("t") only in refusals: clients wait for that time, which is in whole seconds.
 func (l *limiter) admit(h http.Header) *apiError {
 	if l == nil {
 		return nil

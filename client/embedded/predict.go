@@ -51,7 +51,7 @@ func (s *Service) predictProduct(ctx context.Context, c *classification, input s
 	return j, nil
 }
 
-// fetched says what a prediction rests on and costs after a fetch. It reports whether there is a page.
+// fetched sets the basis and the cost of a prediction after a fetch, and reports whether there is a page.
 func (j *prediction) fetched(err error) bool {
 	j.cost, j.basis = CostPage, client.BasisPage
 	if err != nil {

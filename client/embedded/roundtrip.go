@@ -13,7 +13,7 @@ func (s *Service) RoundTripper() http.RoundTripper { return inProcess{s} }
 // inProcessURL is the base URL of a client of a Service. No connection is made.
 const inProcessURL = "http://embedded.invalid"
 
-// Client returns a client of the Service, in process. It ignores BaseURL and Transport of the options. The error is that of
+// Client returns a client of the Service, in process. It ignores BaseURL and Transport of the options. The error comes from
 // client.New.
 func (s *Service) Client(o client.Options) (*client.HTTP, error) {
 	o.BaseURL, o.Transport = inProcessURL, s.RoundTripper()

@@ -34,8 +34,8 @@ type ServerOptions struct {
 	// Addr is the address to listen on, host:port.
 	Addr string
 	// MaxInFlight is the most categorizations in flight, of which one key takes at most four fifths. Default 1024. Further
-	// requests wait for up to ten seconds, in the order of their keys' priorities, and then get the status 503. They get it at
-	// once if as many requests of the key wait as its share of MaxInFlight.
+	// requests wait for up to ten seconds, in the order of their keys' priorities, and then get the status 503. A request gets
+	// 503 at once if as many requests of its key wait as the key's share of MaxInFlight.
 	MaxInFlight int
 	// AccessLog gets a line at level Info for every request; nil for no log.
 	AccessLog *slog.Logger
@@ -66,7 +66,7 @@ func (s *Service) Server(o ServerOptions) *http.Server {
 
 // Charge charges one reserved answer for each element of keys, and calls commit with the changed notes of the ledger. commit
 // stores the notes in the ledger's store together with the answers: both or neither become durable. Without a ledger, notes is
-// nil. The error is that of commit.
+// nil. The error comes from commit.
 func (s *Service) Charge(keys []*Key, commit func(notes map[string][]byte) error) error {
 	if s.opts.Ledger == nil {
 		chargeAll(keys)
@@ -101,8 +101,8 @@ func (s *Service) KeepUsage(ctx context.Context) error {
 	}
 }
 
-// Serve answers on a listener until ctx ends. Then requests in flight have the grace period to end. Serve saves the used quota
-// as KeepUsage does, for the last time after the last answer. The error is one of the listener or of saving.
+// Serve answers on a listener until ctx ends. Then requests in flight have the grace period to end. Serve saves the used quota as
+// KeepUsage does, for the last time after the last answer. The error comes from the listener or from saving.
 func (s *Service) Serve(ctx context.Context, listener net.Listener, options ServerOptions, grace time.Duration) error {
 	saving, served := context.WithCancel(context.WithoutCancel(ctx))
 	var g errgroup.Group

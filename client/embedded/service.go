@@ -119,7 +119,7 @@ func New(opts Options) *Service {
 	return s
 }
 
-// WarmUp builds all engines: no later request waits for one.
+// WarmUp builds all engines: no later request waits for an engine.
 func (s *Service) WarmUp() {
 	for _, op := range s.operations {
 		for _, c := range op.classifications {

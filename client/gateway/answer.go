@@ -19,7 +19,7 @@ import (
 // ageHeader is the response header of the age of a stored answer, in whole seconds (RFC 9111 §5.1).
 const ageHeader = "Age"
 
-// patience is how long a request waits for its call of the upstream. Clients of this project wait for 30 seconds.
+// patience is how long a request waits for the end of its call. Clients of this project wait for 30 seconds.
 const patience = 25 * time.Second
 
 const (
@@ -27,7 +27,7 @@ const (
 	// have megabytes.
 	allBodies = 64 << 20
 
-	// freeBody is the length of answers that do not count; nearly all are shorter.
+	// freeBody is the longest answer that does not count towards allBodies; nearly all are shorter.
 	freeBody = 8 << 10
 )
 
@@ -43,7 +43,7 @@ func (g *Gateway) Answer(h http.Header, r *http.Request, key *embedded.Key, requ
 	}
 	share := g.bodies.Share()
 	if size := int64(len(body)); size > freeBody && !share.TryGrow(size) {
-		body = nil // not held while it waits
+		body = nil // not held while the request waits for memory
 		body, err = g.readAgain(r.Context(), share, size, request)
 	}
 	return body, share.Release, err
@@ -67,7 +67,7 @@ func (g *Gateway) readAgain(ctx context.Context, share *memory.Share, size int64
 	return o.Answer.Body, nil
 }
 
-// answer returns the body of an answer, of which others may be reading the same memory.
+// answer returns the body of an answer. Other requests may be reading the same memory.
 func (g *Gateway) answer(h http.Header, r *http.Request, key *embedded.Key, request client.Request, arrived time.Time) ([]byte, error) {
 	oldest := arrived.Add(-g.maxAge(r.Header))
 	o, found, err := g.lookUp(request, oldest)
@@ -113,8 +113,8 @@ func (g *Gateway) answer(h http.Header, r *http.Request, key *embedded.Key, requ
 	return g.wait(r.Context(), c)
 }
 
-// normalized returns the request with a normalized input. The error is a rejection. Placeholders for missing
-// values are answered: the clients decide about these, as --ask-placeholders of a run does.
+// normalized returns the request with a normalized input. The error is a rejection. Placeholders for missing values are valid
+// inputs: the clients decide whether to ask for them (--ask-placeholders of a run).
 func normalized(r client.Request) (client.Request, error) {
 	if err := client.CheckClassification(r.Kind, r.Classification); err != nil {
 		return r, noClassification(err)
@@ -136,7 +136,7 @@ func (g *Gateway) lookUp(request client.Request, oldest time.Time) (answers.Outc
 	return q.Outcome, q.Found && !q.AskedAt.Before(oldest), nil
 }
 
-// claim looks a request up, and claims it unless it is found. It is held if another process with the store is about to ask.
+// claim looks a request up, and claims it unless it is found. held: another process has claimed the request.
 func (g *Gateway) claim(request client.Request, oldest time.Time) (o answers.Outcome, found, held bool, err error) {
 	queries := []answers.Query{{Request: request, Body: true, After: oldest}}
 	if err = g.options.Store.LookupAll(queries); err == nil && !queries[0].Found {
@@ -152,10 +152,10 @@ func (g *Gateway) claim(request client.Request, oldest time.Time) (o answers.Out
 // othersPoll is the interval between lookups while another process asks.
 const othersPoll = 50 * time.Millisecond
 
-// awaitOther ends a call when another process has the answer, or when the request has waited for long. The call has not
-// ended if it is to be asked, because that process does not ask any more.
+// awaitOther waits while another process asks for a call's request. It ends the call when the other process has committed an
+// outcome, or after patience. ended is false if the other process no longer asks: then the caller enqueues the call.
 func (g *Gateway) awaitOther(ctx context.Context, h http.Header, c *call, oldest time.Time) (body []byte, ended bool, err error) {
-	// Others may have joined the call, and wait also after this client has gone.
+	// Other requests may have joined the call, and still wait after this client has gone.
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), patience, notReady())
 	defer cancel()
 	for {
@@ -194,7 +194,7 @@ func hit(h http.Header, o answers.Outcome, now time.Time) ([]byte, error) {
 	return o.Answer.Body, nil
 }
 
-// wait returns the end of a call.
+// wait waits until a call ends, and returns its body or error.
 func (g *Gateway) wait(ctx context.Context, c *call) ([]byte, error) {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
@@ -217,11 +217,11 @@ func (g *Gateway) wait(ctx context.Context, c *call) ([]byte, error) {
 	}
 }
 
-// anyAge is the age of the oldest answers that count, without a limit.
+// anyAge is the age up to which answers count if there is no limit.
 const anyAge time.Duration = 100 * 365 * 24 * time.Hour
 
-// maxAge is the lower of Options.MaxAge and the age that a request accepts (RFC 9111 §5.2.1): max-age in
-// seconds, or none at all with no-cache or no-store. Values that cannot be read are ignored.
+// maxAge is the lower of Options.MaxAge and the age that a request accepts (RFC 9111 §5.2.1): max-age in seconds, or 0 with
+// no-cache or no-store. Values that cannot be read are ignored.
 func (g *Gateway) maxAge(h http.Header) time.Duration {
 	age := anyAge
 	if g.options.MaxAge > 0 {

@@ -23,13 +23,13 @@ type call struct {
 	body []byte
 	err  error
 
-	// late is closed while the next attempt is due later than requests wait, at again. Gateway.mu guards both.
+	// late is closed while the next attempt, which is due at again, is further away than waitable. Gateway.mu guards both.
 	late  chan struct{}
 	again time.Time
 }
 
-// join returns the call of a request, and whether the call was there before. A new call is not in
-// the queue. The error is a refusal.
+// join returns the call of a request, and whether the call existed before. It does not put a new call into the queue. The error
+// is a refusal.
 func (g *Gateway) join(key *embedded.Key, request client.Request) (c *call, joined bool, err error) {
 	now := time.Now()
 	g.mu.Lock()
@@ -69,18 +69,18 @@ func (g *Gateway) admit(now time.Time, upstream condition, key *embedded.Key, re
 	return nil
 }
 
-// rate is the rate that the upstream is known to serve. The present rate may be lower for a moment, as after an outage:
-// refusals because of that would have clients take the moment for their limit.
+// rate is the rate that the upstream is known to serve. The present rate may be lower for a moment, as after an outage: if the
+// gateway then refused requests, clients would take the low rate for their limit.
 func (g *Gateway) rate() float64 {
 	s, known := g.limits.Status(), g.limits.Learned().Rate
-	if known == 0 && !math.IsInf(s.Most, 1) { // no limit was met below that of the operator
+	if known == 0 && !math.IsInf(s.Most, 1) { // the upstream has shown no limit below the operator's
 		known = s.Most
 	}
 	return max(s.Rate, min(known, s.Most)) // an earlier gateway may have had a higher limit
 }
 
-// enqueue has a new call asked, unless the upstream refuses since the call was admitted: the call then ends. The error is
-// a refusal, also of the only call in a condition that refuses, which is asked.
+// enqueue puts a new call into the queue. If the upstream has begun to refuse since the call was admitted, enqueue ends the call.
+// The error is a refusal. The only call is queued even if the upstream refuses, but its request gets the refusal.
 func (g *Gateway) enqueue(c *call) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -97,7 +97,7 @@ func (g *Gateway) enqueue(c *call) error {
 	return nil
 }
 
-// end ends a call with a body or an error. An answer that was not charged is released.
+// end ends a call with a body or an error. Without a charge, it gives back the key's reserved answer and the claim.
 func (g *Gateway) end(c *call, charged bool, body []byte, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -139,7 +139,7 @@ func (g *Gateway) park(c *call) {
 	g.dispatcher.Park(c)
 }
 
-// failures are requests whose calls ended without an answer, for a while.
+// failures are the requests whose calls ended without an answer, each for failedFor.
 type failures map[client.Request]failure
 
 type failure struct {
@@ -148,7 +148,7 @@ type failure struct {
 }
 
 const (
-	// failedFor is longer than a run repeats a request (half a minute by default).
+	// failedFor is longer than the time in which a run repeats a request (half a minute by default).
 	failedFor = time.Minute
 
 	// mostFailures bounds the memory: failures are pruned when there are more.

@@ -25,8 +25,8 @@ func (g *Gateway) save(ctx context.Context, c *call) {
 	}
 }
 
-// commit makes outcomes durable, many with one fsync, together with the charges to the keys, and then ends the calls. The
-// error is that of the store.
+// commit makes outcomes durable, many with one fsync, together with the charges to the keys, and then ends the calls. The error
+// comes from the store.
 func (g *Gateway) commit() error {
 	batch := g.options.Store.NewBatch()
 	var rejected ask.Rejected[*call]
@@ -57,7 +57,7 @@ func (g *Gateway) commit() error {
 // BodySize returns the length of the body that is to be stored.
 func (c *call) BodySize() int { return len(c.outcome.Answer.Body) }
 
-// confirmed returns the calls whose outcomes are to be stored: the answers of a group, and the rejections that these
+// confirmed returns the calls whose outcomes are to be stored: the answers of a group, and the rejections that these answers
 // confirm. The requests of the result are distinct: of equal requests the newest outcome counts.
 func confirmed(rejected *ask.Rejected[*call], group []*call) (stored []*call) {
 	var latest time.Time // when the latest answered request was sent

@@ -44,7 +44,7 @@ func (g front) Send(c *call, permit limits.Permit) {
 	g.asking.Go(func() { g.attempt(g.asks, c, permit) })
 }
 
-// GiveUp ends a call without an answer, which is remembered.
+// GiveUp ends a call without an answer, and remembers the failure.
 func (g front) GiveUp(c *call) {
 	err := noAnswer(c.Counted(), c.Last)
 	g.metrics.failed.Add(1)
@@ -71,14 +71,14 @@ func (g *Gateway) attempt(ctx context.Context, c *call, permit limits.Permit) {
 	if failed && (e.Class == client.Auth || e.Class == client.Fatal) {
 		passing := *e // the operator can mend it while the gateway runs
 		passing.Class = client.Transient
-		e, result.Signal = &passing, limits.Failed // about no limit
+		e, result.Signal = &passing, limits.Failed // the error says nothing about limits
 		g.doubtKey()
 	}
 	if failed && e.Class != client.Rejected {
 		g.lastErr.Store(e)
 	}
 	if err == nil {
-		g.lastErr.Store(nil) // it is not the cause of what comes
+		g.lastErr.Store(nil) // an earlier error is not the cause of a later change
 	}
 	g.dispatcher.End(permit, result)
 	switch {
@@ -108,7 +108,7 @@ func (g *Gateway) unanswered(ctx context.Context, c *call, e *client.Error) {
 	g.park(c)
 }
 
-// endMisfit ends a call that got an answer of another shape: with a rejection once other answers fit.
+// endMisfit ends a call that got an answer of an unexpected shape: with a rejection if other answers had the expected shape.
 func (g *Gateway) endMisfit(ctx context.Context, c *call, err error) {
 	e, _ := errors.AsType[*client.Error](err)
 	if g.isAnswering() {
@@ -126,7 +126,7 @@ func (g *Gateway) endMisfit(ctx context.Context, c *call, err error) {
 // isAnswering reports whether the upstream has given an answer of the expected shape.
 func (g *Gateway) isAnswering() bool { return g.standing.State() == client.Answering }
 
-// doubtKey has the usage operation asked whether the upstream accepts the key.
+// doubtKey makes watch ask the usage operation whether the upstream accepts the key.
 func (g *Gateway) doubtKey() {
 	select {
 	case g.doubted <- struct{}{}:

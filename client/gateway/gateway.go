@@ -25,7 +25,7 @@ import (
 type Options struct {
 	Upstream client.Attempter
 	Usage    func(context.Context) (client.Usage, error) // of the upstream's key
-	Store    *answers.Store                              // its source is the upstream; also has what the keys have used
+	Store    *answers.Store                              // its source is the upstream; it also keeps the usage of the keys
 	Limits   limits.Options                              // of the upstream: rate, number in flight and reserve
 	Retry    client.RetryPolicy                          // of attempts at the upstream
 	MaxAge   time.Duration                               // an older answer is asked for again; 0 for any age
@@ -61,18 +61,18 @@ type Gateway struct {
 
 	seen      condition     // of the upstream, as seen last
 	since     time.Time     // when the upstream began to refuse
-	refused   *client.Error // the key is refused; nil if it is not
+	refused   *client.Error // the upstream's refusal of the key; nil for none
 	refusedAt time.Time
 	check     time.Time // when the usage operation is asked next
 	judged    int64     // charged answers of the upstream when the usage operation was asked last
 }
 
-// commitsQueued outcomes may wait for the commit before.
+// commitsQueued is the number of outcomes that may wait for the previous commit.
 const commitsQueued = 1024
 
-// New returns a gateway. It asks the upstream for its quota. An upstream that is out may come back, but a wrong API key
-// is an error, and so is a reserve of a quota that the upstream does not tell. Other errors are those of the store, such as
-// *answers.LockedError if another gateway has it, and those of [embedded.OpenLedger].
+// New returns a gateway. It asks the upstream for its quota. An upstream that is out may come back, but a wrong API key is an
+// error, and so is a reserve of a quota that the upstream does not tell. Other errors come from the store, such as
+// *answers.LockedError if another gateway has it, and from [embedded.OpenLedger].
 func New(ctx context.Context, o Options) (*Gateway, error) {
 	if err := o.Store.LockNotes(); err != nil {
 		return nil, err
@@ -116,8 +116,8 @@ func New(ctx context.Context, o Options) (*Gateway, error) {
 // SetGrants accepts the colleagues' keys of the grants from now on, and no other keys. Calls go on.
 func (g *Gateway) SetGrants(grants []embedded.Grant) { g.service.SetGrants(grants) }
 
-// Serve answers on a listener until ctx ends. Requests that wait then get the grace period; calls that
-// are being asked end, and their answers are stored. The error is that of the listener or the store.
+// Serve answers on a listener until ctx ends. Requests that wait then get the grace period; calls that are being asked end, and
+// their answers are stored. The error comes from the listener or the store.
 func (g *Gateway) Serve(ctx context.Context, listener net.Listener, options embedded.ServerOptions, grace time.Duration) error {
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
@@ -135,8 +135,8 @@ func (g *Gateway) Serve(ctx context.Context, listener net.Listener, options embe
 	return group.Wait()
 }
 
-// Run asks the upstream and commits its answers until ctx ends. Calls that are being asked then end.
-// The error is that of the store.
+// Run asks the upstream and commits its answers until ctx ends. Calls that are being asked then end. The error comes from the
+// store.
 func (g *Gateway) Run(ctx context.Context) error {
 	group, hard := errgroup.WithContext(context.WithoutCancel(ctx))
 	soft, stop := context.WithCancel(hard)
@@ -194,7 +194,7 @@ func (g *Gateway) watch(ctx context.Context) error {
 			return nil
 		}
 		if mended := g.judge(time.Now(), err, doubted); mended && g.limits.Status().State != limits.Up {
-			g.dispatcher.Report(g.limits.ReportQuota(time.Now(), ask.QuotaOf(usage, nil))) // the outage was that of the key
+			g.dispatcher.Report(g.limits.ReportQuota(time.Now(), ask.QuotaOf(usage, nil))) // the refused key was the cause of the outage
 		}
 		g.dispatcher.Wake()
 	}
@@ -214,8 +214,8 @@ func (g *Gateway) askUsage(ctx context.Context) (client.Usage, error) {
 }
 
 const (
-	// queued is how long the queue of a key may be: shorter than patience. A client that adapts to the
-	// latency meets no refusals, which come seconds before the answers and would mislead the client.
+	// queued is the longest queue of a key, as the time in which its share serves the queue: shorter than patience. A client that
+	// adapts to the latency meets no refusals, which come seconds before the answers and would mislead the client.
 	queued = 10 * time.Second
 
 	leastQueued = 8     // calls of a key, at low rates

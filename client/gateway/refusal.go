@@ -8,12 +8,11 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 )
 
-// The errors of the gateway have the forms of the service. Only those of the class Quota have the word
-// quota: clients conclude from that word that waiting does not help. No error has a text of the upstream
-// but a rejection, which is about the input.
+// The errors of the gateway have the forms of the service. Only those of the class Quota have the word quota: clients conclude
+// from that word that waiting does not help. Only a rejection, which is about the input, has a text of the upstream.
 
-// shortly is the Retry-After of refusals that may end at any time. Clients lower their rate for up to two
-// seconds, and stop asking for longer values.
+// shortly is the Retry-After of refusals that may end at any time. If the value is up to two seconds, clients lower their rate;
+// if it is longer, they stop asking.
 const shortly = 2 * time.Second
 
 func malformed(err error) *client.Error {
@@ -56,7 +55,8 @@ func unusable() *client.Error {
 	return &client.Error{Class: client.Transient, Status: http.StatusBadGateway, Detail: "the answers of the upstream service cannot be used; the log of the gateway says why"}
 }
 
-// refusal returns a rejection as the gateway answers it. An answer of another shape has the status of a success.
+// refusal returns a rejection as the gateway answers it. If an answer of an unexpected shape was rejected, the status is that of
+// a success, which refusal replaces.
 func refusal(e *client.Error) *client.Error {
 	if e.Status/100 != 2 {
 		return e

@@ -28,8 +28,7 @@ const (
 // States are all states.
 var States = []State{Up, Limited, Out, Blocked, Spent}
 
-// waitable is the longest time until the upstream is asked again for which requests wait: the answer follows within
-// patience.
+// waitable is the longest time until the next attempt for which requests wait: the answer then still comes within patience.
 const waitable = 10 * time.Second
 
 // condition is the state of the upstream at one moment.
@@ -146,8 +145,8 @@ func (g *Gateway) left() embedded.Quota {
 	return embedded.Quota(max(0, left))
 }
 
-// refusesKey reports whether the usage operation refused the key. A limiter may refuse it with 403. Any other error that
-// does not pass counts as well after a request with such an error.
+// refusesKey reports whether the usage operation refused the key. A 403 may come from a limiter. If a request has put the key in
+// doubt (doubted), a 403 and any other permanent error count as well.
 func refusesKey(err error, doubted bool) bool {
 	e, ok := errors.AsType[*client.Error](err)
 	if !ok {
@@ -158,12 +157,12 @@ func refusesKey(err error, doubted bool) bool {
 
 const (
 	checkFirst = time.Second // between looks whether a refused key is accepted again
-	checkLast  = time.Minute // likewise, and between looks at the quota
+	checkLast  = time.Minute // the longest such time, and the time between looks at the quota
 )
 
-// judge acts on the reply of the usage operation: a key that the upstream refuses is not used until the upstream accepts
-// it. The reply to a question that nothing has given rise to counts only if no request was answered since the last one.
-// mended reports whether the upstream accepts the key again.
+// judge acts on the reply of the usage operation: a key that the upstream refuses is not used until the upstream accepts it. If
+// no request has put the key in doubt, a refusal of the key counts only if no request was answered since the usage operation was
+// last asked. mended reports whether the upstream accepts the key again.
 func (g *Gateway) judge(now time.Time, err error, doubted bool) (mended bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -33,13 +33,13 @@
 // Refusals make cuts (pressure.go). If cuts in a row have halved the rate and the share of refusals is the same, the rate is
 // not the cause: perhaps one of several backends refuses everything. Refusals up to that share make no cuts for a while.
 //
-// Failures make no cuts (faults.go). Each service has a usual share of failures. If the share rises more than chance explains,
-// by a likelihood ratio, the rate is halved as a test. If the failures do not become fewer, the new share is the usual one. If
-// they do, the rate is restored. If they then rise again, failures count as refusals from then on. There is no test of a
-// service that has refused a request: it has no reason to limit by other means.
+// Failures make no cuts (faults.go). Each service has a usual share of failures. If the share rises more than chance explains, by
+// a likelihood ratio, the rate is halved as a test. If the failures do not become fewer, the new share is the usual one. If the
+// failures become fewer, the rate is restored. If the failures then rise again, they count as refusals from then on. There is no
+// test of a service that has refused a request: it has no reason to limit by other means.
 //
-// If only retries are left and all are refused, the run repeats a request that was answered before. If it is answered, the
-// inputs of the retries are the cause, and their refusals count as failed attempts.
+// If only retries are left and all are refused, the run repeats a request that was answered before. If the service answers again,
+// the inputs of the retries are the cause, and their refusals count as failed attempts.
 //
 // # The rate and the number in flight
 //

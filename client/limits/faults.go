@@ -9,9 +9,9 @@ import (
 // share of failures at any rate. If the share rises, a test shows whether the rate is the cause: the failures must become fewer
 // at half the rate, and more at the restored rate. Then failures count as refusals.
 type faults struct {
-	usual, recent attempts      // first attempts: about the last recentOver are recent, about usualOver before them are usual
+	usual, recent attempts      // first attempts: recent counts about the last recentOver, and usual about usualOver before those
 	took          time.Duration // the mean time until a failure
-	rate          float64       // requests a second when failed attempts were sent: the most, which fades with each failure
+	rate          float64       // the highest rate, in requests a second, at which failed attempts were sent; it fades with each failure
 	broke         time.Time     // when a connection last failed
 	refuses       bool          // the service has refused a request, so it has no reason to limit by failures
 	limits        bool          // failures are refusals
@@ -42,8 +42,8 @@ type test struct {
 	since    time.Time // attempts that were sent earlier do not count
 	seen     attempts
 	tested   int     // attempts
-	share    float64 // of the failures before the test
-	least    float64 // of the failures at half the rate
+	share    float64 // of failures before the test
+	least    float64 // of failures at half the rate
 	rate     float64 // before the test
 	halvings int
 	settled  bool // the step was repeated after the longest usual window, which may have caused the failures
@@ -58,7 +58,7 @@ const (
 )
 
 const (
-	usualOver    = 1000 // attempts: of them, a share of 1% is ten failures
+	usualOver    = 1000 // attempts: at a share of 1%, ten of them fail
 	recentOver   = 60   // attempts: a few seconds at most rates
 	restoredOver = 200  // attempts, beyond the burst of a bucket that filled during the test
 	priorShare   = 0.05 // the usual share of failures that is assumed at first, with the weight of priorCount attempts

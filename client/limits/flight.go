@@ -114,7 +114,7 @@ func (w *concurrency) limit(least float64) int {
 // second bound begins low and grows with the answers, because some services break under a burst.
 type queue struct {
 	most  int // the number in flight that the answers have shown to be harmless
-	bound int // while requests wait in the service; 0 for none
+	bound int // the bound while requests wait in the service; 0 for none
 
 	mean  time.Duration // moving average of the latency; 0 before the first answer
 	idle  time.Duration // the lowest mean latency of a period

@@ -33,15 +33,15 @@ type health struct {
 	next     time.Time // when the next probe may be sent
 	probes   int       // failed probes of this doubt
 	mute     bool      // in this doubt, an answer about the quota proves nothing
-	inputs   bool      // the inputs that failed may be the cause of the doubt, and no other request waits that could show it
+	inputs   bool      // the inputs that failed may be the cause of the doubt, and no other request waits that could show whether they are
 
 	troubled  bool      // an attempt has failed since lastOK
 	failures  int       // failures since lastOK that count
-	lastFail  time.Time // when the last of them came
+	lastFail  time.Time // when the last failure that counts came
 	unreached time.Time // when a connection could first not be made since lastOK; zero for none
 	broken    int       // connections that broke together: see countBroken
-	brokeAt   time.Time // when the first of these broke
-	fatal     int       // the least number of them that shows the death of the service
+	brokeAt   time.Time // when the first of the broken connections broke
+	fatal     int       // the least number of broken connections that shows the death of the service
 
 	absences []absence // the last outages, deaths, and doubts that a probe ended
 }
@@ -107,8 +107,8 @@ func (h *health) answered(now time.Time, p Permit) bool {
 	return true
 }
 
-// failed records a failure. If it counts, and is the row-th in a row, a doubt begins, but not before the attempts in flight
-// could be answered, which takes longest.
+// failed records a failure. If counts is true, and this is failure number row in a row, a doubt begins, unless the last answer
+// came less than doubtAfter or longest ago: the attempts in flight may still be answered within longest.
 func (h *health) failed(now time.Time, p Permit, row int, counts bool, longest time.Duration) {
 	switch {
 	case h.state != Up && p.probe:
@@ -162,7 +162,7 @@ func (h *health) probeFailed(now time.Time) {
 func (c *Controller) probe(now time.Time, q Queue) Decision {
 	h := &c.health
 	lastOfDoubt := q.Known && h.state == Doubt && h.probes == outProbes-1 && !h.refusing
-	atStart := q.Known && h.state == Doubt && h.probes == 0 && !h.refusing && h.lastOK.Equal(h.start) // the first inputs of a start are those that failed before
+	atStart := q.Known && h.state == Doubt && h.probes == 0 && !h.refusing && h.lastOK.Equal(h.start) // the first inputs of a start are the inputs that failed in the start before
 	end := time.Duration(math.MaxInt64)
 	if h.state == Out || h.state == Limited && !h.closed {
 		if end = h.since.Add(c.options.MaxOutage).Sub(now); end <= 0 {
@@ -178,7 +178,7 @@ func (c *Controller) probe(now time.Time, q Queue) Decision {
 		h.probing = false
 		ok := h.lastOK
 		c.heal(now, h.probed) // a refusal would have come by now
-		h.lastOK = ok         // heal has set it, but no answer has come
+		h.lastOK = ok         // heal has set lastOK, but no answer has come
 		d, _ := c.decide(now, q)
 		return d
 	case h.probing && end == math.MaxInt64:
@@ -193,7 +193,7 @@ func (c *Controller) probe(now time.Time, q Queue) Decision {
 		return Decision{Action: SendKnown}
 	case q.First:
 		return Decision{Action: SendFirst}
-	case c.tellsQuota() && !h.closed && !(h.refusing && c.trip.certain): // the quota may be outside the limiter, and then says nothing about it
+	case c.tellsQuota() && !h.closed && !(h.refusing && c.trip.certain): // the limiter may not cover the usage operation, whose answer then says nothing about the limiter
 		return Decision{Action: AskQuota}
 	case q.Known && (q.Spent || q.Retry && (lastOfDoubt || h.probes%2 == 1 && (h.state == Out || h.state == Limited && !c.trip.certain))): // else inputs that always fail would cause or prolong an outage
 		return Decision{Action: SendKnown}

@@ -14,11 +14,11 @@ type Learned struct {
 	Number  int           // of requests in a window
 	Window  time.Duration // the length of the window
 	Silence time.Duration // the length of the last block: from a total refusal until the service admitted requests again
-	At      time.Time     // the end of that block, or the last probe in it
+	At      time.Time     // the end of the last block, or the last probe in a block that has not ended
 }
 
-// isFresh reports whether the last block ended a short time ago, as in an earlier start of the same run. That start may have
-// ended before the block, so that the known Silence is too short.
+// isFresh reports whether the last block ended a short time ago, as in an earlier start of the same run. If the earlier start
+// ended before the block, Silence is too short.
 func (l Learned) isFresh(now time.Time) bool {
 	return l.Silence > 0 && now.Sub(l.At) < max(retryAge*l.Silence, longSilence)
 }
@@ -70,13 +70,13 @@ func (c *Controller) Learned() Learned {
 		l.Rate = earlier.Rate
 	case earlier.Rate > 0:
 		l.Rate = min(earlier.Rate, l.Refused*yielded)
-	case p.lost > 0: // a block, and no rate was kept for long since
+	case p.lost > 0: // since a block, no rate was kept for long
 		l.Rate = min(p.rate, l.Refused*yielded)
 	}
 	switch {
 	case c.window.number > 0:
 		l.Number, l.Window = c.window.number, c.window.length
-	case c.options.Learned != earlier: // what was known of windows did not count
+	case c.options.Learned != earlier: // the window that was known did not count
 		l.Number, l.Window = earlier.Number, earlier.Window
 	}
 	return l

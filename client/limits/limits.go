@@ -20,9 +20,9 @@ type Options struct {
 	Made         int64 // requests that earlier starts of the run have made
 	KeepReserve  bool  // leave Reserve requests of the quota; false for no bound
 	Reserve      int64
-	Shards       int  // runs that share the quota, of which ReportQuota gets this run's part; 0 if the quota is not shared
+	Shards       int  // number of runs that share the quota: ReportQuota then gets this run's part; 0 if the quota is not shared
 	WaitForQuota bool // wait when the quota is used up, instead of stopping
-	CanAsk       bool // the service is thought to tell how much quota is left
+	CanAsk       bool // the service probably tells how much quota is left
 }
 
 // DefaultInFlight is more than the rate times the latency of any known service, and a fraction of a machine's ports.
@@ -74,14 +74,14 @@ type Result struct {
 // Permit is the right to make one attempt.
 type Permit struct {
 	first    bool // the first attempt for its input
-	probe    bool // the service is in doubt
+	probe    bool // sent while the service is in doubt
 	test     bool // a request that was answered before
 	sent     time.Time
 	inFlight int     // attempts in flight, this one included
 	serial   int64   // the request's number in the run
 	full     bool    // the number in flight is at its bound
 	accepted bool    // counted as admitted when it was sent, because answers are slow
-	rate     float64 // at which requests were sent, a second
+	rate     float64 // at which requests were sent, in requests a second
 	second   float64 // requests that were sent in the second before
 }
 
@@ -133,7 +133,7 @@ type Effect struct {
 // A Controller decides when requests are sent; see the package comment. It is safe for concurrent use.
 type Controller struct {
 	options Options
-	earlier Learned // by earlier starts, also if it does not count
+	earlier Learned // what earlier starts have learned, even if it does not count (see Learned.Counts)
 
 	mu       sync.Mutex
 	pace     pace
@@ -153,7 +153,7 @@ type Controller struct {
 	snapshot snapshot
 	credit   float64 // retries that may precede the next first attempt
 	inFlight int
-	paced    bool // the caller waits for the pace, which an event hardly shortens
+	paced    bool // the caller waits for the pace: an event hardly shortens this wait
 }
 
 // New returns a controller for a run that starts now.
@@ -167,7 +167,7 @@ func New(o Options, now time.Time) *Controller {
 	c.pace = newPace(o, now)
 	c.flight = newFlight(o, now)
 	c.faults = newFaults()
-	c.faults.refuses = earlier.Silence > 0 // a block has refused requests, so that failures are no refusals
+	c.faults.refuses = earlier.Silence > 0 // a block has refused requests, so failures are no refusals
 	c.trip.phase = phase{began: now, serial: 1}
 	c.trip.prior = c.trip.phase
 	c.pressure.begin(now)
@@ -182,8 +182,8 @@ const (
 	retryShare = 0.5
 	// retryCredit is the most retries in a row while first attempts wait.
 	retryCredit = 8 // the attempts of one record
-	// mostAhead bounds the rate after a cut, as a multiple of the rate of admitted requests. While the number in flight holds
-	// requests back, a higher rate is not tried, and would be used all at once when that number grows.
+	// mostAhead bounds the rate after a cut, as a multiple of the rate of admitted requests. While the bound in flight holds
+	// requests back, no request tests a higher rate, and the whole rate would be used at once when the bound grows.
 	mostAhead = 6
 )
 

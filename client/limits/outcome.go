@@ -6,7 +6,7 @@ import "time"
 // since then say nothing about the limits of the service, and are undone.
 type snapshot struct {
 	at     time.Time
-	broken bool // the failure was of a connection
+	broken bool // a connection failed
 	pace   pace
 	flight flight
 }
@@ -33,7 +33,7 @@ func (c *Controller) End(now time.Time, p Permit, r Result) Effect {
 	case Unsent:
 		c.flight.cut(now, c.inFlight)
 	case Stored:
-		if c.health.suspect || c.health.state == Up && !c.health.troubled { // else it does not show that other requests are answered
+		if c.health.suspect || c.health.state == Up && !c.health.troubled { // else a stored answer does not show that the service answers other requests
 			c.answered(now, p)
 		}
 	}
@@ -45,7 +45,7 @@ func (c *Controller) End(now time.Time, p Permit, r Result) Effect {
 
 // effect returns the changes since the state before.
 func (c *Controller) effect(now time.Time, before health) Effect {
-	if c.paced && c.health.state == Up { // the caller waits, and does not ask again now
+	if c.paced && c.health.state == Up { // the caller waits, and does not call Next now
 		c.grow(now)
 	}
 	change := Effect{Wake: !c.paced, Lasting: c.hasBecomeLong(now)}

@@ -37,7 +37,7 @@ const (
 	nearRefused = 0.99  // share of the refused rate up to which the rate grows without a hold: the rest is not worth a refusal
 	almost      = 0.995 // share of nearRefused at which the growth ends: the distance would be halved without end
 	approach    = 0.7   // share of the distance to nearRefused that the rate gains in a unit: 97% in three units
-	growth      = 0.03  // share of the rate that it gains in the first unit above the refused rate: few refusals if the limit is just above
+	growth      = 0.03  // share by which the rate grows in the first unit above the refused rate: few refusals if the limit is just above
 	provenUnits = 3     // units until a rate counts as served: a full bucket serves more than its rate at first
 	yielded     = 0.95  // share of the admitted rate and of the served rate that a cut leaves: a bucket fills again, and runs that share a limit come to equal rates
 	afterBlock  = 0.7   // share of the rate that a trip leaves if its silence was longer than the phase before: two such trips halve the rate
@@ -111,8 +111,8 @@ func (p *pace) begin(now time.Time) {
 	p.next = p.next.Add(interval)
 }
 
-// slack is the most delay of a timer that later requests make up for. Timers are late by up to a millisecond. At low rates that
-// is a small part of the interval, and a service may refuse a request that comes too early.
+// slack is the most delay of a timer that later requests make up for. Timers are late by up to a millisecond. At low rates a
+// millisecond is a small part of the interval, and a service may refuse a request that comes too early.
 func (p *pace) slack(interval time.Duration) time.Duration {
 	if interval >= 10*time.Millisecond {
 		return interval * 3 / 200
@@ -235,7 +235,7 @@ func (p *pace) restore(now time.Time, rate, refused float64) {
 }
 
 // resume starts at a low rate after a doubt. Before the first answer of the run, it also drops the served and the refused rate,
-// but not those of a block that an earlier start has met: the run may have begun in that block.
+// but not the rates of a block that an earlier start has met: the run may have begun in that block.
 func (p *pace) resume(now time.Time, answered bool) {
 	if !answered {
 		p.served, p.refused, p.back = 0, p.block.Refused, p.block.Rate

@@ -21,7 +21,7 @@ type trip struct {
 	stated  time.Time     // when the service will accept requests, as it states; zero if it states no time
 	rate    float64       // requests a second that were admitted before the trip
 	silence time.Duration // the length of the last silence
-	last    time.Time     // the end of that silence
+	last    time.Time     // the end of the last silence
 	ended   time.Time     // when an attempt that was in flight at the start of the trip last ended
 
 	phase, prior phase // the present phase, and the phase before the last silence
@@ -32,18 +32,18 @@ type trip struct {
 type phase struct {
 	began   time.Time // when the first request of the phase was sent
 	serial  int64     // the number of the first request
-	refused int       // of its requests
+	refused int       // requests of the phase that were refused
 	number  int       // requests that were admitted until the trip
 	rate    float64   // before the trip
-	prior   float64   // the rate before the trip of the phase before
+	prior   float64   // the rate before the trip of the previous phase
 }
 
 // used is the number of requests of the phase that were admitted before the request with the serial number.
 func (p *phase) used(serial int64) int { return int(serial-p.serial) - p.refused }
 
 const (
-	tellsNothing  = 10                   // requests: the rate is not the cause of the trip after a phase with fewer
-	otherRate     = 1.3                  // two rates differ by this factor, more than the error of measurement: if both trips came after the same number of requests, it is a window's
+	tellsNothing  = 10                   // requests: after a phase with fewer, the rate is not the cause of the trip
+	otherRate     = 1.3                  // two rates differ by this factor, more than the error of measurement: if both trips came after the same number of requests, that number is a window's
 	reordered     = 2 * time.Millisecond // requests that were sent within this time may arrive in another order
 	tripShare     = 0.02                 // share of the run that trips may cost: blocks are long, and a better rate pays for them late
 	retryAge      = 5                    // longest hold, as a multiple of the age of the run: a young run knows little
@@ -206,7 +206,7 @@ func (c *Controller) beginTrip(now time.Time) {
 // measure sets the number of requests in the phase that the trip has ended, and their rate.
 func (c *Controller) measure() {
 	t := &c.trip
-	t.phase.number = max(0, t.phase.used(t.first.serial)+t.lost) // refused also has late ones, which are not in lost
+	t.phase.number = max(0, t.phase.used(t.first.serial)+t.lost) // used also subtracts late refusals, which lost does not count
 	lasted := t.first.sent.Sub(t.phase.began)
 	t.rate = max(c.admitted.perSecond(t.first.sent, time.Second), float64(t.phase.number)/max(1, lasted.Seconds()))
 }
@@ -216,14 +216,15 @@ func (t *trip) mean(now time.Time) float64 {
 	return float64(t.prior.number+t.phase.number) / now.Sub(t.prior.began).Seconds()
 }
 
-// patience is the time after which a request is taken as admitted. Some refusals took longer, because their requests hung.
+// patience is the time after which a request is taken as admitted. Requests that hang before their refusal raise the mean, so the
+// time has a bound.
 func (c *Controller) patience() time.Duration {
 	return min(max(4*c.pressure.took, 50*time.Millisecond), mostPatience)
 }
 
 // endTrip sets the pace after a trip: a probe was admitted.
 //
-//   - If this trip and the one before came after the same number of requests, at different rates, the limiter counts in
+//   - If this trip and the previous trip came after the same number of requests, at different rates, the limiter counts in
 //     windows. Each window is then used at the rate before the trip.
 //   - Otherwise the rate was too high.
 func (c *Controller) endTrip(now time.Time, p Permit) {
@@ -268,8 +269,8 @@ func (c *Controller) endTrip(now time.Time, p Permit) {
 	c.endSilence(now, p, silence >= shortestBlock)
 }
 
-// tells reports whether the trip tells the rate that the service allows. It does not if the last silence was too short, or if
-// a run that knows a much higher rate is refused at once: the run began in a block, or in the rest of a window.
+// tells reports whether the trip tells the rate that the service allows. The trip does not if the last silence was too short, or
+// if a run that knows a much higher rate is refused at once: the run began in a block, or in the rest of a window.
 func (c *Controller) tells() bool {
 	t := &c.trip
 	isFirst := t.prior.number == 0 && t.first.sent.Sub(t.phase.began) < shortestBlock

@@ -7,13 +7,13 @@ import "time"
 type window struct {
 	number int           // requests in a learned window; 0 if none is known
 	length time.Duration // of a learned window, from its first request: the shortest time after which the service answered again
-	least  time.Duration // the longest time after its first request at which the service still refused
+	least  time.Duration // the longest time after a window's first request at which the service still refused
 	round  int           // windows since the number was last tested
 
 	left int       // requests left in a stated window, including those in flight; valid if ends is not zero
 	ends time.Time // the end of the stated window
 
-	uses   bool // a stated window has been long enough to be used as one
+	uses   bool // a stated window has been long enough to be used as a window
 	slides bool // the window slides: the limit is a rate
 }
 
@@ -89,7 +89,7 @@ func (c *Controller) reopened(now time.Time, p Permit) {
 	c.endSilence(now, p, true)
 }
 
-// slide bounds the rate by that of a sliding window: a higher rate would be refused once the window is full, and then for as
+// slide bounds the rate by the rate of a sliding window: a higher rate would be refused once the window is full, and then for as
 // long as the window.
 func (c *Controller) slide(now time.Time, rate float64) {
 	c.window.slides = true
@@ -109,15 +109,15 @@ func (c *Controller) setStated(now time.Time, p Permit, r Result) {
 		return
 	}
 	if prior := &c.trip.prior; p.serial == c.trip.phase.serial && r.Left+1 < prior.number/2 &&
-		p.sent.Sub(prior.began) < 2*r.Ends { // else an outage lay between them
+		p.sent.Sub(prior.began) < 2*r.Ends { // else an outage lay between the two phases
 		c.slide(now, float64(prior.number)/p.sent.Sub(prior.began).Seconds())
 	}
 	ends := now.Add(r.Ends)
 	isLater := p.sent.Add(r.Ends).Sub(w.ends) > shortWait // even if the service counted the request as soon as it was sent
-	if now.Before(w.ends) && isLater && r.Left < w.left { // the end moves, and the rest only falls
+	if now.Before(w.ends) && isLater && r.Left < w.left { // the end moves, while the number left only falls: the window slides
 		used := float64(c.trip.phase.used(p.serial + 1))
 		used *= min(1, r.Ends.Seconds()/p.sent.Sub(c.trip.phase.began).Seconds()) // in the window
-		c.slide(now, (used+float64(r.Left))/(r.Ends-time.Second).Seconds())       // the end is told late
+		c.slide(now, (used+float64(r.Left))/(r.Ends-time.Second).Seconds())       // the service states the end late
 	}
 	if w.slides {
 		w.ends = time.Time{}

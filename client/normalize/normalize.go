@@ -133,8 +133,8 @@ func isPlainURL(s string) bool {
 	return isPlainDomain(strings.TrimSuffix(domain, "/"))
 }
 
-// isPlainLabel reports whether a label needs no more checks. A label with hyphens as third and fourth character may be
-// punycode, and needs one.
+// isPlainLabel reports whether a label needs no more checks. A label with hyphens as third and fourth character may be punycode,
+// which needs more checks.
 func isPlainLabel(label string) bool {
 	return label != "" && len(label) <= weburl.MaxLabel && label[0] != '-' && label[len(label)-1] != '-' &&
 		(len(label) < 4 || label[2:4] != "--")

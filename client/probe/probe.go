@@ -18,7 +18,7 @@ const maxRequests = 16
 
 // Options describe a probe.
 type Options struct {
-	Service client.Options     // the probe tries its names and place first
+	Service client.Options     // the probe first tries the names and the place given here
 	Custom  string             // a custom classification to probe; "" for none
 	Observe func(Step, string) // called after each request with its result in words; may be nil
 }
@@ -249,8 +249,8 @@ func (p *prober) ask(ctx context.Context, s *nameSearch, classification string, 
 	return nil, seen, false, err
 }
 
-// keepPlace records the path of the entries in the first answer, and reports whether later answers have the same path. A custom
-// classification may have another name in it.
+// keepPlace records the path of the entries in the first answer, and reports whether later answers have the same path. For a
+// custom classification, the name in the path may differ.
 func (p *prober) keepPlace(member string) bool {
 	if member == "" {
 		return false

@@ -140,7 +140,7 @@ func (t *Comparison) confuse(label []string, answer string) {
 	t.confusions[p]++
 }
 
-// shown cuts values that are longer than any taxonomy's, and copies the string: it does not keep the record in memory.
+// shown cuts values that are longer than any taxonomy's, and copies the value, which then does not keep the record in memory.
 func shown(value string) string {
 	return strings.ToValidUTF8(strings.Clone(value[:min(len(value), maxShown)]), "")
 }

@@ -109,7 +109,7 @@ func fitConfidences(entries []judged) confidences {
 	return c
 }
 
-// isRight reports whether a category is an allowed one or a descendant of one.
+// isRight reports whether a category is an allowed category or a descendant of an allowed category.
 func isRight(t *taxonomy.Taxonomy, category int32, allowed []int32) bool {
 	return slices.ContainsFunc(allowed, func(a int32) bool { return t.IsUnder(category, a) })
 }

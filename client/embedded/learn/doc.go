@@ -12,8 +12,7 @@
 //   - utility: the score of a candidate: a weighted sum of its share and of the engine's confidences (stack.go). The weights
 //     are fitted to the examples, and shrunk towards weights that fit other data.
 //   - confidence: the probability that an answer is right (confidence.go).
-//   - cross-validation: each example is answered by a model that was trained on other examples. That model does not have the
-//     class of a single example, as the final model will not have new classes.
+//   - cross-validation: each example is answered by a model that was trained on other examples. A class of a single example is missing in that model, just as new classes are missing in the final model.
 //
 // The same examples in the same order give the same model.
 package learn

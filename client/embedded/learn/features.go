@@ -183,7 +183,7 @@ func merged(list []feature) []feature {
 }
 
 // weigh converts counts to values, in place: rare features weigh more, repetitions of a word add little, and the vector of each
-// kind is scaled to its length. idf returns the idf of a feature.
+// kind is scaled to the length in kindWeights. idf returns the idf of a feature.
 func (c *counted) weigh(idf func(id uint32) float32) {
 	for rest := c.features; len(rest) > 0; {
 		kind := int(rest[0].id >> hashBits)

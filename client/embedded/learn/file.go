@@ -19,8 +19,8 @@ import (
 
 // The file of a model consists of firstLine, the SHA-256 digest of the rest, the length of About as JSON (uvarint), this JSON,
 // and the linear model: the scale, the rarity of unknown features, the number of features and the number of classes; for each
-// feature the difference of its id to the id before, its rarity and the number of its weights; for each weight the difference
-// of its class to the class before, the weight, and for words the number of examples; and the bias of each class.
+// feature the difference of its id to the previous id, its rarity and the number of its weights; for each weight the difference
+// of its class to the previous class, the weight, and for words the number of examples; and the bias of each class.
 const firstLine = "bulkcat model 3\n"
 
 const headerLength = len(firstLine) + sha256.Size
@@ -197,7 +197,7 @@ func (m *Model) resolve() error {
 	return nil
 }
 
-// decoder reads numbers. failed is set if one was malformed.
+// decoder reads numbers. failed is set if a number was malformed.
 type decoder struct {
 	rest   []byte
 	failed bool

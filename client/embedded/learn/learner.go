@@ -58,7 +58,7 @@ type example struct {
 	counted
 	Row
 	class   int32
-	leftOut int // words
+	leftOut int // number of words that leaveOut has removed
 	matches []classify.Match
 }
 
@@ -240,7 +240,7 @@ func (l *Learner) vectors(chosen func(i int) bool) []vector {
 // held is the result of the cross-validation for an example.
 type held struct {
 	list  []candidate
-	known float64 // the share of its words that other examples have
+	known float64 // the share of the example's words that other examples have
 }
 
 // validate runs the cross-validation, fits the utility and the confidences of m to its answers, and sets the report.
@@ -344,7 +344,7 @@ func (l *Learner) crossValidate(ctx context.Context, rare *rarities) []held {
 			if fold[i] == k {
 				h := &all[i]
 				h.known = linear.shares(e.features, e.leftOut, shares[:len(classes)])
-				h.list = slices.Clone(tree.candidates(classes, shares[:len(classes)], e.matches)) // 100,000 of them are in memory
+				h.list = slices.Clone(tree.candidates(classes, shares[:len(classes)], e.matches)) // 100,000 lists are in memory
 			}
 		}
 	}

@@ -100,7 +100,7 @@ func (m *linear) layOut(vectors []vector) (ids []uint32) {
 	for i, n := range counts {
 		starts[i+1] = starts[i] + n
 	}
-	seen := make([]int32, starts[len(counts)]) // by feature: the class of each vector with it
+	seen := make([]int32, starts[len(counts)]) // by feature: the class of each vector with the feature
 	next := slices.Clone(starts)
 	for _, v := range vectors {
 		for j, f := range v.features {
@@ -191,7 +191,7 @@ func softmax(scores []float64) {
 	}
 }
 
-// quantize rounds the weights to bytes, and keeps the largest ones, at most maxWeights.
+// quantize rounds the weights to bytes, and keeps the largest weights, at most maxWeights.
 func (m *linear) quantize(exact []float32) {
 	largest := float32(0)
 	for _, w := range exact {

@@ -23,7 +23,7 @@ type About struct {
 	Kind           client.Kind `json:"kind"`
 	Classification string      `json:"classification"`
 	Edition        string      `json:"edition"`        // the fingerprint of the taxonomy
-	Tree           string      `json:"tree,omitempty"` // a custom taxonomy as CSV; "" for a published one
+	Tree           string      `json:"tree,omitempty"` // a custom taxonomy as CSV; "" for a published taxonomy
 
 	Labels  int     `json:"labels"` // examples
 	Pages   int     `json:"pages"`  // examples that are websites whose page was read
@@ -69,7 +69,7 @@ func (m *Model) Published() (taxonomy.Edition, bool) {
 	return taxonomy.EditionWith(m.Classification, m.Edition)
 }
 
-// Custom returns the custom taxonomy of the model; nil for a model of a published one. file is the name of the model in errors.
+// Custom returns the custom taxonomy of the model; nil for a published taxonomy. file is the name of the model in errors.
 func (m *Model) Custom(file string) *taxonomy.Custom {
 	if m.Tree == "" {
 		return nil

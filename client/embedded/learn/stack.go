@@ -41,7 +41,7 @@ const (
 	fitSteps     = 300
 	fitRate      = 0.5
 	mostFitted   = 20_000 // examples: enough for a dozen weights
-	leastOdds    = 0.01   // lower probabilities count as this one, and probabilities above 1-leastOdds as that
+	leastOdds    = 0.01   // lower probabilities count as leastOdds, and probabilities above 1-leastOdds as 1-leastOdds
 	tinyGradient = 1e-9
 )
 
@@ -59,7 +59,7 @@ type candidate struct {
 
 const noClass = -1
 
-// tree is a taxonomy with working memory by category. Between uses all of it except class and named is zero.
+// tree is a taxonomy with working memory by category. Between uses, the memory is zero, except class and named.
 type tree struct {
 	*taxonomy.Taxonomy
 	share []float64 // of the classes that allow the category
@@ -84,7 +84,7 @@ func newTree(t *taxonomy.Taxonomy, classes []Class) *tree {
 	return tr
 }
 
-// candidates returns the candidates of an input: first those from classes, then those from the engine's matches.
+// candidates returns the candidates of an input: first the candidates from classes, then the others from the engine's matches.
 func (t *tree) candidates(classes []Class, shares []float64, matches []classify.Match) []candidate {
 	var likely []int32
 	for c, share := range shares {

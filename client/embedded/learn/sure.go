@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// Agreement counts the first answers of a cross-validation that have at least a confidence, and those of them that agree with
+// Agreement counts the first answers of a cross-validation that have at least a confidence, and how many of these agree with
 // their labels. Repeated inputs count once.
 type Agreement struct {
 	Confidence float64 `json:"confidence"`
 	Rows       int64   `json:"rows"`
 	Equal      int64   `json:"equal"` // rows whose first answer is an allowed category
-	Right      int64   `json:"right"` // rows whose first answer is an allowed category or lies below one
+	Right      int64   `json:"right"` // rows whose first answer is an allowed category or lies below an allowed category
 }
 
 const (
@@ -48,12 +48,12 @@ func (m *Model) From(confidence float64) (from Agreement) {
 	return from
 }
 
-// LowerBound returns the one-sided Clopper-Pearson lower bound of a share, at a level such as 0.95, if right of a random sample
-// of the size of have the property. It is 0 for an empty sample.
-func LowerBound(right, of int64, level float64) float64 {
+// LowerBound returns the one-sided Clopper-Pearson lower bound of a share, at a level such as 0.95, if right elements of a random
+// sample of size elements have the property. It is 0 for an empty sample.
+func LowerBound(right, size int64, level float64) float64 {
 	least, most := 0.0, 1.0 // of the share that is wrong
 	for range 64 {
-		if middle := (least + most) / 2; atMost(of-right, of, middle) > 1-level {
+		if middle := (least + most) / 2; atMost(size-right, size, middle) > 1-level {
 			least = middle
 		} else {
 			most = middle

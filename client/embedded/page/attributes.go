@@ -126,7 +126,7 @@ var bannerWords = wordList("banner bar notice popup modal dialog overlay message
 
 func wordList(words string) [][]byte { return bytes.Fields([]byte(words)) }
 
-// isConsent reports whether an element's id or class is that of a cookie or consent banner.
+// isConsent reports whether an element's id or class is the name of a cookie or consent banner.
 func (a *attributes) isConsent() bool {
 	if isConsentName(a.id, a.role) {
 		return true

@@ -89,7 +89,7 @@ func (b *breaker) checkOnline(ctx context.Context) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.names = 0
-	// Some networks resolve names and let no other traffic out.
+	// Some networks resolve names, and let out no other traffic.
 	if b.silent < sitesSilent {
 		b.reset()
 	}

@@ -31,7 +31,7 @@ const (
 // lookupFunc has the shape of net.Resolver.LookupNetIP.
 type lookupFunc func(ctx context.Context, network, host string) ([]netip.Addr, error)
 
-// routes sends a request directly or through the proxy. The two have different transports: the proxy is usually on the local
+// routes sends a request directly or through the proxy. Each way has its own transport: the proxy is usually on the local
 // network, which direct fetches must not reach.
 type routes struct {
 	proxy   func(*http.Request) (*url.URL, error)
@@ -115,7 +115,7 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 		if err == nil {
 			return conn, nil
 		}
-		// The resolver lists the likeliest address first, so its error is the most useful.
+		// The resolver lists the likeliest address first, so the error of that address is the most useful.
 		if first == nil {
 			first = err
 		}
@@ -123,7 +123,7 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 	return nil, first
 }
 
-// resolve returns the addresses of a host, at least one. The error is a *net.DNSError or the context's.
+// resolve returns the addresses of a host, at least one. The error is a *net.DNSError or the context's error.
 func (d *dialer) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{addr}, nil

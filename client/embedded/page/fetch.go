@@ -74,7 +74,7 @@ type Fetcher struct {
 	transport http.RoundTripper
 	breaker   *breaker // nil unless Mode is Auto
 	pace      *rate.Limiter
-	next      *fair.Places // one: the page that waits for the rate
+	next      *fair.Places // one place, for the page that waits for the rate
 	hosts     keyLocks     // by host name
 	ruleCache ruleCache
 }
@@ -97,9 +97,9 @@ func New(opts Options) *Fetcher {
 // Timeout returns the time limit of a Fetch, without the wait for the host and the rate.
 func (f *Fetcher) Timeout() time.Duration { return f.opts.Timeout }
 
-// Fetch fetches and reads the page at rawURL, an http or https URL. It follows redirects and, on a page with little text, a
-// meta refresh. It obeys the robots.txt of each site. It tries no other URLs, such as http instead of https, or www. It waits,
-// until the context ends, for the one request at a time that a host gets, and for Options.Rate.
+// Fetch fetches and reads the page at rawURL, an http or https URL. It follows redirects and, on a page with little text, a meta
+// refresh. It obeys the robots.txt of each site. It tries no other URLs, such as http instead of https, or www. It waits, until
+// the context ends, for the host, which gets one request at a time, and for Options.Rate.
 //
 // Errors are *Error with a Reason, ErrPaused or ErrNever.
 func (f *Fetcher) Fetch(ctx context.Context, rawURL string) (Page, error) {

@@ -25,7 +25,7 @@ const (
 
 var tokens = memory.New(allTokens)
 
-// A filler joins the small reads from a slow server to larger ones, because the tokenizer copies its token with every read,
+// A filler joins the small reads from a slow server to larger reads, because the tokenizer copies its token with every read,
 // which would take quadratic time. Before a long token grows, the filler takes memory from allTokens.
 type filler struct {
 	io.Reader
@@ -33,7 +33,7 @@ type filler struct {
 	tokenizer *html.Tokenizer
 	scanner   *scanner
 	share     *memory.Share
-	taken     int64 // of the share
+	taken     int64 // bytes of share
 }
 
 func (f *filler) Read(b []byte) (n int, err error) {

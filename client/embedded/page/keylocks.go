@@ -15,11 +15,11 @@ type keyLocks struct {
 }
 
 type keyLock struct {
-	place *fair.Places // one
+	place *fair.Places // one place
 	users int          // goroutines that hold the lock or wait for it
 }
 
-// lock locks a key until unlock is called. The error is that of the context.
+// lock locks a key until unlock is called. The error comes from the context.
 func (l *keyLocks) lock(ctx context.Context, key string) (unlock func(), err error) {
 	k := l.join(key)
 	leave, err := k.place.Take(ctx)

@@ -28,8 +28,8 @@ const (
 	maxAside  = maxText
 	maxBanner = 8 << 10
 
-	// maxToken is the most bytes of one text, such as an inline script, and maxTag of one tag, such as an inline image. The
-	// page ends before a longer one.
+	// maxToken is the most bytes of one text, such as an inline script, and maxTag of one tag, such as an inline image. The page
+	// ends before a longer text or tag.
 	maxToken = 2 << 20
 	maxTag   = 1 << 20
 )
@@ -47,7 +47,7 @@ type Page struct {
 	OGDescription string   // <meta property="og:description">
 	SiteName      string   // <meta property="og:site_name">, or the name of the schema.org organization
 	Section       string   // of a newspaper: <meta property="article:section">, or articleSection of schema.org
-	Types         []string // the types of schema.org and og:type in words, such as "Auto Repair", without types of any page
+	Types         []string // the types of schema.org and og:type in words, such as "Auto Repair", without the types in anyType
 	Product       string   // the name of the first schema.org Product
 	Category      string   // that Product's category
 	Breadcrumb    []string // the names of the schema.org BreadcrumbList, without the home page
@@ -60,9 +60,9 @@ type Page struct {
 // buffers are readers whose buffers hold enough of a page for its character set.
 var buffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, maxHead) }}
 
-// read reads the HTML in r. The character set is from the byte order mark, contentType (a Content-Type header; may be empty),
-// or the page's meta element, in this order, unless the bytes contradict it. Every input gives a Page. The error is that of r,
-// and the Page then has the parts before the error. If long tokens of other pages take all of allTokens, a long token waits for
+// read reads the HTML in r. The character set is from the byte order mark, contentType (a Content-Type header; may be empty), or
+// the page's meta element, in this order, unless the bytes contradict it. Every input gives a Page. The error comes from r, and
+// the Page then has the parts before the error. If long tokens of other pages take all of allTokens, a long token waits for
 // memory until the context ends.
 func read(ctx context.Context, r io.Reader, contentType string) (Page, error) {
 	buffer := buffers.Get().(*bufio.Reader)

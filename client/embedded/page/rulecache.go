@@ -72,7 +72,7 @@ func (b *ruleCache) find(origin string) *originRules {
 	return c
 }
 
-// keep adds the rules of an origin, and drops the least recently used ones to make room.
+// keep adds the rules of an origin, and drops the least recently used rules to make room.
 func (b *ruleCache) keep(c originRules, lasts time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -120,16 +120,16 @@ func (v *visit) checkRobots(ctx context.Context, u *url.URL) error {
 
 // rules returns the rules of u's origin, and fetches them if they are unknown.
 func (v *visit) rules(ctx context.Context, u *url.URL) (robots.Rules, error) {
-	book := &v.fetcher.ruleCache
-	if c := book.find(origin(u)); c != nil {
+	cache := &v.fetcher.ruleCache
+	if c := cache.find(origin(u)); c != nil {
 		return c.recall()
 	}
-	unlock, err := book.learning.lock(ctx, origin(u))
+	unlock, err := cache.learning.lock(ctx, origin(u))
 	if err != nil {
 		return robots.Rules{}, asError(ctx, u, err)
 	}
 	defer unlock()
-	if c := book.find(origin(u)); c != nil { // another fetch has learned the rules
+	if c := cache.find(origin(u)); c != nil { // another fetch has learned the rules
 		return c.recall()
 	}
 	left := v.left
@@ -137,7 +137,7 @@ func (v *visit) rules(ctx context.Context, u *url.URL) (robots.Rules, error) {
 	var failed *Error
 	hurried := left < v.fetcher.opts.Timeout/2 // earlier hops took the time
 	if errors.As(err, &failed) && ctx.Err() == nil && !(hurried && failed.Reason == Timeout) {
-		book.keep(originRules{origin: origin(u), failed: failed}, silenceLasts)
+		cache.keep(originRules{origin: origin(u), failed: failed}, silenceLasts)
 	}
 	return rules, err
 }
@@ -155,7 +155,7 @@ func (c *originRules) recall() (robots.Rules, error) {
 // learn fetches the robots.txt of u's origin, following redirects. It keeps the rules for each origin on the way that has none
 // yet.
 func (v *visit) learn(ctx context.Context, u *url.URL) (robots.Rules, error) {
-	book := &v.fetcher.ruleCache
+	cache := &v.fetcher.ruleCache
 	next := &url.URL{Scheme: u.Scheme, Host: u.Host, Path: robotsPath}
 	var origins []string
 	var rules robots.Rules
@@ -163,7 +163,7 @@ func (v *visit) learn(ctx context.Context, u *url.URL) (robots.Rules, error) {
 	for hop := 0; next != nil && hop <= maxRobotsHops; hop++ {
 		at := next
 		if at.Path == robotsPath {
-			if c := book.find(origin(at)); c != nil && c.failed == nil {
+			if c := cache.find(origin(at)); c != nil && c.failed == nil {
 				rules = c.rules
 				break
 			}
@@ -183,7 +183,7 @@ func (v *visit) learn(ctx context.Context, u *url.URL) (robots.Rules, error) {
 		}
 	}
 	for _, origin := range origins {
-		book.keep(originRules{origin: origin, rules: rules}, lasts)
+		cache.keep(originRules{origin: origin, rules: rules}, lasts)
 	}
 	return rules, nil
 }

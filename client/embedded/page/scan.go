@@ -37,7 +37,7 @@ type scanner struct {
 	data  schema
 
 	text    folder
-	aside   folder // text of elements set aside, used if the page has no other
+	aside   folder // text of elements set aside, used if the page has no other text
 	title   folder
 	heading folder
 
@@ -45,8 +45,8 @@ type scanner struct {
 	script             script
 	skip               atom.Atom  // the kind of element that is being left out; 0 for none
 	depth              int        // the number of open elements of the kind skip
-	why                skipReason // the element is left out
-	asideStart         int        // the start of its text in aside
+	why                skipReason // the reason for skip
+	asideStart         int        // the start in aside of the text of the element that is left out
 }
 
 // skipReason is the reason to leave out an element. The text of elements that are left out by name is dropped. Other reasons
@@ -183,7 +183,7 @@ func (s *scanner) open(z *html.Tokenizer, tag atom.Atom) {
 		}
 		s.text.gap()
 	case atom.Noframes:
-		z.NextIsNotRawText() // frames are not shown, so <noframes> is
+		z.NextIsNotRawText() // frames are not shown, so <noframes> is shown
 	}
 }
 
@@ -227,8 +227,8 @@ func (s *scanner) end(tag atom.Atom) {
 	}
 }
 
-// endSkip ends a skipped element. The text of a banner is dropped, unless it is longer than any banner's: then it is the page's
-// own.
+// endSkip ends a skipped element. The text of a banner is dropped, unless it is longer than the text of any banner: then it is
+// the page's own text.
 func (s *scanner) endSkip() {
 	s.skip = 0
 	if s.why != isBanner {
@@ -285,7 +285,7 @@ func (s *scanner) page() Page {
 	switch {
 	case s.skip != 0 && s.why != byName: // its end tag is missing, so the text may be the page's own
 		s.restoreAside(s.asideStart)
-	case len(s.text.text) == 0: // as if a script makes the page visible
+	case len(s.text.text) == 0: // for example because a script makes the page visible
 		s.restoreAside(0)
 	}
 	s.parts.Text = s.text.String()

@@ -123,7 +123,7 @@ func (f *Fetcher) read(ctx context.Context, res *http.Response) (Page, error) {
 	return read(ctx, body, contentType)
 }
 
-// isHTML reports whether the content type or, without one, the first bytes are those of HTML.
+// isHTML reports whether the content type is HTML or, without a content type, the first bytes are HTML.
 func isHTML(contentType string, body *bufio.Reader) bool {
 	if contentType == "" {
 		head, _ := body.Peek(512) // as much as DetectContentType looks at

@@ -8,10 +8,10 @@ import (
 
 // change applies the changes of a later edition. Each line is one change, with tabs between its parts:
 //
-//   - PARENT'S PATH	NAME #ID    adds a category at the end of its parent
-//     =	ID	NAME                  renames a category, and keeps the old name as an alias
+//   - PATH	NAME #ID    adds a category at the end of the parent with the path
+//     =	ID	NAME          renames a category, and keeps the old name as an alias
 //
-// Paths are the ones before the changes. Lines that start with '#' are comments. The error is a *[SyntaxError].
+// Paths are the paths before the changes. Lines that start with '#' are comments. The error is a *[SyntaxError].
 func change(categories []Category, file, text string) ([]Category, error) {
 	categories = slices.Clone(categories)
 	names := make(map[int]string) // by index

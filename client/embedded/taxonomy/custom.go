@@ -48,12 +48,12 @@ type repeat struct{ category, line int }
 //   - JSON: objects with name and children, nested objects whose keys are the names, or a list of objects with the members of
 //     such a table.
 //
-// Tables and objects may also have an id, aliases separated by '|' or ';', and links separated by '|'. A link is a path or an
-// id of the product taxonomy, and may have a weight ("=0.5"). Without links, those of the name count. ReadCustom skips blank
+// Tables and objects may also have an id, aliases separated by '|' or ';', and links separated by '|'. A link is a path or an id
+// of the product taxonomy, and may have a weight ("=0.5"). Without links, links are found by the name. ReadCustom skips blank
 // lines and, without a header, lines that start with '#'. It adds parents without a line. Categories are in the order of the
 // file, except that descendants follow their ancestor. Lines with the same path are one category with the aliases of all.
 //
-// file is the name of the file in errors. The error is a *[SyntaxErrors] or that of r.
+// file is the name of the file in errors. The error is a *[SyntaxErrors] or an error of r.
 func ReadCustom(name, file string, r io.Reader) (*Custom, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxCustomFile+1))
 	if err != nil {

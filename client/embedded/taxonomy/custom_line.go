@@ -18,11 +18,11 @@ type customLine struct {
 	links   []string // paths or ids of the product taxonomy
 }
 
-// separators are the separators of paths. Those that do not occur in names come first.
+// separators are the separators of paths. Separators that do not occur in names come first.
 var separators = []string{">", "::", "|", " / ", "/", `\`}
 
-// separatorOf returns the separator of paths: the first that occurs in some of them, by default ">". A slash, which also occurs
-// in names, must be in half of the paths.
+// separatorOf returns the separator of paths: the first of separators that occurs in some paths, by default ">". A slash, which
+// also occurs in names, must be in half of the paths.
 func separatorOf(paths []string) string {
 	for _, separator := range separators {
 		n := 0

@@ -41,7 +41,7 @@ func (r tableRow) at(column int) string {
 	return ""
 }
 
-// column returns the fields of all rows in a column, without empty ones.
+// column returns the fields of all rows in a column, without empty fields.
 func (t *table) column(names ...string) (cells []string) {
 	for _, row := range t.rows {
 		if cell := strings.TrimSpace(row.cell(names...)); cell != "" {

@@ -117,7 +117,7 @@ func outlineLines(t *table, list []textLine, problems *SyntaxErrors) (lines []cu
 	return lines
 }
 
-// isDeeper reports whether an indent is another one and more.
+// isDeeper reports whether an indent begins with another indent, and is longer.
 func isDeeper(indent, other string) bool {
 	return len(indent) > len(other) && strings.HasPrefix(indent, other)
 }

@@ -72,7 +72,7 @@ func Editions() []Edition { return editions }
 // EditionOf returns the default edition of a classification; false if there is none.
 func EditionOf(classification string) (Edition, bool) { return Choice(editions).Given(classification) }
 
-// Choice is a list of editions that replace the default ones of their classifications.
+// Choice is a list of editions that replace the default editions of their classifications.
 type Choice []Edition
 
 // Given returns the chosen edition of a classification; false if none is chosen.
@@ -84,7 +84,7 @@ func (c Choice) Given(classification string) (Edition, bool) {
 	return c[i], true
 }
 
-// Of returns the chosen edition of a classification, or else the default one; false if there is none.
+// Of returns the chosen edition of a classification, or else the default edition; false if there is none.
 func (c Choice) Of(classification string) (Edition, bool) {
 	if e, ok := c.Given(classification); ok {
 		return e, true
@@ -106,7 +106,7 @@ func (c Choice) Taxonomy(classification string, custom []*Custom) *Taxonomy {
 	return nil
 }
 
-// Versions returns the versions of the classifications' editions that are not the default ones, separated by commas.
+// Versions returns the versions of the classifications' editions that are not default editions, separated by commas.
 func (c Choice) Versions(classifications []string) string {
 	var versions []string
 	for _, name := range classifications {
@@ -117,7 +117,7 @@ func (c Choice) Versions(classifications []string) string {
 	return strings.Join(versions, ",")
 }
 
-// IsDefault reports whether the edition is the default one of its classification.
+// IsDefault reports whether the edition is the default edition of its classification.
 func (e Edition) IsDefault() bool {
 	first, _ := EditionOf(e.Name)
 	return first.Version == e.Version

@@ -68,7 +68,7 @@ func (p *Places) enter(owner Account) (*request, error) {
 	waiting := p.queue.Waiting(owner)
 	switch {
 	case waiting == 0 && p.may(owner):
-		p.take(owner) // no request waits, so the place does not count in the fair order
+		p.take(owner) // no waiting request may take the place, so it does not count in the fair order
 		return nil, nil
 	case p.bounded && waiting >= max(leastWaiting, int(float64(p.count)*p.queue.Share(owner))):
 		return nil, ErrFull

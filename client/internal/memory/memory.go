@@ -22,8 +22,8 @@ func New(size int64) *Pool {
 // Share is the memory of one reader. It is for one goroutine at a time.
 type Share struct {
 	pool  *Pool
-	bytes int64 // bytes
-	alone bool  // the share exceeds the pool; what it takes then is not counted
+	bytes int64
+	alone bool // the share exceeds the pool; memory that it takes then is not counted
 }
 
 // Share returns an empty share of the pool.

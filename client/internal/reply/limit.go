@@ -52,8 +52,8 @@ func LimitOf(h http.Header, now time.Time) Limit {
 	return l
 }
 
-// tighten sets the window to the given one if fewer requests remain in that, or equally many and it ends later: a request has
-// to wait for both windows.
+// tighten sets the window to the given window if fewer requests remain in the given window, or if equally many remain and the
+// given window ends later: a request has to wait for both.
 func (l *Limit) tighten(remaining int64, reset time.Duration) {
 	isTighter := remaining == l.Remaining && reset > l.Reset
 	if isTighter || remaining >= 0 && (l.Remaining < 0 || remaining < l.Remaining) {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// sign describes a response that may be of a limiter. The first sign that matches counts.
+// sign describes a response that may come from a limiter. The first sign that matches counts.
 type sign struct {
 	status  int            // 0 for any status from 400
 	text    *regexp.Regexp // in the body; nil for any body
@@ -107,11 +107,11 @@ func IsSpent(status int, body []byte, wait time.Duration, input string) bool {
 // MaxErrorBody is the longest part of the body of an error that is read, in bytes.
 const MaxErrorBody = 64 << 10
 
-// textBegins is the part of a body that is not JSON in which IsSpent looks, in bytes.
+// textBegins is the length of the beginning that IsSpent searches in a body that is not JSON, in bytes.
 const textBegins = 500
 
 // textsOf returns the texts in a response: the strings of a JSON value and the names of members that are true, or the beginning
-// of another body. It leaves out URLs, as of a documentation.
+// of another body. It leaves out URLs, such as links to a documentation.
 func textsOf(body []byte) (texts []string) {
 	var value any
 	if len(body) > MaxErrorBody || json.Unmarshal(body, &value) != nil {
@@ -150,7 +150,7 @@ func IsSign(status int) bool {
 type Refusal struct {
 	Status int
 	Detail string        // the service's message
-	Input  string        // of the request: Detail may repeat it
+	Input  string        // the request's input, which Detail may repeat
 	Wait   time.Duration // that the service asked for; 0 if it did not
 	Spent  bool          // see IsSpent
 }

@@ -85,10 +85,10 @@ func message(body []byte, levels int) string {
 	return string(body)
 }
 
-// IsAnswer reports whether a status is that of an answer: 2xx except 202 (still calculating).
+// IsAnswer reports whether a status is the status of an answer: 2xx except 202 (still calculating).
 func IsAnswer(status int) bool { return status/100 == 2 && status != http.StatusAccepted }
 
-// IsRedirect reports whether a status is that of a redirect.
+// IsRedirect reports whether a status is the status of a redirect.
 func IsRedirect(status int) bool {
 	switch status {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:

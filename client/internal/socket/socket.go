@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// onWindows are the numbers that Windows gives (WSAECONNREFUSED and so on). There, those of package syscall are invented, and are
-// equal to no error of a connection.
+// onWindows are the error numbers of Windows (WSAECONNREFUSED and so on). On Windows, the numbers of package syscall are
+// invented, and no error of a connection equals them.
 var onWindows = map[syscall.Errno]syscall.Errno{
 	syscall.EMFILE:        10024,
 	syscall.EADDRNOTAVAIL: 10049,

@@ -40,8 +40,9 @@ func dots(segment string) string {
 const (
 	unreserved = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~"
 
-	// inPath are the characters that stay in a path. Other characters are escaped, and with these each of mayStay. That is the
-	// rule of net/url, which stored requests follow. A browser escapes neither mayStay nor | and ^.
+	// inPath are the characters that stay in a path. If a path has a character outside inPath and mayStay, this character and all
+	// mayStay are escaped. That is the rule of net/url, which stored requests follow. A browser escapes neither mayStay nor | and
+	// ^.
 	inPath  = unreserved + "%$&+,/:;=@"
 	mayStay = "!'()*[]"
 )

@@ -3,8 +3,7 @@
 //
 //   - A host must be a name that DNS can hold, or an address. The dot at its end is removed.
 //   - The port 0, and line breaks within a host or between two URLs, are errors.
-//   - Characters that servers take alike, escaped or not, stay as they are. Their escapes differ from
-//     those of browsers in a few places, and cannot change: see escapePath and escapeQuery.
+//   - Characters that servers take alike, escaped or not, stay as they are. The escapes differ from the escapes of browsers in a few places, and cannot change: see escapePath and escapeQuery.
 package weburl
 
 import (
@@ -160,8 +159,8 @@ func (u URL) join() string {
 	return u.Scheme + "://" + u.User + u.Host + port + u.Path + query
 }
 
-// ForRequest parses an absolute URL for a request of net/http, which escapes percent signs that begin no
-// escape. Their pages are the same.
+// ForRequest parses an absolute URL for a request of net/http. It escapes percent signs that begin no escape: the page is the
+// same.
 func ForRequest(text string) (*url.URL, error) {
 	u, err := Parse(text)
 	if err != nil {

@@ -25,13 +25,13 @@ func (c calibration) probability(evidence [coefficients]float64) float64 {
 	return 1 / (1 + math.Exp(-z))
 }
 
-// improve takes one step of Newton's method towards the coefficients of greatest likelihood, with
-// a weak ridge penalty. All coefficients but the base stay 0 or more: more evidence must never
-// lower a confidence. Those of other variables than the named ones stay 0.
+// improve takes one step of Newton's method towards the coefficients of greatest likelihood, with a weak ridge penalty. All
+// coefficients but the base stay 0 or more: more evidence must never lower a confidence. The coefficients of variables that are
+// not named stay 0.
 func improve(c calibration, sets [][]entry, variables []string) calibration {
 	const n, ridge = coefficients, 1e-4
 	var gradient [n]float64
-	var hessian [n][n + 1]float64 // the last column is the gradient's
+	var hessian [n][n + 1]float64 // the last column is the gradient
 	for _, set := range sets {
 		for _, e := range set {
 			p := c.probability(e.evidence)
@@ -71,7 +71,7 @@ func zeroOrOne(right bool) float64 {
 	return 0
 }
 
-// loss is the weighted mean of -log(p), where p is the probability given to what is the case.
+// loss is the weighted mean of -log(p), where p is the probability given to the true outcome.
 func loss(c calibration, sets [][]entry) float64 {
 	sum, weight := 0.0, 0.0
 	for _, set := range sets {

@@ -1,17 +1,15 @@
-// Command calibrate fits the classifier's confidences to labelled samples. For each kind of text
-// it prints the loss of the coefficients in client/embedded/internal/classify/confidence.go and of those
-// that fit the samples best. `bulkcat eval` measures how often entries are right by their confidence.
-// The samples are no part of the project.
+// Command calibrate fits the classifier's confidences to labelled samples. For each kind of text it prints the loss of the
+// coefficients in client/embedded/internal/classify/confidence.go and of the coefficients that fit the samples best. `bulkcat
+// eval` measures how often entries are right by their confidence. The samples are no part of the project.
 //
 //	go run ./client/embedded/internal/calibrate -samples DIR           # print
 //	go run ./client/embedded/internal/calibrate -samples DIR -write    # and write the coefficients to confidence.go
 //
-// DIR holds tab-separated files with a header and two columns, text and label:
-// product_*.tsv with titles, web_domains*.tsv with host names, web_pages*.tsv and web_news*.tsv
-// with pages ("URL ||| text", or a text alone), and naics_*.tsv with companies ("name |||
-// description"). A label holds the right paths or codes, '|' between them; entries below one of
-// them are right, too. Industries by host name are fitted to the classifier's own
-// testdata/naics_hosts.tsv. Run the command in the repository's root.
+// DIR holds tab-separated files with a header and two columns, text and label: product_*.tsv with titles, web_domains*.tsv with
+// host names, web_pages*.tsv and web_news*.tsv with pages ("URL ||| text", or a text alone), and naics_*.tsv with companies
+// ("name ||| description"). A label holds the right paths or codes, '|' between them; entries below a right path or code are
+// right, too. Industries by host name are fitted to the classifier's own testdata/naics_hosts.tsv. Run the command in the
+// repository's root.
 package main
 
 import (

@@ -58,7 +58,7 @@ func (k kind) entries(answer []classify.Evidence, allowed []string, weight float
 	return entries
 }
 
-// isRight reports whether a path or code is one of those allowed, or lies below one.
+// isRight reports whether a path or code is allowed, or lies below an allowed path or code.
 func isRight(path string, allowed []string) bool {
 	return slices.ContainsFunc(allowed, func(a string) bool {
 		isCode := strings.Trim(a, "0123456789-") == ""

@@ -6,10 +6,10 @@ import "math"
 // function of the entry's evidence, with coefficients for each kind of text. All coefficients except the base are 0 or more:
 // more evidence never lowers a confidence.
 //
-// Command calibrate fits the coefficients to the first three entries of every answer, by weighted logistic regression. The
-// first entry weighs 1. The others weigh a half, and less for names. All sets of samples of a kind weigh the same. Run it again
-// when the taxonomies, their aliases or the scores have changed. The taxonomies for linkFit consist of the labels of two sets
-// of titles.
+// Command calibrate fits the coefficients to the first three entries of every answer, by weighted logistic regression. The first
+// entry weighs 1. The others weigh 0.5 for titles and companies, and 0.3 for pages and names. All sets of samples of a kind weigh
+// the same. Run it again when the taxonomies, their aliases or the scores have changed. The taxonomies for linkFit consist of the
+// labels of two sets of titles.
 var (
 	titleFit       = calibration{ofBase: -6.755, ofScore: 1.429, ofMargin: 0.925, ofShare: 0.425, ofCoverage: 0.768, ofWhole: 3.276, ofHeight: 0.133, ofLeaf: 0.455}
 	pageFit        = calibration{ofBase: -7.082, ofScore: 0.631, ofLeaf: 0.597, ofWords: 0.852, ofWordsTop: 0.238, ofKin: 2.089}
@@ -30,7 +30,7 @@ const (
 	ofDomain          // 1 for a name whose top-level domain matches the category
 	ofWhole           // for a title: the share of the category's best phrase that is in the title
 	ofHeight          // the negative number of levels above the category, each of which can be wrong
-	ofLeaf            // 1 for a category without children; else a descendant may be the right one
+	ofLeaf            // 1 for a category without children; else a descendant may be the right category
 	ofWords           // the natural logarithm of the number of the category's phrases: with few phrases, a single word decides
 	ofWordsTop        // the natural logarithm of the number of phrases under the same top level
 	ofKin             // the share of the leaders that are under the same top level

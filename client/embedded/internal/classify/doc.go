@@ -26,8 +26,8 @@
 //     and other evidence (confidence.go).
 //   - contribution: the part of a score that comes from some words (explain.go).
 //
-// A title is short and names one thing, so the score of a category is that of its best phrase (title.go). A title is read as an
-// English noun phrase: the head names the product, nouns before the head give its kind, "for" precedes its purpose, "with" and
+// A title is short and names one thing, so the score of a category is the score of its best phrase (title.go). A title is read as
+// an English noun phrase: the head names the product, nouns before the head give its kind, "for" precedes its purpose, "with" and
 // "in" precede its parts, material or packaging, and the words after punctuation repeat the name or list features.
 //
 // A document is long and mentions other subjects, so the score of a category is the sum of its terms, each counted once

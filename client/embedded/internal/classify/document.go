@@ -12,8 +12,8 @@ const (
 	maxDocumentWords = 20_000 // in all fields together: far more than the subject needs
 	maxFieldWeight   = 100
 
-	// The first occurrence of a word in a short text weighs 1/(1+saturation), and later ones less and less. In a long text,
-	// words recur by chance.
+	// The first occurrence of a word in a short text weighs 1/(1+saturation), and later occurrences less and less. In a long
+	// text, words recur by chance.
 	saturation       = 3
 	saturationOfWord = 1.0 / 120 // added for every word of the text
 

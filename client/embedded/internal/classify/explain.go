@@ -106,14 +106,14 @@ type explainer struct {
 	sources map[int32]source
 }
 
-// summand is the part of a term in a score, before it is scaled.
+// summand is the part of a score that comes from a term, before it is scaled.
 type summand struct {
 	speaker int32
 	term    int32
 	worth   float64
 }
 
-// contributions scales the summands of each match to its score.
+// contributions scales the summands of each match to the match's score.
 func (x *explainer) contributions(matches []Match, summands func(category int32) []summand) []Contribution {
 	var all []Contribution
 	for i, m := range matches {

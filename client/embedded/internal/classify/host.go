@@ -79,8 +79,8 @@ func (e *Engine) domainWord(domain string) string {
 // hostRoles are first labels that name the role of a server. Digits may follow.
 var hostRoles = words.Set(`www m mobile shop store web wap amp en cdn static`)
 
-// domainWords are the meanings of top-level domains, and of labels under country domains, that
-// are not words themselves.
+// domainWords are the meanings of top-level domains, and of labels under country domains, that are not words of four letters or
+// more.
 var domainWords = map[string]string{
 	"edu": "university", "ac": "university", "gov": "government", "mil": "military", "int": "government",
 	"app": "app", "tv": "television", "fm": "radio", "bet": "betting", "pub": "pub", "bar": "bar", "spa": "spa",
@@ -142,8 +142,8 @@ func runKind(c byte) byte {
 	return 'l'
 }
 
-// splitRun splits a run of letters into the words of least cost. Known words cost little, long ones less per letter, and other
-// letters much. So a name that contains short words by chance is not split.
+// splitRun splits a run of letters into the words of least cost. Known words cost little, long known words less per letter, and
+// other letters much. So a name that contains short words by chance is not split.
 func (e *Engine) splitRun(run string) []string {
 	if len(run) > maxLabel || runKind(run[0]) == 'd' || !isASCII(run) {
 		return []string{run}

@@ -191,7 +191,7 @@ func isRepeated(t *taxonomy.Taxonomy, c int) bool {
 }
 
 // terms returns the terms of a text without stop words, and the index of its head: the last term, or the last before "with" or
-// "for". It adds unknown words to the vocabulary.
+// "for", or the first in a language with the noun first. It adds unknown words to the vocabulary.
 func (b *indexer) terms(text string) (terms []int32, head int) {
 	head = -1
 	if b.language.NounFirst {
@@ -307,7 +307,7 @@ func (b *indexer) addCompounds() {
 }
 
 // findIdioms finds the pairs that are a whole phrase under one top level, while most phrases with their second term are under
-// another.
+// another top level.
 func (b *indexer) findIdioms(t *taxonomy.Taxonomy) {
 	top := topLevels(t)
 	b.idioms = make([]bool, len(b.byPair))

@@ -8,7 +8,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
-// linkage links the categories of a taxonomy to the categories of another one, the base, which has more words: if the base's
+// linkage links the categories of a taxonomy to the categories of another taxonomy, the base, which has more words: if the base's
 // engine finds "kettle", a linked category "Wasserkocher" matches.
 type linkage struct {
 	base  *Engine
@@ -30,7 +30,7 @@ const (
 	linkDown     = 0.6  // the part of a link's weight that each level below gets
 	linkUp       = 0.4  // the part of a link's weight that each level above gets
 	orPenalty    = 0.15 // exponent of the number of alternatives in a name: "Shirts" is more likely than "Shirts or Suits"
-	linkOfParent = 0.5  // the part of their weight that links of a category with children have
+	linkOfParent = 0.5  // the factor of the weights of links of a category with children
 	ownWords     = 0.05 // the weight of a score from the category's own words
 )
 

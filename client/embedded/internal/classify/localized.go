@@ -9,7 +9,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
-// localized has the engines of a taxonomy for titles in other languages than English. Each is built when it is first needed.
+// localized has the engines of a taxonomy for titles in languages other than English, each built when first needed.
 type localized struct {
 	engines []func() *Engine                    // in the order of words.Languages
 	words   func() map[string]words.LanguageSet // see words.KnownWords

@@ -24,7 +24,8 @@ type wording struct {
 
 // namePhrases returns the phrases of a category's name: the whole name and each of its alternatives. A short alternative takes
 // the words that it shares with its neighbours: "Baby & Toddler Clothing" gives "Baby Clothing", and "Vehicle Parts &
-// Accessories" gives "Vehicle Accessories". If it may not share the words, the alternative is also a bare phrase.
+// Accessories" gives "Vehicle Accessories". An alternative that takes words of the first is also a bare phrase: it may not share
+// them.
 func namePhrases(name string) []wording {
 	if strings.Contains(name, "except") {
 		name = exceptions.ReplaceAllString(name, "")

@@ -36,12 +36,12 @@ func (e *Engine) candidates(s *scratch, limit int, fit *calibration, least float
 	return append([]Match(nil), matches...)
 }
 
-// mostDoubt is the highest confidence for a few words of which half or more are unknown. Of 27 such samples with a higher one,
-// 15 were right.
+// mostDoubt is the highest confidence for a few words of which half or more are unknown. Of 27 such samples with a higher
+// confidence, 15 were right.
 const mostDoubt = 0.55
 
-// mostByName is the highest confidence in an industry by a host name alone, unless the top-level domain matches it, such as
-// .edu. Of 21 answers with a higher one, 7 were right; of 76 answers above 0.3, 30.
+// mostByName is the highest confidence in an industry by a host name alone, unless the top-level domain matches it, such as .edu.
+// Of 21 answers with a higher confidence, 7 were right; of 76 answers above 0.3, 30.
 const mostByName = 0.4
 
 // ceiling is the highest confidence of an entry for the text. In a title of up to three words, half of them unknown, the known

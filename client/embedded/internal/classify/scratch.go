@@ -15,7 +15,7 @@ type scratch struct {
 	hits   []hit     // by phrase
 	scores []float32 // by category
 	best   []int32   // by category: its best phrase in a title, from 1; 0 without
-	raised []float32 // by category: the best score of a descendant that it matches as well as: see raiseParents
+	raised []float32 // by category: the best score of a descendant that the category matches as well as: see raiseParents
 	tops   []float32 // by top-level category: the sum of the scores under it
 
 	terms      []int32 // the elements that are set, as in the lists below
@@ -30,7 +30,7 @@ type scratch struct {
 
 	ranked          []ranked
 	linkConfidence  float64 // the confidence of the base's best category for a linked title
-	naming, unknown int     // of a title: the number of words that may name the product, and of those that no phrase holds
+	naming, unknown int     // of a title: the number of words that may name the product, and how many of them no phrase holds
 	words           int     // of a document: the number of words read
 	mass            float32 // the weighted idf of all terms in the text
 }

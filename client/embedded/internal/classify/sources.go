@@ -59,7 +59,7 @@ func (e *Engine) titleSources(parts []TitlePart) map[int32]source {
 	return q.sources
 }
 
-// readTitle records the terms of at most most words, and returns the number of words.
+// readTitle records the terms of up to most words, and returns the number of words.
 func (q *quoter) readTitle(field, text string, most int) int {
 	n, previous := 0, ""
 	for q.reader.Reset(text); n < most && q.reader.Next(); n++ {
@@ -95,7 +95,7 @@ func (e *Engine) websiteSources(host string, path []string, page []Field, names 
 	return q.sources
 }
 
-// readText records the terms of at most most words, and returns the number of words.
+// readText records the terms of up to most words, and returns the number of words.
 func (q *quoter) readText(field, text string, most int) int {
 	n := 0
 	for q.reader.Reset(text); n < most && q.reader.Next(); n++ {

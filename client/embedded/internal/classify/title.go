@@ -34,7 +34,7 @@ const (
 
 	contextWeight = 0.15 // weight of a title's term in an ancestor's name
 	topWeight     = 0.3  // weight of the share of all scores under the same top level
-	depthPenalty  = 0.02 // per level: of equal categories the more general one is preferred
+	depthPenalty  = 0.02 // per level: of equal categories the more general category is preferred
 	candidate     = 0.3  // share of the best phrase's score: lower scores are not ranked
 )
 
@@ -145,7 +145,7 @@ func (g *segment) punctuate(gap rune) {
 	}
 }
 
-// link opens a segment after a link. If no segment has named the product yet, the next one may.
+// link opens a segment after a link. If no segment has named the product yet, the next segment may.
 func (g *segment) link(k role) {
 	switch {
 	case !g.named:
@@ -282,9 +282,9 @@ func (e *Engine) isIdiom(first, second token) bool {
 	return ok && e.index.idioms[pair]
 }
 
-// hitBest collects the hits of the phrases whose score can be that of a candidate. It begins with the heaviest terms. Once the
-// remaining terms together weigh less than a candidate's score, they only add to existing hits. Common words are in thousands
-// of phrases, which would take most of the time.
+// hitBest collects the hits of the phrases whose score can be a candidate's score. It begins with the heaviest terms. Once the
+// remaining terms together weigh less than a candidate's score, they only add to existing hits. Common words are in thousands of
+// phrases, which would take most of the time.
 func (e *Engine) hitBest(s *scratch) {
 	x := e.index
 	worth := func(t int32) float32 { return s.weight[t] * x.idf[t] }
@@ -319,7 +319,7 @@ func (e *Engine) hitBest(s *scratch) {
 	}
 }
 
-// scorePhrases sets the score of each category to that of its best phrase.
+// scorePhrases sets the score of each category to the score of its best phrase.
 func (e *Engine) scorePhrases(s *scratch) {
 	for _, p := range s.phrases {
 		phrase := &e.index.phrases[p]

@@ -7,7 +7,7 @@ const (
 	domainWeight = 1 // a top-level domain has many sites
 	pathWeight   = 1
 
-	// inheritedByName is inherited for a name without a page: among few words, a word that the parent has, too, is more
+	// inheritedByName replaces inherited for a name without a page: among few words, a word that the parent has, too, is more
 	// reliable.
 	inheritedByName = 1.2
 )

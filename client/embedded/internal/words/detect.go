@@ -17,7 +17,7 @@ func Detect(title string, most int, known map[string]LanguageSet, isEnglish func
 	if i := byScript(title); i >= 0 {
 		return i
 	}
-	var own, common [maxLanguages]int // by language: the number of words that English does not have, and of words that it has, too
+	var own, common [maxLanguages]int // by language: the number of words that English does not have, and of words that English has, too
 	var unknown []string
 	words, inEnglish := 0, 0
 	var r Reader
@@ -63,7 +63,7 @@ func Detect(title string, most int, known map[string]LanguageSet, isEnglish func
 // NoLanguage stands for English, and for a language that is not known.
 const NoLanguage = -1
 
-// hasForm reports whether the language has a word with the same stem, or one that is the last part of the compound word.
+// hasForm reports whether the language has a word with the same stem or, for a compound, a word that is its last part.
 func (l *Language) hasForm(word string, known map[string]LanguageSet, bit LanguageSet) bool {
 	has := func(word string) bool { return known[string(l.Stem([]byte(word)))]&bit != 0 }
 	if has(word) {

@@ -34,7 +34,7 @@ const longestName = 12
 
 // Separate writes spaces around the words of a text. A space of the text becomes a comma, because it separates a product's name
 // from its features. A word is the longest known name, or the runes up to the next known name or the next script. If split, a
-// text that is one known name is split into shorter ones.
+// text that is one known name is split into shorter names.
 func (k *Lexicon) Separate(text string, split bool) string {
 	var b strings.Builder
 	runes := []rune(text)

@@ -67,7 +67,7 @@ func (r *Reader) Next() bool {
 // Spelled returns the length in bytes of the current word as it is spelled in the text.
 func (r *Reader) Spelled() int { return r.at - r.start }
 
-// IsInCompound reports whether only a hyphen separates the current word from the one before.
+// IsInCompound reports whether only a hyphen separates the current word from the previous word.
 func (r *Reader) IsInCompound() bool { return r.Gap == 0 && r.start > 0 && r.text[r.start-1] == '-' }
 
 // skip moves to the next word, and sets Gap to the punctuation before it.

@@ -13,7 +13,7 @@ type rule struct {
 	pattern string // normalized
 }
 
-// matches finds each piece between two stars at its first place after the piece before: if the pieces match anywhere, they
+// matches finds each piece between two stars at its first place after the previous piece: if the pieces match anywhere, they
 // match there.
 func (r rule) matches(path string) bool {
 	pattern, anchored := strings.CutSuffix(r.pattern, "$")

@@ -41,7 +41,7 @@ func Parse(text []byte, product string) Rules {
 }
 
 // Allows reports whether a path with its query may be fetched. The longest matching pattern decides. Of two patterns of equal
-// length, the allowing one decides (§2.2.2).
+// length, the pattern that allows decides (§2.2.2).
 func (r Rules) Allows(path string) bool {
 	path = normalize(path)
 	longest, allowed := -1, true
