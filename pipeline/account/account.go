@@ -26,27 +26,27 @@ type Account struct {
 	Rates    Rates       `json:"rates"`
 	Inputs   []Input     `json:"inputs"`
 	Reading  Reading     `json:"reading,omitzero"`
-	Changed  []string    `json:"changed_inputs,omitempty"` // whose beginning is not what the last run has read
+	Changed  []string    `json:"changed_inputs,omitempty"` // inputs that have changed since the last start: see runfiles.ChangedInputs
 	Outputs  []Output    `json:"outputs"`
 	Carried  []Carried   `json:"carried_columns,omitempty"`
 
 	Expectations []Expected `json:"expectations,omitempty"` // of the output; empty if none were checked
 
-	Models []Model `json:"models,omitempty"` // that answer, those of the free answers too
-	Free   *Audit  `json:"free,omitempty"`   // of the answers that a model gives in place of a hosted service; nil for none
+	Models []Model `json:"models,omitempty"` // the models that answer, including the model of the free answers
+	Free   *Audit  `json:"free,omitempty"`   // of the free answers, which a model gives in place of a hosted service; nil for none
 
 	FinishBy *FinishBy `json:"finish_by,omitempty"` // nil without a deadline
 
-	StatusFile string `json:"status_file,omitempty"` // says how far the run is while it goes on: see Status
+	StatusFile string `json:"status_file,omitempty"` // the file of the Status during the run
 	Timeline   []Span `json:"timeline,omitempty"`    // of all starts that have ended
 
 	Earlier []EarlierRun `json:"earlier,omitempty"` // earlier starts of the same run, the first start first
 
-	Published *Account `json:"published,omitempty"` // of the rows that are there, if this start has left those of an earlier one
+	Published *Account `json:"published,omitempty"` // of the present rows, if an earlier start has written them; else nil
 
 	Checksum string `json:"checksum"` // SHA-256 of the other members, in hex
 
-	Price money.Price `json:"-"` // of a request, while the run goes on; zero if unknown
+	Price money.Price `json:"-"` // of a request, during the run; zero if unknown
 }
 
 // Rates are averages over the whole time of a run.
@@ -55,8 +55,8 @@ type Rates struct {
 	Requests float64 `json:"requests_per_second"`
 }
 
-// EarlierRun is the part of an account that is kept when the run is started again. The counts of a killed
-// process are those that its journal has: requests, retries, repeated requests and outcomes.
+// EarlierRun is the part of an account that the accounts of later starts keep. The counts of a killed start come from its
+// journal, which has the attempts and their outcomes, retries, shared and repeated requests, and requests with an outcome.
 type EarlierRun struct {
 	Bulkcat string      `json:"bulkcat"`
 	Started time.Time   `json:"started"`
@@ -69,7 +69,7 @@ type EarlierRun struct {
 	FinishBy *FinishBy `json:"finish_by,omitempty"`
 }
 
-// Expected is an expectation of an output, such as "ok >= 95%", and what the output has.
+// Expected is an expectation of an output, such as "ok >= 95%", and the value in the output.
 type Expected struct {
 	Expectation string `json:"expectation"`
 	Value       string `json:"value"`
@@ -84,12 +84,11 @@ type Input struct {
 	SHA256 string `json:"sha256,omitempty"` // of those bytes
 	Whole  bool   `json:"whole"`            // read to its end
 
-	Guessed  string `json:"guessed_column,omitempty"` // the input column, if others have its name, or also usual names and the user has named none
+	Guessed  string `json:"guessed_column,omitempty"` // the input column, if the user named none and other columns also have usual names, or have the same name
 	Comments int64  `json:"comments,omitempty"`       // lines that are no inputs
 }
 
-// Reading says how a run has read its inputs, as far as the user has said so: the options of package reader. The zero value
-// is the default.
+// Reading has the options of package reader that the user has given for the inputs. The zero value is the default.
 type Reading struct {
 	Format   string `json:"format,omitempty"`
 	Sheet    string `json:"sheet,omitempty"`
@@ -136,11 +135,10 @@ func (a *Account) Finish(ending Ending, err error, counts Snapshot, outputs []Ou
 	a.Outputs = append(a.Outputs, outputs...)
 }
 
-// perSecond is rounded to tenths: finer digits change from run to run.
+// perSecond returns a rate, rounded to tenths: finer digits change from run to run.
 func perSecond(n int64, seconds float64) float64 { return math.Round(float64(n)/seconds*10) / 10 }
 
-// Follow adds the earlier starts of the same run, whose requests add up. It reports whether last was the
-// same run.
+// Follow adds the starts in the account last, if last is an account of the same run. It reports whether it is.
 func (a *Account) Follow(last *Account) bool {
 	if last == nil || len(last.Changes(a.Service, a.Settings)) > 0 {
 		return false
@@ -153,7 +151,7 @@ func (a *Account) Follow(last *Account) bool {
 	return true
 }
 
-// AddStarts adds the starts that left no account: see Journal.
+// AddStarts adds the starts that left no account: see runfiles.ReadStarts.
 func (a *Account) AddStarts(starts []EarlierRun) {
 	for _, start := range starts {
 		if !slices.ContainsFunc(a.Earlier, func(e EarlierRun) bool { return e.Started.Equal(start.Started) }) {
@@ -172,7 +170,8 @@ func (a *Account) Outcomes() int64 {
 	return c.OK + c.Empty + c.Rejected
 }
 
-// OfRows is the account of the start that has written the rows of the output: Published, or else a, which may be nil.
+// OfRows returns the account of the start that has written the rows of the output: Published, or a if Published is nil. a may
+// be nil.
 func (a *Account) OfRows() *Account {
 	if a == nil || a.Published == nil {
 		return a
@@ -180,10 +179,10 @@ func (a *Account) OfRows() *Account {
 	return a.Published
 }
 
-// HasRows reports whether a, which may be nil, is the account of rows that were published.
+// HasRows reports whether the start of a has published rows. a may be nil.
 func (a *Account) HasRows() bool { return a != nil && len(a.Outputs) > 0 }
 
-// ofOutput gives the counts of the output, which are those of the last start that was complete; zero if none was.
+// ofOutput returns the counts of the output, which are those of the last complete start; zero if no start was complete.
 func (a *Account) ofOutput() Snapshot {
 	a = a.OfRows()
 	if a.Ending == Complete {
@@ -200,14 +199,14 @@ func (a *Account) ofOutput() Snapshot {
 func (a *Account) format() (known int, found *int) { return accountFormat, &a.Format }
 func (a *Account) checksum() *string               { return &a.Checksum }
 
-// Model is what a model with which the embedded service answers says of itself.
+// Model describes a model that answers.
 type Model struct {
 	Classification string `json:"classification"`
 	Fingerprint    string `json:"fingerprint"`
-	Labels         int    `json:"labels"`     // inputs that it is made of
-	Categories     int    `json:"categories"` // different labels of these
+	Labels         int    `json:"labels"`     // labelled inputs from which the model was learned
+	Categories     int    `json:"categories"` // different labels of the inputs
 
-	// The shares of right first answers to these inputs, each by a model of other inputs, and without a model.
+	// The shares of the inputs whose first answer is right: with a model learned from other inputs, and without a model.
 	Right   float64         `json:"cross_validated_top_1"`
 	Without float64         `json:"engine_top_1"`
 	From    []ModelAccuracy `json:"by_confidence"` // by falling confidence
@@ -221,7 +220,7 @@ type ModelAccuracy struct {
 	Right      float64 `json:"right"`
 }
 
-// CostOf is the cost of a run with so many counts in this start, which is not yet in the account; nil if there is no price.
+// CostOf returns the cost of a run with the counts c in this start, which the account does not have yet; nil without a price.
 func (a *Account) CostOf(c Snapshot) *money.Cost {
 	if a.Price.Request == 0 {
 		return nil
@@ -239,10 +238,10 @@ func (a *Account) CostOf(c Snapshot) *money.Cost {
 	return cost
 }
 
-// Paid is the number of attempts that cost something: what a gateway has already is free.
+// Paid is the number of attempts that cost something: an attempt that a gateway answers itself is free.
 func (s Snapshot) Paid() int64 { return s.Requests - s.Shared }
 
-// costOfShards is the sum of what shards cost; nil if one has no price, or if the prices differ.
+// costOfShards returns the sum of the shards' costs; nil if a shard has no price, or if the prices differ.
 func costOfShards(accounts []*Account) *money.Cost {
 	var sum money.Cost
 	for i, a := range accounts {

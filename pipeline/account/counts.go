@@ -13,10 +13,10 @@ const (
 	OfRequests = "requests"
 )
 
-// Counts are the numbers of a run: int64 in the account, and atomic.Int64 while the run counts. A number is of the records,
-// which a further pass over the input counts anew, or of the requests, which go on: the tag of says which.
+// Counts are the counts of a run: int64 in the account, and atomic.Int64 while the run counts. The tag "of" says whether a count
+// is of records, which a further pass over the input counts from 0, or of requests, which it counts on.
 type Counts[N any] struct {
-	Read    N `json:"read" of:"records"`             // records read, without the others
+	Read    N `json:"read" of:"records"`             // records read, without Others
 	Others  N `json:"others,omitempty" of:"records"` // records of the input that other shards have, or that are not in the sample
 	Written N `json:"written" of:"records"`          // records whose rows are in the sink
 	Rows    N `json:"rows" of:"records"`
@@ -27,13 +27,13 @@ type Counts[N any] struct {
 	Retries     N        `json:"retries" of:"requests"`                         // attempts that followed a failed attempt
 	Shared      N        `json:"shared,omitempty" of:"requests"`                // attempts that a gateway has answered or refused without a request of its own
 	Rechecks    N        `json:"rechecks" of:"requests"`                        // attempts that repeated an answered request to check the service
-	Transient   N        `json:"transient" of:"requests"`                       // attempts that met a passing failure
+	Transient   N        `json:"transient" of:"requests"`                       // attempts with a transient failure
 	Rejections  N        `json:"refused" of:"requests"`                         // attempts that ended with a rejection
 	WithOutcome N        `json:"requests_with_outcome,omitempty" of:"requests"` // requests that were answered or rejected
 	FromStore   N        `json:"from_store" of:"records"`                       // records whose outcome was in the store
 	AskedAgain  N        `json:"asked_again,omitempty" of:"requests"`           // stored answers that a refresh has asked again
-	Changed     N        `json:"changed,omitempty" of:"requests"`               // of these, answers with other categories now, or rejections
-	Free        N        `json:"free,omitempty" of:"records"`                   // records that a model has answered for nothing
+	Changed     N        `json:"changed,omitempty" of:"requests"`               // of AskedAgain: the categories have changed, or the request is rejected
+	Free        N        `json:"free,omitempty" of:"records"`                   // records that a model has answered for free
 	Kept        N        `json:"kept" of:"records"`                             // records in parts that an earlier run has published
 	Misfits     N        `json:"misfits,omitempty" of:"records"`                // carried values that are null in Parquet, because they do not fit the type of their column
 	Bytes       N        `json:"answer_bytes" of:"requests"`                    // of the bodies of answers
@@ -41,15 +41,15 @@ type Counts[N any] struct {
 	Basis       Basis[N] `json:"basis,omitzero" of:"records"`
 	Unread      N        `json:"unread_pages,omitempty" of:"records"` // records whose page could not be read
 
-	// Of a run that goes on.
+	// Only during the run.
 	Recalled        N `json:"-" of:"records"`  // records whose outcome an earlier run has stored
 	Classifications N `json:"-" of:"requests"` // that each record is asked for
 	InFlight        N `json:"-" of:"requests"` // attempts in flight
 	Parked          N `json:"-" of:"records"`  // tasks that wait for a retry
 	LookedUp        N `json:"-" of:"records"`  // records that were looked up in the store, or kept; once for each classification
-	Needed          N `json:"-" of:"requests"` // requests that no stored answer and no request in flight has saved
-	Ended           N `json:"-" of:"requests"` // of these, requests with an outcome, or after their last attempt
-	Outages         N `json:"-" of:"requests"` // that began
+	Needed          N `json:"-" of:"requests"` // requests to make: neither stored nor equal to a request in flight
+	Ended           N `json:"-" of:"requests"` // of Needed: requests with an outcome, or after their last attempt
+	Outages         N `json:"-" of:"requests"` // outages that began
 }
 
 // ByStatus counts records by status. Each record counts once for each classification.
@@ -84,8 +84,8 @@ func (b *ByStatus[N]) WithStatus(status form.Status) *N {
 	return nil
 }
 
-// Drift counts departures of answers from the interface, which show that a service has changed. The rows
-// have the values as the service gave them.
+// Drift counts departures of answers from the interface, which show that a service has changed. The rows have the values of the
+// service unchanged.
 type Drift[N any] struct {
 	Dropped    N `json:"dropped"`    // entries without a value, which have no rows
 	Confidence N `json:"confidence"` // entries without a confidence, or with a confidence outside 0 to 1
@@ -93,7 +93,7 @@ type Drift[N any] struct {
 	Order      N `json:"order"`      // answers in which an entry has a higher confidence than one before it
 }
 
-// Basis counts records by what their answers rest on: see client.Basis.
+// Basis counts records by the basis of their answers: see client.Basis.
 type Basis[N any] struct {
 	Service N `json:"service,omitempty"`
 	Page    N `json:"page,omitempty"`
@@ -119,14 +119,14 @@ func (b *Basis[N]) Of(basis string) *N {
 	return nil
 }
 
-// Snapshot is the state of a run's numbers at one moment, as it goes into the account.
+// Snapshot has the counts of a run at one moment, for the account.
 type Snapshot struct {
 	Counts[int64]
 	Attempts Attempts `json:"outcomes"`
 	Reasons  []Reason `json:"reasons,omitempty"`
 
 	New       float64 `json:"-"` // share of the records looked up lately that need a request
-	Finishing bool    `json:"-"` // no request is begun any more
+	Finishing bool    `json:"-"` // no further request begins
 }
 
 // Attempts counts a run's attempts by how they ended: "answered", "canceled", or the Label of a
@@ -153,14 +153,13 @@ const (
 	ClassOther = "other"
 )
 
-// Settled is how many records have a status. Those that are not written yet wait for a record before
-// them.
+// Settled is how many records have a status. They include records whose rows wait for an earlier record.
 func (s Snapshot) Settled() int64 {
 	return (s.OK + s.Empty + s.Blank + s.Unanswered()) / max(1, s.Classifications)
 }
 
-// SettledNow is how many records this run has settled: without the records of kept parts, and without
-// those whose outcome an earlier run has stored.
+// SettledNow is how many records this start has settled, without the records of kept parts and the records whose outcome an
+// earlier run has stored.
 func (s Snapshot) SettledNow() int64 {
 	return s.Settled() - s.Kept - s.Recalled/max(1, s.Classifications)
 }
@@ -181,7 +180,7 @@ func (s *Snapshot) add(other *Snapshot) {
 	s.Attempts = attempts
 }
 
-// addIntegers adds all int64 fields of two structs, and of the structs in these.
+// addIntegers adds the int64 fields of other to those of sum, including the fields of nested structs.
 func addIntegers(sum, other reflect.Value) {
 	for i := range sum.NumField() {
 		switch field := sum.Field(i); field.Kind() {

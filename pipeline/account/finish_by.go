@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// FinishBy is the time by which a run is to be done. A run that is started again has the deadline of its first start, so
-// that a start after the deadline asks for nothing. A run that is not complete then goes on each day in the same hours: from
-// the time of day of its first start to its deadline.
+// FinishBy is the deadline of a run. A run that is started again keeps the deadline of its first start, so that a start after
+// the deadline asks for nothing. A run that is not complete by then may continue each day in the same hours: from the time of
+// day of its first start to the time of day of its deadline.
 type FinishBy struct {
 	Given string    `json:"given,omitempty"` // a time of day such as 06:30, or a duration such as 8h; "" for a deadline of this start alone
-	Began time.Time `json:"began"`           // of the hours
-	At    time.Time `json:"at"`              // their end
+	Began time.Time `json:"began"`           // the beginning of the hours
+	At    time.Time `json:"at"`              // the deadline: the end of the hours
 }
 
-// early is how much before its hours a start counts as one of the next night: schedulers are not punctual.
+// early is how long before the next hours a start belongs to them: schedulers are not punctual.
 const early = time.Hour
 
-// ParseFinishBy reads a time of day or a duration, for a run that begins at a time.
+// ParseFinishBy parses a time of day or a duration, for a run that begins at the time began.
 func ParseFinishBy(text string, began time.Time) (FinishBy, error) {
 	d := FinishBy{Given: text, Began: began}
 	if clock, err := time.Parse("15:04", text); err == nil {
@@ -37,7 +37,7 @@ func ParseFinishBy(text string, began time.Time) (FinishBy, error) {
 // IsZero reports whether there is no deadline.
 func (d FinishBy) IsZero() bool { return d.At.IsZero() }
 
-// Next gives the hours after these: on the first day on which they begin after the end of these.
+// Next returns the next hours: those of the first day on which the hours begin, less early, after At.
 func (d FinishBy) Next() FinishBy {
 	began, at := d.Began.Local(), d.At.Local() // a time from a file does not know when clocks change
 	for days := 1; ; days++ {
@@ -47,7 +47,7 @@ func (d FinishBy) Next() FinishBy {
 	}
 }
 
-// of gives the hours of a start, or those that ended last before the start.
+// of returns the hours to which a start belongs, or the last hours that began before the start.
 func (d FinishBy) of(start time.Time) FinishBy {
 	for {
 		next := d.Next()

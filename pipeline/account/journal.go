@@ -1,8 +1,6 @@
 package account
 
-import (
-	"time"
-)
+import "time"
 
 // JournalLine is a line of a journal, without secrets.
 type JournalLine struct {
@@ -30,7 +28,7 @@ type JournalLine struct {
 	Ending      Ending `json:"ending,omitempty"`
 }
 
-// JournalEvent is what a line of a journal tells.
+// JournalEvent is the kind of a line of a journal.
 type JournalEvent string
 
 // The events of a journal.
@@ -40,7 +38,7 @@ const (
 	JournalEnd    JournalEvent = "end"
 )
 
-// Span is a part of the time of a run. Its counts are those of that time.
+// Span is a part of the time of a run, with the counts of that time.
 type Span struct {
 	Start    int       `json:"start"` // the number of the start of the run, from 1
 	From     time.Time `json:"from"`
@@ -52,7 +50,7 @@ type Span struct {
 	Ending   Ending    `json:"ending,omitempty"` // if the start ended here
 }
 
-// Join adds the next span. The state is that of the longer one.
+// Join adds the next span. The state becomes that of the longer span.
 func (s *Span) Join(next Span) {
 	if next.To.Sub(next.From) > s.To.Sub(s.From) {
 		s.State = next.State
@@ -60,7 +58,7 @@ func (s *Span) Join(next Span) {
 	s.To, s.Ending = next.To, next.Ending
 	s.Records += next.Records
 	s.Requests += next.Requests
-	if s.Outcomes == nil { // of a file
+	if s.Outcomes == nil { // read from a file
 		s.Outcomes = Attempts{}
 	}
 	for class, n := range next.Outcomes {

@@ -7,17 +7,16 @@ import (
 	"github.com/bulkcat/bulkcat/writer/form"
 )
 
-// Manifest says which parts of a folder are published, and of which records. A run that is started again
-// keeps these parts and goes on after the last. The manifest lies in the folder, under a name that query
-// engines ignore.
+// Manifest lists the published parts of a folder, with their records. A run that is started again keeps these parts and
+// continues after the last part. The manifest lies in the folder, under a name that query engines ignore.
 type Manifest struct {
 	Format   int             `json:"format"` // of this file and the parts' columns; 2
 	Service  string          `json:"service"`
 	Settings Settings        `json:"settings"`
 	Carried  []Carried       `json:"carried_columns,omitempty"`
-	Free     string          `json:"free,omitempty"` // a name of the choice of the rows that are free
+	Free     string          `json:"free,omitempty"` // Audit.Choice of the free rows
 	Parts    []PublishedPart `json:"parts"`
-	Ends     []int64         `json:"part_ends,omitempty"` // last records of the parts that a refresh must not move
+	Ends     []int64         `json:"part_ends,omitempty"` // the last records of parts whose ends a refresh must not move
 	Checksum string          `json:"checksum"`            // SHA-256 of the other members, in hex
 }
 
@@ -27,7 +26,7 @@ type PublishedPart struct {
 	Digest   string   `json:"digest"` // of all records of the input to the end of the part
 	Statuses Statuses `json:"statuses"`
 	Misfits  int64    `json:"misfits,omitempty"`
-	Free     int64    `json:"free,omitempty"` // records that a model has answered for nothing
+	Free     int64    `json:"free,omitempty"` // records that a model has answered for free
 }
 
 // Statuses counts the records of a part, or of the beginning of an output.
@@ -41,8 +40,7 @@ func (s Statuses) Sum() int64 {
 // Outcomes is the number of records with an outcome of the service.
 func (s Statuses) Outcomes() int64 { return s.OK + s.Empty + s.Rejected }
 
-// Settled reports whether the next run would give all records the same status. In keeps is a further
-// condition; it may be nil.
+// Settled reports whether the next run would give all records the same status. keeps is a further condition; it may be nil.
 func (s Statuses) Settled(keeps func(Statuses) bool) bool {
 	return s.Failed+s.Pending == 0 && (keeps == nil || keeps(s))
 }
@@ -69,7 +67,7 @@ func NewManifest(account *Account) *Manifest {
 func (m *Manifest) format() (known int, found *int) { return manifestFormat, &m.Format }
 func (m *Manifest) checksum() *string               { return &m.Checksum }
 
-// LastRecords are the last records of the parts that are full: all but the last part of a run.
+// LastRecords returns the last records of Ends and of further full parts. Only the last part of a run is not full.
 func (m *Manifest) LastRecords() []int64 {
 	ends := slices.Clone(m.Ends)
 	for i, part := range m.Parts {

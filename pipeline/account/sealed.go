@@ -9,15 +9,15 @@ import (
 	"fmt"
 )
 
-// Sealed is a file with the number of its format and a checksum of itself, so that a damaged figure does not get into
-// the next file. All files but the journal and the status, which change while a run goes on, are sealed. The checksum is
-// that of the members that this version knows.
+// Sealed is a file with the number of its format and a checksum of itself, so that a damaged figure does not get into the next
+// file. All files but the journal and the status, which change during a run, are sealed. The checksum covers the members that
+// this version knows.
 type Sealed interface {
-	format() (known int, found *int) // that this version writes, and the member
+	format() (known int, found *int) // the format that this version writes, and the member
 	checksum() *string               // the member: SHA-256 of the other members, in hex
 }
 
-// DamagedError says that a file of a run is there and is not as a run of this version has written it.
+// DamagedError says that a file of a run exists, but is damaged or has a format of another version.
 type DamagedError struct {
 	Path string
 	Err  error // errSeal, a *formatError, or that of JSON
@@ -26,7 +26,7 @@ type DamagedError struct {
 func (e *DamagedError) Error() string { return e.Path + ": " + e.Err.Error() }
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// Describe says what a folder has in place of such a file: "has a damaged manifest".
+// Describe describes the error as a property of the folder, such as "has a damaged manifest (unexpected EOF)".
 func (e *DamagedError) Describe(file string) string {
 	if other, ok := errors.AsType[*formatError](e.Err); ok {
 		return fmt.Sprintf("has a %s of format %d, not %d", file, other.found, other.known)
@@ -58,7 +58,7 @@ func unseal(text []byte, f Sealed) error {
 	if err := json.Unmarshal(text, f); err != nil {
 		return err
 	}
-	if known, found := f.format(); *found != known && *found != 0 { // its members may be others, and so the checksum
+	if known, found := f.format(); *found != known && *found != 0 { // checked first: another format may have other members
 		return &formatError{*found, known}
 	}
 	if *f.checksum() != sum(f) {
@@ -77,7 +77,7 @@ func Seal(path string, f Sealed) ([]byte, error) {
 	return text, nil
 }
 
-// sum is the checksum of a file whose checksum is empty.
+// sum returns the checksum of a file with an empty checksum.
 func sum(f Sealed) string {
 	found := *f.checksum()
 	defer func() { *f.checksum() = found }()
@@ -90,12 +90,12 @@ func checksumOf(v any) string {
 	if err != nil {
 		return "" // cannot happen: strings, numbers and times
 	}
-	text = bytes.ReplaceAll(text, []byte(`\ufffd`), []byte("\ufffd")) // invalid UTF-8, such as in names of files, is read back so
+	text = bytes.ReplaceAll(text, []byte(`\ufffd`), []byte("\ufffd")) // json.Marshal of invalid UTF-8 that was read back as U+FFFD
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 
-// encode is the text of a file for people and programs.
+// encode returns indented JSON.
 func encode(v any) ([]byte, error) {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)

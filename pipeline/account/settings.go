@@ -13,8 +13,8 @@ import (
 // Settings decide the rows of a run. Two runs with equal settings, service and input are the same run.
 type Settings struct {
 	Kind           string   `json:"kind"`
-	Classification string   `json:"classification"`    // names with a comma between
-	Edition        string   `json:"edition,omitempty"` // versions of taxonomies that are not the default ones, with a comma between
+	Classification string   `json:"classification"`    // names, separated by commas
+	Edition        string   `json:"edition,omitempty"` // versions of taxonomies other than the default versions, separated by commas
 	Inputs         []string `json:"inputs"`            // as named on the command line
 	InputPaths     []string `json:"input_paths"`       // relative to the folder of the output
 	Columns        []string `json:"column,omitempty"`  // of the input; empty for a usual name
@@ -25,22 +25,22 @@ type Settings struct {
 	form.Form               // its Shape is empty for writer.ShapeLong
 	PartRows       int64    `json:"part_rows,omitempty"`
 	Requested
-	Free      string  `json:"free,omitempty"`      // the source of the answers of a model; "" for none
-	Precision float64 `json:"precision,omitempty"` // wanted of these answers
-	Audit     float64 `json:"audit,omitempty"`     // the share of these that is asked, too
+	Free      string  `json:"free,omitempty"`      // the source of the free answers, which a model gives; "" for none
+	Precision float64 `json:"precision,omitempty"` // the required precision of the free answers
+	Audit     float64 `json:"audit,omitempty"`     // the share of the free requests that is also asked
 	Shard     Shard   `json:"shard,omitzero"`      // such as "3/16"; zero for the whole input
 }
 
 // Requested are the options of the user that decide which requests are made. Accounts have them by their JSON names.
 type Requested struct {
 	Scheme          string `json:"scheme,omitempty"`           // of bare domains: "https" (the default) or "http"
-	AskPlaceholders bool   `json:"ask_placeholders,omitempty"` // ask for texts that stand for a missing value, such as NULL, which are invalid otherwise
+	AskPlaceholders bool   `json:"ask_placeholders,omitempty"` // ask for placeholders of a missing value, such as NULL, which are invalid otherwise
 	Dedupe          string `json:"dedupe,omitempty"`           // which websites are one request: one of Dedupes; "" is DedupeSite
-	Limit           int64  `json:"limit,omitempty"`            // records read at most; 0 for all
-	Sample          int64  `json:"sample,omitempty"`           // so many random records alone, in their order, always the same of the same list; 0 for all
+	Limit           int64  `json:"limit,omitempty"`            // maximum number of records to read; 0 for all
+	Sample          int64  `json:"sample,omitempty"`           // the size of a random sample, in input order, the same for the same list; 0 for all records
 }
 
-// mostSampled is the most records of a sample: with their other columns they take a gigabyte or so.
+// mostSampled is the maximum size of a sample: with their other columns the records take about a gigabyte.
 const mostSampled = 1_000_000
 
 // Check calls refuse for each member that cannot be used.
@@ -55,15 +55,15 @@ func (r *Requested) Check(refuse func(wrong bool, member, message string, args .
 // DedupeSite is the default of Requested.Dedupe: all spellings of a website are one request.
 const DedupeSite = "site"
 
-// Dedupes are the values of Requested.Dedupe: what is one request, each of more websites than the one before. The first are
-// equal normalized inputs; the others are those of the steps of normalize.Normalizer.Coarser.
+// Dedupes returns the values of Requested.Dedupe, from the finest to the coarsest. With the first value, websites with equal
+// normalized inputs are one request; the others are the steps of normalize.Normalizer.Coarser.
 func Dedupes() []string { return []string{DedupeExact, DedupeSite, "host", "domain"} }
 
 // DedupeExact is the first of Dedupes.
 const DedupeExact = "exact"
 
-// OfRequests are the settings that decide which requests are made, and which of them are free: without those that only
-// decide how the answers are written.
+// OfRequests returns the settings that decide which requests are made, and which requests are free. It leaves out settings that
+// only decide how the answers are written.
 func (s Settings) OfRequests() Settings {
 	return Settings{
 		Kind: s.Kind, Classification: s.Classification, Inputs: s.Inputs, InputPaths: s.InputPaths, Columns: s.Columns, Join: s.Join,
@@ -71,7 +71,7 @@ func (s Settings) OfRequests() Settings {
 	}
 }
 
-// NamedColumns are the columns that Settings.Carry names one by one; nil for all or none.
+// NamedColumns returns the columns that Settings.Carry names; nil for all or none.
 func NamedColumns(carry string) []string {
 	switch carry {
 	case "all", "none", "":
@@ -102,7 +102,7 @@ func Texts(changes []SettingChange) []string {
 	return texts
 }
 
-// RunID is a name of the run, which is equal for all accounts of the same run, and only for these.
+// RunID identifies the run: all accounts of the same run have the same RunID, and accounts of other runs have another.
 func (a *Account) RunID() string {
 	settings := a.Settings
 	settings.Output, settings.Inputs = "", nil
@@ -112,8 +112,8 @@ func (a *Account) RunID() string {
 	}{a.Service, settings})
 }
 
-// Changes are the differences between this run and an earlier run, whose account or manifest lies at
-// the same output. The name of the output does not matter.
+// Changes returns the differences between this run and an earlier run with the given service and settings. The name of the
+// output does not matter.
 func (a *Account) Changes(service string, last Settings) []SettingChange {
 	var changes []SettingChange
 	compare := func(name string, then, now any) {

@@ -15,12 +15,11 @@ type Shard struct {
 	Count  int // of the shards
 }
 
-// MaxShards is the most shards of an input. Each shard reads the whole input, and the merge of the shards opens
-// one file of each.
+// MaxShards is the maximum number of shards. Each shard reads the whole input, and the merge opens a file of each shard.
 const MaxShards = 9999
 
-// SplitRule is the name of the rule that gives the shard of a record, which package selection has. Shards of different
-// rules must not be mixed.
+// SplitRule is the name of the rule in package selection that assigns records to shards. Shards of different rules must not be
+// mixed.
 const SplitRule = "xxh64-site-1"
 
 // ParseShard parses "3/16", the third of sixteen shards.
@@ -49,7 +48,7 @@ func (s Shard) Check() error {
 	return nil
 }
 
-// String is the shard as ParseShard takes it; "" for the whole input.
+// String formats the shard for ParseShard; "" for the whole input.
 func (s Shard) String() string {
 	if s == (Shard{}) {
 		return ""
@@ -72,7 +71,7 @@ func (s Shard) Folder() string {
 	return fmt.Sprintf("shard=%0*d-of-%d", digits, s.Number, s.Count)
 }
 
-// ShardOf is the shard whose folder is at path; false for other paths.
+// ShardOf returns the shard whose folder has the path; false for other paths.
 func ShardOf(path string) (Shard, bool) {
 	var s Shard
 	name := filepath.Base(filepath.Clean(path))
@@ -82,7 +81,7 @@ func ShardOf(path string) (Shard, bool) {
 	return s, s.Count > 0 && s.Check() == nil && s.Folder() == name
 }
 
-// Part is the shard's part of a total that all shards share. The parts add up to the total.
+// Part returns the shard's part of a total. The parts of all shards add up to the total.
 func (s Shard) Part(total int64) int64 {
 	number, count := int64(s.Number), int64(s.Count)
 	ofFirst := func(n int64) int64 { return total/count*n + total%count*n/count } // without overflow

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// engine is a way in which a scheduler tells a task its place.
+// engine is a scheduler that tells a task its index in the environment.
 type engine struct {
 	name  string
 	index string // the variable with the index of the task
@@ -16,7 +16,7 @@ type engine struct {
 	step  string // the variable with the distance of two indexes; "" if that is 1
 }
 
-// The generic variables. The count is also that of the engines that tell none.
+// The generic variables. shardCountVariable also serves engines without a variable for the count.
 const (
 	shardIndexVariable = "BULKCAT_SHARD_INDEX"
 	shardCountVariable = "BULKCAT_SHARD_COUNT"
@@ -30,10 +30,9 @@ var engines = []engine{
 	{name: "Cloud Run", index: "CLOUD_RUN_TASK_INDEX", count: "CLOUD_RUN_TASK_COUNT"},
 }
 
-// ShardFromEnvironment is the shard of a task of a Slurm array, a Kubernetes Indexed Job, an AWS Batch array or
-// a Cloud Run job. The variables BULKCAT_SHARD_INDEX, from 0, and BULKCAT_SHARD_COUNT stand for those of other
-// schedulers; the count is also needed where the scheduler tells none, as with Kubernetes. The generic index
-// comes before that of a scheduler. Getenv is os.Getenv.
+// ShardFromEnvironment returns the shard of a task of a Slurm array, a Kubernetes Indexed Job, an AWS Batch array or a Cloud
+// Run job. For other schedulers, set BULKCAT_SHARD_INDEX, from 0, and BULKCAT_SHARD_COUNT. The count is also needed if the
+// scheduler tells none, as Kubernetes. BULKCAT_SHARD_INDEX has priority over the index of a scheduler. getenv is os.Getenv.
 func ShardFromEnvironment(getenv func(string) string) (Shard, error) {
 	var found []engine
 	for _, e := range engines {

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Shards say how the records of an input are split, in the file ShardsPath of the folder of all shards. The first
-// shard to start writes the file, which no other shard replaces.
+// Shards say how the records of an input are split, in the file at runfiles.ShardsPath in the folder of all shards. The first
+// shard to start writes the file, and no other shard replaces it.
 type Shards struct {
 	Format   int      `json:"format"` // of this file; 1
 	Count    int      `json:"count"`
-	Split    string   `json:"split"` // the rule that gives the shard of a record
+	Split    string   `json:"split"` // SplitRule
 	Bulkcat  string   `json:"bulkcat"`
 	Service  string   `json:"service"`
 	Settings Settings `json:"settings"` // of all shards: Shard is zero, and Output is the folder of all shards
@@ -19,7 +19,7 @@ type Shards struct {
 
 const shardsFormat = 1
 
-// NewShards makes the file of the run of an account, whose Shard is zero and whose Output is the folder of all shards.
+// NewShards returns the Shards of a run. In the settings of common, Shard is zero and Output is the folder of all shards.
 func NewShards(count int, common *Account) *Shards {
 	return &Shards{
 		Format: shardsFormat, Count: count, Split: SplitRule, Bulkcat: common.Bulkcat, Service: common.Service, Settings: common.Settings,
@@ -48,20 +48,20 @@ type ShardsTakenError struct {
 
 func (e *ShardsTakenError) Error() string { return e.Describe(Texts(e.Changes)) }
 
-// Describe is the text of the error, with the changes in the caller's words.
+// Describe returns the text of the error with the changes in the caller's words.
 func (e *ShardsTakenError) Describe(changes []string) string {
 	return fmt.Sprintf("%s has the shards of another run (%s): remove the folder, or choose another", e.Folder, strings.Join(changes, "; "))
 }
 
-// Changes are the differences between the settings of all shards and those of a shard.
+// Changes returns the differences between the settings of all shards and the settings of a shard.
 func (s *Shards) Changes(shard *Account) []SettingChange {
 	common := *shard
 	common.Settings.Shard = Shard{}
 	return common.Changes(s.Service, s.Settings)
 }
 
-// Merged is the account of the file into which the rows of all shards were merged. Its counts are the sums of those of the
-// shards.
+// Merged returns the account of the file into which the rows of all shards were merged. Its counts are the sums of the shards'
+// counts.
 func (s *Shards) Merged(accounts []*Account, settings Settings, outputs []Output) *Account {
 	a := NewAccount(s.Bulkcat, s.Service, settings)
 	a.Started, a.Inputs, a.Reading, a.Carried = accounts[0].Started, accounts[0].Inputs, accounts[0].Reading, accounts[0].Carried
@@ -72,7 +72,7 @@ func (s *Shards) Merged(accounts []*Account, settings Settings, outputs []Output
 		}
 		counts.add(&shard.Counts)
 	}
-	counts.Others = 0 // each record is of another shard for all but one
+	counts.Others = 0 // records of other shards
 	a.Finish(Complete, nil, counts, outputs)
 	a.Saved, a.Cost = 0, costOfShards(accounts)
 	for _, shard := range accounts {

@@ -7,14 +7,14 @@ import (
 	"github.com/bulkcat/bulkcat/client/money"
 )
 
-// A run may take several starts: a start that was stopped or killed is followed by another, until the run is complete. The
-// next start after that is the first of another run. Bounds of a run, its cost and its deadline are those of all its starts.
+// A run may take several starts: after a start that was stopped or killed, another start continues the run, until the run is
+// complete. The next start then begins another run. The bounds, the cost and the deadline of a run are those of all its starts.
 
-// isLast reports whether a start has completed the run: every record has its status, also if that is no answer. A partial
-// output has pending records.
+// isLast reports whether a start has completed the run: every record has its final status, answered or not. A partial output
+// has pending records.
 func isLast(ending Ending, counts Snapshot) bool { return ending == Complete && counts.Pending == 0 }
 
-// starts gives the earlier starts of the run, the latest first.
+// starts yields the earlier starts of the run, the latest first.
 func (a *Account) starts() iter.Seq[EarlierRun] {
 	return func(yield func(EarlierRun) bool) {
 		for _, run := range slices.Backward(a.Earlier) {
@@ -25,7 +25,7 @@ func (a *Account) starts() iter.Seq[EarlierRun] {
 	}
 }
 
-// StartsBefore is how many starts of the run were before this one.
+// StartsBefore returns the number of earlier starts of the run.
 func (a *Account) StartsBefore() (starts int) {
 	for range a.starts() {
 		starts++
@@ -33,7 +33,7 @@ func (a *Account) StartsBefore() (starts int) {
 	return starts
 }
 
-// RequestsBefore is how many requests the earlier starts of the run have made.
+// RequestsBefore returns how many requests the earlier starts of the run have made.
 func (a *Account) RequestsBefore() (requests int64) {
 	for run := range a.starts() {
 		requests += run.Counts.Requests
@@ -41,8 +41,8 @@ func (a *Account) RequestsBefore() (requests int64) {
 	return requests
 }
 
-// SpentBefore is what the earlier starts of the run have spent at most: each attempt counts, and one in another currency
-// as one at the present price.
+// SpentBefore returns the most that the earlier starts of the run can have spent: each attempt counts at the price of its start,
+// or at the present price if the price of its start is unknown or in another currency.
 func (a *Account) SpentBefore() (spent money.Amount) {
 	for run := range a.starts() {
 		price := a.Price
@@ -54,7 +54,7 @@ func (a *Account) SpentBefore() (spent money.Amount) {
 	return spent
 }
 
-// OutcomesBefore is how many requests of the earlier starts of the run have an outcome.
+// OutcomesBefore returns how many requests of the earlier starts of the run have an outcome.
 func (a *Account) OutcomesBefore() (requests int64) {
 	for run := range a.starts() {
 		requests += run.Counts.WithOutcome
@@ -62,15 +62,15 @@ func (a *Account) OutcomesBefore() (requests int64) {
 	return requests
 }
 
-// SavedBy is how many requests a run with so many counts in this start, which is not yet in the account, did not need for
-// its outcomes: those of equal records, those that other runs have stored, and the answers of a model. An outcome that the
-// run has asked for itself is not saved, whichever start has asked.
+// SavedBy returns how many requests a run with the counts c in this start, which the account does not have yet, did not need for
+// its outcomes: the outcomes of equal records, outcomes that other runs have stored, and the answers of a model. An outcome for
+// which a start of the run has asked is not saved.
 func (a *Account) SavedBy(c Snapshot) int64 {
 	return max(0, c.OK+c.Empty+c.Rejected-c.WithOutcome-a.OutcomesBefore())
 }
 
-// SetDeadline gives this start a deadline, unless it is zero. If the last deadline of the run was given in the same words,
-// that holds, or its hours on a later day: see FinishBy.
+// SetDeadline gives this start the deadline d, unless d is zero. If the last deadline of the run was given in the same words,
+// this start gets the last deadline, or its hours on a later day: see FinishBy.
 func (a *Account) SetDeadline(d FinishBy) {
 	if d.IsZero() {
 		return

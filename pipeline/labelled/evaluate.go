@@ -12,21 +12,21 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// Evaluation describes a measurement of a service against labelled inputs. All but Taxonomies and Limit
-// is required.
+// Evaluation describes the evaluation of a service with labelled inputs. All fields but Editions, Taxonomies and Limit are
+// required.
 type Evaluation struct {
 	Kind           client.Kind
 	Classification string
-	Editions       taxonomy.Choice    // of other editions than the default ones
-	Taxonomies     []*taxonomy.Custom // of custom classifications, beside the published ones
+	Editions       taxonomy.Choice    // editions that are not the default editions
+	Taxonomies     []*taxonomy.Custom // taxonomies of custom classifications, in addition to the published taxonomies
 	Attempter      client.Attempter
 	Input          reader.Options // Columns is required
-	LabelColumn    string         // of the right answers: see package evaluate
-	Limit          int64          // records read at most; 0 for all
+	LabelColumn    string         // the column of the right answers: see package evaluate
+	Limit          int64          // maximum number of records to read; 0 for all
 }
 
 // Evaluate asks for all records, and compares the answers with the labels. Nothing is stored or written.
-// The errors are an *pipeline.OptionError for a missing LabelColumn, those of reader.Open and those of [flow.Run].
+// The errors are a *pipeline.OptionError for a missing LabelColumn, those of reader.Open and those of [flow.Run].
 func Evaluate(ctx context.Context, e Evaluation) (evaluate.Report, error) {
 	input, places, err := openLabelled(ctx, e.Input, optionColumn{"LabelColumn", e.LabelColumn})
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 // optionColumn is a column that an option names.
 type optionColumn struct{ option, name string }
 
-// openLabelled opens an input with columns of labels, and returns the places of these in the fields of a record. The errors are
-// those of reader.Open, and *pipeline.OptionError if a column is missing.
+// openLabelled opens an input with columns of labels. places are the indexes of these columns in the fields of a record. The
+// errors are those of reader.Open, and *pipeline.OptionError if a column is missing.
 func openLabelled(ctx context.Context, o reader.Options, columns ...optionColumn) (input *reader.Reader, places []int, err error) {
 	o.Missing = normalize.Normalizer{}.IsMissing
 	for _, c := range columns {
@@ -42,7 +42,7 @@ func openLabelled(ctx context.Context, o reader.Options, columns ...optionColumn
 	return input, places, nil
 }
 
-// labelOf is the label of a record, "" without one.
+// labelOf returns the label of a record; "" for none.
 func labelOf(r reader.Record, place int) string {
 	if place >= len(r.Fields) {
 		return ""

@@ -16,7 +16,8 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// Learning describes what a model is made of: labelled inputs, or stored answers. All but Limit is required.
+// Learning describes the labels of a model: labelled inputs, or stored answers. All fields but Limit are required; Stored stands
+// for Input, LabelColumn and Limit.
 type Learning struct {
 	Kind     client.Kind
 	Taxonomy *taxonomy.Custom // of the labels; a published taxonomy has no File
@@ -24,23 +25,23 @@ type Learning struct {
 
 	Input       reader.Options // Columns is required
 	LabelColumn string
-	Limit       int64 // records read at most; 0 for all
+	Limit       int64 // maximum number of records to read; 0 for all
 
-	Stored *StoredLabels // in place of Input, LabelColumn and Limit; nil for none
+	Stored *StoredLabels // nil for none
 }
 
-// Learned is a model, and what was found about its labels.
+// Learned is a model, with the findings about its labels.
 type Learned struct {
 	Model    *learn.Model
-	Records  int64 // read
-	Invalid  int64 // of these: records that could not be asked
-	Unread   int64 // of these: inputs that could not be read
+	Records  int64 // records read
+	Invalid  int64 // of Records: records that could not be asked
+	Unread   int64 // of Records: inputs whose features could not be read
 	Findings []learn.Finding
 	Suspects []learn.Suspect
 }
 
-// Learn makes a model of labelled inputs. The errors are an *pipeline.OptionError for a missing LabelColumn, those of reader.Open,
-// of [flow.Run] and of learn.Learner.Train; with the latter the findings are complete.
+// Learn learns a model from labelled inputs. The errors are a *pipeline.OptionError for a missing LabelColumn, those of reader.Open,
+// of [flow.Run] and of learn.Learner.Train. After an error of Train the findings are complete.
 func Learn(ctx context.Context, o Learning) (Learned, error) {
 	var source selection.Source = o.Stored
 	requested, place := account.Requested{AskPlaceholders: o.Stored != nil, Dedupe: account.DedupeExact, Limit: o.Limit}, 0
@@ -68,7 +69,7 @@ func Learn(ctx context.Context, o Learning) (Learned, error) {
 	return learned, err
 }
 
-// featureReader is an Attempter that keeps the features of inputs, and answers nothing.
+// featureReader is an Attempter that keeps the features of inputs. Its answers have no categories.
 type featureReader struct {
 	features   func(context.Context, client.Request) (learn.Features, error)
 	normalizer normalize.Normalizer
@@ -88,7 +89,7 @@ func (f *featureReader) Attempt(ctx context.Context, r client.Request) (client.A
 	return client.Answer{Free: true, AnsweredAt: time.Now()}, nil
 }
 
-// each adds the records to the learner, in their order.
+// each returns the function that adds the records to the learner, in their order.
 func (f *featureReader) each(o Learning, learned *Learned, learner *learn.Learner, place int) flow.Each {
 	return func(r reader.Record, _ []client.Entry, err error) error {
 		learned.Records++

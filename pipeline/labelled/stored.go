@@ -19,23 +19,22 @@ import (
 	"github.com/bulkcat/bulkcat/reader"
 )
 
-// StoredAnswers says which answers of a store are labels: those of a hosted service to requests of a kind, in a
+// StoredAnswers says which answers of a store are labels: the answers of a hosted service to requests of a kind, in a
 // classification. Path, Kind and Classification are required.
 type StoredAnswers struct {
 	Path           string
-	Source         string // of the answers; "" for the only hosted service that has given some
+	Source         string // the service; "" for the only hosted service that has answers in the store
 	Kind           client.Kind
 	Classification string
-	Most           int64 // labels that are used: of more, those whose inputs have the least hashes; 0 for DefaultLabels
+	Most           int64 // maximum number of labels, which are those whose inputs have the lowest hashes; 0 for DefaultLabels
 	Log            *slog.Logger
 }
 
-// DefaultLabels is how many stored answers are labels unless the user says otherwise. To learn from them takes about a
-// minute and 500 MB.
+// DefaultLabels is the default of StoredAnswers.Most. Learning from so many labels takes about a minute and 500 MB.
 const DefaultLabels = 100_000
 
-// StoredLabels are inputs of a store, each with the first category of its answer as label. Their order does not depend on
-// that of the store.
+// StoredLabels are inputs of a store, each with the best category of its answer as the label. Their order does not depend on
+// the order of the store.
 type StoredLabels struct {
 	Source  string // the service that has given the answers
 	Found   int64  // answers with a category
@@ -52,8 +51,8 @@ type storedLabel struct {
 	label string
 }
 
-// ReadLabels reads the labels of a store. The errors are an *pipeline.OptionError if the store has no such answers, or those of
-// several services and Source is "", and those of answers.Open and answers.Store.Scan.
+// ReadLabels reads the labels of a store. The error is a *pipeline.OptionError if the store has no such answers, or if Source is
+// "" and the store has answers of several services. Other errors are those of answers.Open and answers.Store.Scan.
 func ReadLabels(o StoredAnswers) (labels *StoredLabels, err error) {
 	if o.Most == 0 {
 		o.Most = DefaultLabels
@@ -64,7 +63,7 @@ func ReadLabels(o StoredAnswers) (labels *StoredLabels, err error) {
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	bySource := make(map[string]*StoredLabels)
-	values := make(map[string]string) // labels are few, and share memory
+	values := make(map[string]string) // equal labels share memory
 	others := make(map[string]bool)
 	err = store.Scan(func(a answers.Stored) error {
 		switch {
@@ -105,7 +104,7 @@ func ReadLabels(o StoredAnswers) (labels *StoredLabels, err error) {
 	}
 }
 
-// isEmbedded reports whether a source is the embedded service, whose answers tell a model nothing new.
+// isEmbedded reports whether a source is the embedded service. A model learns nothing new from its answers.
 func isEmbedded(source string) bool {
 	name, _, _ := strings.Cut(source, "+")
 	return name == "embedded"
@@ -119,7 +118,7 @@ func (s *StoredLabels) add(input, label string, most int64) {
 	}
 }
 
-// keep sorts the labels, and keeps the first.
+// keep sorts the labels by the hashes of their inputs, and keeps the first most labels.
 func (s *StoredLabels) keep(most int64) {
 	slices.SortFunc(s.list, func(a, b storedLabel) int {
 		return cmp.Or(bytes.Compare(a.hash[:], b.hash[:]), cmp.Compare(a.input, b.input))
@@ -132,8 +131,8 @@ func (s *StoredLabels) keep(most int64) {
 // Len is the number of labels that are used.
 func (s *StoredLabels) Len() int { return len(s.list) }
 
-// Edition is the published edition of a classification that has most of the labels; of editions that have equally many,
-// the first one. It is false if no taxonomy is published.
+// Edition returns the published edition of a classification that has the most labels; of several such editions, the first. It
+// returns false if the classification has no published taxonomy.
 func (s *StoredLabels) Edition(classification string) (best taxonomy.Edition, ok bool) {
 	most := -1
 	for _, e := range taxonomy.Editions() {

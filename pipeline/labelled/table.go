@@ -19,8 +19,8 @@ import (
 	"github.com/bulkcat/bulkcat/reader"
 )
 
-// Table is a table of answers that were paid for elsewhere: a row for each category of an input, those of one input one after
-// the other. Its Scan gives the answers, for answers.Store.Import. All but ConfidenceColumn is required.
+// Table is a table of answers that were paid for elsewhere, for answers.Store.Import. It has a row for each category of an input;
+// the rows of an input are adjacent. All fields up to CategoryColumn are required.
 type Table struct {
 	Kind           client.Kind
 	Classification string
@@ -30,17 +30,17 @@ type Table struct {
 	CategoryColumn   string
 	ConfidenceColumn string // "" for none
 
-	// What Scan has found.
+	// The results of Scan.
 	Answers int64     // inputs with categories
-	Without int64     // rows without an input or a category, which say nothing
+	Without int64     // rows without an input or a category, which are left out
 	Invalid int64     // rows whose input cannot be asked
-	Unknown int64     // categories that the taxonomy does not have, of all
-	Known   int64     // the others
-	As      time.Time // when the file was changed last: the time of the answers
+	Unknown int64     // rows whose category is not in the taxonomy
+	Known   int64     // rows whose category is in the taxonomy
+	As      time.Time // the modification time of the file, which is the time of the answers
 }
 
-// Scan reads the table, and passes each answer to visit, once for the spelling of its input, and again for the website if
-// others spell that otherwise. The errors are those of openLabelled and of visit.
+// Scan reads the table and calls visit for each answer, with the request for the input as it is spelled, and again with the
+// request for its website if that is another request. The errors are those of openLabelled, of visit, and of reading the file.
 func (t *Table) Scan(ctx context.Context, visit func(answers.Stored) error) error {
 	columns := []optionColumn{{"CategoryColumn", t.CategoryColumn}}
 	if t.ConfidenceColumn != "" {
@@ -126,7 +126,7 @@ type tableEntry struct {
 	Confidence *float64 `json:"confidence,omitempty"`
 }
 
-// changedAt is when the only file was changed last.
+// changedAt returns the modification time of the only file.
 func changedAt(paths []string) (time.Time, error) {
 	if len(paths) != 1 {
 		return time.Time{}, errors.New("name one file: the time of the answers is that of the file")

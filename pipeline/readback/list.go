@@ -34,10 +34,10 @@ type Folder struct {
 	Complete bool     // writer.SuccessName is there
 }
 
-// MissingPartError says that a folder lacks a part that a run has published there. What is left is not the output.
+// MissingPartError says that a folder lacks parts that a run has published there. The folder is no whole output.
 type MissingPartError struct {
-	Path  string // of the first part
-	Count int    // of the parts
+	Path  string // the first missing part
+	Count int    // the number of missing parts
 }
 
 func (e *MissingPartError) Error() string {
@@ -47,9 +47,9 @@ func (e *MissingPartError) Error() string {
 	return e.Path + " is missing, which the manifest of the folder has: start the run again"
 }
 
-// Find returns the files of an output, as List does, and the account beside the output, which says the format of a file
-// with another extension. The account, or the folder itself, also says whether text is escaped. The account is nil if it
-// is missing. If only the files are missing, the account is returned with an error that is fs.ErrNotExist.
+// Find returns the files of an output, as List does, and the account beside the output; nil if the account is missing. The
+// account has the format of a file, whatever its extension. The account, or the folder itself, also says whether text is
+// escaped. If only the files are missing, the account is returned with an error that is fs.ErrNotExist.
 func Find(ctx context.Context, output string) ([]Part, *account.Account, error) {
 	a, err := runfiles.ReadAccount(ctx, runfiles.AccountPath(output))
 	if err != nil {
@@ -75,7 +75,8 @@ func FindOf(ctx context.Context, output string, a *account.Account) ([]Part, err
 	return parts, err
 }
 
-// markEscaped sets Escaped of the files of an output. The folder decides, for its account may be that of an earlier run.
+// markEscaped sets Escaped of the files of an output. The settings of the folder have priority: the account may be that of an
+// earlier run.
 func markEscaped(ctx context.Context, output string, parts []Part, a *account.Account) (err error) {
 	var settings *account.Settings
 	if len(parts) > 0 && parts[0].Number > 0 {
@@ -92,8 +93,8 @@ func markEscaped(ctx context.Context, output string, parts []Part, a *account.Ac
 	return nil
 }
 
-// List returns the files of an output in the order of their records. format is the format of a single file; "" stands
-// for the one of the file's extension. The error is a *[MissingPartError] if a folder is not whole.
+// List returns the files of an output in the order of their records. format is the format of a single file; "" for the format
+// of the file's extension. The error is a *[MissingPartError] if a folder lacks parts.
 func List(ctx context.Context, path string, format writer.Format) ([]Part, error) {
 	isFolder, err := storage.IsFolder(ctx, path)
 	if err != nil {
@@ -112,8 +113,8 @@ func List(ctx context.Context, path string, format writer.Format) ([]Part, error
 	return []Part{{Path: path, Format: format}}, err
 }
 
-// ListFolder returns the content of a folder, with the parts of its shards after its own. Files that engines skip,
-// whose names begin with "_" or ".", are not among the others.
+// ListFolder returns the content of a folder, with the parts of its shards after its own parts. Others lacks the files that
+// query engines skip, whose names begin with "_" or ".".
 func ListFolder(ctx context.Context, path string) (Folder, error) {
 	names, err := storage.ReadDir(ctx, path)
 	if err != nil {
@@ -153,8 +154,8 @@ func ListFolder(ctx context.Context, path string) (Folder, error) {
 	return f, nil
 }
 
-// IsUnfinished reports whether an output is a folder of a run that is not complete: the run goes on, was stopped, or is held
-// back. A folder without a manifest, such as one with copies of parts, does not say.
+// IsUnfinished reports whether an output is the folder of a run that is not complete: the run is still running, was stopped, or
+// its output was held back. It returns false for a folder without a manifest, such as a folder with copies of parts.
 func IsUnfinished(ctx context.Context, output string) (bool, error) {
 	isFolder, err := storage.IsFolder(ctx, output)
 	if err != nil || !isFolder {
@@ -167,7 +168,7 @@ func IsUnfinished(ctx context.Context, output string) (bool, error) {
 	return !folder.Complete, err
 }
 
-// missing gives the parts in the manifest of a folder that are not among its names. A damaged manifest has none.
+// missing returns the parts in the manifest of a folder that are not among the names; none if the manifest is damaged.
 func missing(ctx context.Context, folder string, names []string) (paths []string, err error) {
 	if !slices.Contains(names, filepath.Base(runfiles.ManifestPath(folder))) {
 		return nil, nil

@@ -21,7 +21,7 @@ import (
 const mostBytes = 64 << 20
 
 // Open opens a file of an output. The fields of a record are the values of a row, in the order of Columns. A list of
-// categories is one field. Escaped text stays escaped. Of a Parquet file, only the named columns are read; without names, all are.
+// categories is one field. Escaped text stays escaped. Only the given columns of a Parquet file are read; without columns, all.
 func Open(ctx context.Context, p Part, columns ...string) (*reader.Reader, error) {
 	content, _, _ := strings.Cut(string(p.Format), ".")
 	o := reader.Options{
@@ -34,7 +34,7 @@ func Open(ctx context.Context, p Part, columns ...string) (*reader.Reader, error
 	case writer.TSV:
 		o.Format, o.Dialect.Delimiter = "csv", "\t"
 	}
-	if !storage.IsURL(p.Path) { // a pipe would be waited for
+	if !storage.IsURL(p.Path) { // reader.Open would wait for a pipe
 		f, err := regular.Open(p.Path)
 		if err != nil {
 			return nil, err
@@ -57,11 +57,11 @@ func Open(ctx context.Context, p Part, columns ...string) (*reader.Reader, error
 
 var errNoColumns = errors.New("there are no columns")
 
-// recordName is the name of the column of the record.
+// recordName is the name of the column with the numbers of records.
 const recordName = "record"
 
-// Rows gives the rows of the parts in their order, with the values of some columns; of all columns, carried ones included, if
-// none is named. A row is valid until the next one. The error names the file that is damaged, or that is no output.
+// Rows yields the rows of the parts in their order, with the values of the given columns; without columns, with the values of all
+// columns, including carried columns. A row is valid until the next row. The error names the damaged file.
 func Rows(ctx context.Context, parts []Part, columns ...writer.ColumnID) iter.Seq2[*writer.Row, error] {
 	return func(yield func(*writer.Row, error) bool) {
 		for _, p := range parts {
@@ -76,10 +76,10 @@ func Rows(ctx context.Context, parts []Part, columns ...writer.ColumnID) iter.Se
 	}
 }
 
-// ctxStride is the number of rows after which the context is asked again.
+// ctxStride is the number of rows between two checks of the context.
 const ctxStride = 1024
 
-// eachRow yields the rows of a file. It reports whether there may be more.
+// eachRow yields the rows of a file. more is false if yield has returned false.
 func eachRow(ctx context.Context, p Part, columns []writer.ColumnID, yield func(*writer.Row, error) bool) (more bool, err error) {
 	if err := context.Cause(ctx); err != nil {
 		return false, err
@@ -110,7 +110,8 @@ func eachRow(ctx context.Context, p Part, columns []writer.ColumnID, yield func(
 	}
 }
 
-// failed is the error of reading the part. Most errors of package reader begin with the path, and their advice is for inputs.
+// failed returns the error of reading the part. Most errors of package reader begin with the path; failed does not repeat the
+// path, and leaves out advice about inputs.
 func (p Part) failed(err error) error {
 	if unsupported, is := errors.AsType[*reader.UnsupportedError](err); is {
 		return fmt.Errorf("read %s: it is %s", p.Path, unsupported.Kind)
@@ -124,7 +125,7 @@ func (p Part) failed(err error) error {
 	return fmt.Errorf("read %s: %w", p.Path, err)
 }
 
-// openRows opens a file to read some columns.
+// openRows opens a file and returns its layout.
 func openRows(ctx context.Context, p Part, columns []writer.ColumnID) (*reader.Reader, *layout, error) {
 	in, err := Open(ctx, p)
 	if err != nil {
@@ -147,16 +148,16 @@ func openRows(ctx context.Context, p Part, columns []writer.ColumnID) (*reader.R
 	return in, l, err
 }
 
-// layout says where the values of a row are among the fields of a record.
+// layout says which fields of a record have the values of a row.
 type layout struct {
-	columns []writer.Column // to read, without the carried ones
-	places  []int           // of columns
-	carried int             // the place of the first carried column; -1 if they are not read
+	columns []writer.Column // to read, without the carried columns
+	places  []int           // the indexes of columns in the fields
+	carried int             // the index of the first carried column; -1 if carried columns are not read
 	escaped bool
-	members map[string]*writer.Column // of the structs in a list
+	members map[string]*writer.Column // the columns of a category in a list, by name; nil for a column that is not read
 }
 
-// newLayout returns the layout of a file with these columns. JSONL without rows has none.
+// newLayout returns the layout of a file whose columns are names. The layout of JSONL without rows is empty.
 func newLayout(p Part, names []string, columns []writer.ColumnID) (*layout, error) {
 	if len(names) == 0 {
 		return &layout{}, nil
@@ -173,7 +174,7 @@ func newLayout(p Part, names []string, columns []writer.ColumnID) (*layout, erro
 	for _, c := range own {
 		if c.Type == writer.TypeList {
 			for _, e := range c.Elements {
-				l.members[e.Name] = nil // not read
+				l.members[e.Name] = nil
 				if wanted(e) {
 					l.members[e.Name] = &e
 				}
@@ -187,7 +188,6 @@ func newLayout(p Part, names []string, columns []writer.ColumnID) (*layout, erro
 	return l, nil
 }
 
-// find finds the places of the columns.
 func (l *layout) find(names []string) {
 	l.places = l.places[:0]
 	for _, c := range l.columns {
@@ -197,7 +197,7 @@ func (l *layout) find(names []string) {
 
 // set sets a row to the values of a record.
 func (l *layout) set(row *writer.Row, r *reader.Record) (err error) {
-	if len(l.columns) == 0 { // its first records are too long to find the columns
+	if len(l.columns) == 0 { // the first records of the file are too long to find the columns
 		return errNoColumns
 	}
 	*row = writer.Row{Confidence: math.NaN()}
@@ -238,7 +238,7 @@ func (l *layout) set(row *writer.Row, r *reader.Record) (err error) {
 
 var errNoRecord = errors.New("a row has no number of a record")
 
-// categories makes the rows of a list, which have the values of the record, too.
+// categories returns the rows of a list of categories. Each row also has the values of the row of.
 func (l *layout) categories(of writer.Row, list string) (rows []writer.Row, err error) {
 	objects, err := reader.Objects(list)
 	for _, object := range objects {
@@ -260,20 +260,20 @@ func (l *layout) categories(of writer.Row, list string) (rows []writer.Row, err 
 	return rows, err
 }
 
-// Group is the rows of a record in a classification: one for each category, or one without any.
+// Group has the rows of a record in a classification: a row for each category, or one row without a category.
 type Group struct {
 	Rows   []writer.Row
-	InFile int64 // the number of rows of the file; a list of categories is in one
-	First  bool  // the group begins a file
+	InFile int64 // the number of rows in the file: a list of categories is one row
+	First  bool  // the group is the first group of a file
 }
 
-// mostRows is the most rows of a group; answers have fewer entries.
+// mostRows is the maximum number of rows of a group; answers have fewer entries.
 const mostRows = 1 << 16
 
 var errLongGroup = errors.New("a record has more rows than an answer has categories")
 
-// Groups gives the groups of the parts, as Rows gives the rows. columns must have those of the record and the classification.
-// A group is valid until the next one.
+// Groups yields the groups of the parts, as Rows yields the rows. columns must include ColumnRecord and ColumnClassification. A
+// group is valid until the next group.
 func Groups(ctx context.Context, parts []Part, columns ...writer.ColumnID) iter.Seq2[*Group, error] {
 	return func(yield func(*Group, error) bool) {
 		for _, p := range parts {
@@ -306,7 +306,7 @@ func Groups(ctx context.Context, parts []Part, columns ...writer.ColumnID) iter.
 
 var schema = writer.Schema{Form: writer.Form{Levels: writer.MaxLevels}, Codes: client.Codes()}
 
-// Levels returns the levels of a category, as the columns level_1, level_2, ... have them. There is one at least.
+// Levels returns the levels of a category, as in the columns level_1, level_2, ...: at least one level.
 func Levels(classification, value string) []string {
 	if list := schema.AppendLevels(nil, classification, value); len(list) > 0 {
 		return list

@@ -1,4 +1,4 @@
-// Package report says what came out of a run: the rows of its output, and what its account and its journal say.
+// Package report summarizes the results of a run: the rows of its output, its account and its journal.
 //
 // # Parts
 //
@@ -11,8 +11,8 @@
 //
 // # Counts
 //
-// A record counts for its category of the highest confidence, so that shares add up to the records with a category.
-// Category.Rows counts all ranks. A category has the records of the categories below.
+// A record counts once, for its category of the highest confidence, so that the shares add up to 1. Category.Rows counts all
+// ranks. The records of a category include the records of the categories below it.
 //
 // Memory does not grow with the rows: [Summarize] keeps the distinct categories, up to 200,000 of them, the distinct
 // reasons, up to 64 of a status, 20 examples of each kind, and the first record of each category of level 1.

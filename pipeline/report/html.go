@@ -31,7 +31,7 @@ var policy = func() string {
 	return "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }()
 
-// words are the functions of the templates of both formats.
+// words are the functions of the templates for HTML and Markdown.
 var words = template.FuncMap{
 	"basis": basis, "changes": changes, "confidence": confidenceOf, "confidenceText": confidenceText, "escape": escape, "histogram": histogram,
 	"lower": strings.ToLower, "models": models, "thousandths": thousandths, "treemap": newTreemap,
@@ -39,7 +39,7 @@ var words = template.FuncMap{
 
 var page = template.Must(figures.Templates().New("report").Funcs(words).Parse(pageText))
 
-// view is what a format shows beside the report.
+// view is the data of the templates.
 type view struct {
 	Report
 	Title, Headline string
@@ -65,7 +65,7 @@ func (r Report) title() string {
 	return "Report on " + figures.Title(figures.Short(r.Output), service)
 }
 
-// headline says in a sentence what the report is about.
+// headline describes the run and its output in sentences.
 func (r Report) headline() string {
 	text := "The run is unknown: there is no account beside the output."
 	if r.Run != nil {
@@ -89,7 +89,7 @@ type failure struct {
 	Records                        int64
 }
 
-// failures come from the account or, without one, from the rows.
+// failures returns the classes of records without an answer, from the account or, without an account, from the rows.
 func (r Report) failures() (list []failure) {
 	if r.Run != nil {
 		for _, reason := range r.Run.Counts.Reasons {
@@ -114,7 +114,7 @@ func (r Report) failures() (list []failure) {
 	return list
 }
 
-// course is the time line as a chart, without the time between two starts. It is nil without a time line.
+// course returns the time line as a chart, without the time between two starts; nil without a time line.
 func (r Report) course() *figures.Chart {
 	var total time.Duration
 	requests, records := account.Attempts{}, int64(0)
@@ -129,9 +129,9 @@ func (r Report) course() *figures.Chart {
 		return nil
 	}
 	if r.Run != nil {
-		requests = r.Run.Cost.Outcomes // of all starts, also if the journal is shorter
+		requests = r.Run.Cost.Outcomes // includes starts that the time line lacks
 	}
-	stored := len(requests) == 0 // all answers
+	stored := len(requests) == 0 // all answers are stored answers
 	if stored {
 		requests = account.Attempts{"records": records}
 	}
@@ -174,7 +174,7 @@ func changes(spans []account.Span) (list []account.Span) {
 	return list
 }
 
-// histogram is the distribution as a chart with steps; nil without confidences.
+// histogram returns a distribution as a chart with steps; nil without confidences.
 func histogram(d Distribution) *figures.Chart {
 	if slices.Max(d.Bins[:]) == 0 {
 		return nil
@@ -193,7 +193,7 @@ func histogram(d Distribution) *figures.Chart {
 	return c
 }
 
-// Parts are the bins.
+// Parts returns the bins.
 func (d Distribution) Parts() []figures.Part { return figures.Bins(d.Bins[:], "%.2f") }
 
 func confidenceText(d Distribution) string {

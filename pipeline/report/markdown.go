@@ -23,7 +23,7 @@ var markdownText string
 
 var markdown = template.Must(template.New("markdown").Funcs(figures.Words).Funcs(words).Parse(markdownText))
 
-// special escapes text, so that it has no markup.
+// special escapes the markup in text.
 var special = strings.NewReplacer(
 	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "|", `\|`, "#", `\#`, "~", `\~`, "@", "@\u200b",
 	"<", "&lt;", ">", "&gt;", "&", "&amp;", "://", ":\u200b//", // no mention and no link
@@ -31,5 +31,5 @@ var special = strings.NewReplacer(
 
 func escape(text any) string { return special.Replace(figures.Short(fmt.Sprint(text))) }
 
-// WriteMarkdown writes the main figures of the report. It is read in a chat: its tables have ten lines at most.
+// WriteMarkdown writes the main figures of the report, for a chat: tables have at most ten lines.
 func (r Report) WriteMarkdown(out io.Writer) error { return markdown.Execute(out, r.view()) }

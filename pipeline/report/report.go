@@ -17,14 +17,14 @@ import (
 // Report describes an output and the run that has written it.
 type Report struct {
 	Output  string   `json:"output"`
-	Run     *Run     `json:"run"`             // that has written the rows, or the last one if there are none; nil if the account is missing
-	Later   *Start   `json:"later,omitempty"` // the last start, if it has left the rows as they were
+	Run     *Run     `json:"run"`             // the run that has written the rows, or the last run if there are no rows; nil if the account is missing
+	Later   *Start   `json:"later,omitempty"` // the last start, if it has left the rows unchanged
 	Summary *Summary `json:"summary"`         // nil if there are no rows
 
 	Timeline []account.Span `json:"timeline,omitempty"`
 }
 
-// Run is what the account says. Counts are of all starts of the run.
+// Run has the content of the account.
 type Run struct {
 	Bulkcat  string           `json:"bulkcat"`
 	Service  string           `json:"service"`
@@ -33,10 +33,10 @@ type Run struct {
 	Ended    time.Time        `json:"ended"`
 	Ending   account.Ending   `json:"ending"`
 	Error    string           `json:"error,omitempty"`
-	Starts   []Start          `json:"starts"` // the first one first
-	Cost     Cost             `json:"cost"`
-	Counts   account.Snapshot `json:"counts"`         // of the last start
-	Free     *account.Audit   `json:"free,omitempty"` // of the answers of a model, of which Counts has the number
+	Starts   []Start          `json:"starts"` // the first start first
+	Cost     Cost             `json:"cost"`   // of all starts
+	Counts   account.Snapshot `json:"counts"` // of the last start
+	Free     *account.Audit   `json:"free,omitempty"`
 	Files    []account.Output `json:"files"`
 	Inputs   []account.Input  `json:"inputs"`
 	Models   []account.Model  `json:"models,omitempty"`
@@ -51,22 +51,22 @@ type Start struct {
 	Ending   account.Ending `json:"ending"`
 	Requests int64          `json:"requests"`
 	Error    string         `json:"error,omitempty"`
-	Pending  int64          `json:"pending,omitempty"` // records of a partial output
+	Pending  int64          `json:"pending,omitempty"` // pending records of a partial output
 }
 
-// Cost counts requests.
+// Cost counts the attempts of a run, and the requests that the run has saved.
 type Cost struct {
-	Made     int64            `json:"made"`     // attempts, of all starts
-	Retries  int64            `json:"retries"`  // of these
-	Rechecks int64            `json:"rechecks"` // of these: answered requests that were repeated to check the service
+	Made     int64            `json:"made"`     // attempts of all starts
+	Retries  int64            `json:"retries"`  // of Made
+	Rechecks int64            `json:"rechecks"` // of Made: repeated requests, which check the service
 	Outcomes account.Attempts `json:"outcomes"` // of the attempts
 	Saved    int64            `json:"saved"`    // by equal inputs, answers that other runs have stored, and answers of a model
 	Money    *money.Cost      `json:"money"`    // nil without a price
 	Kept     int64            `json:"kept"`     // records of the last start in parts that an earlier start had published
 }
 
-// Build reads the account, the journal and the rows of an output. The account and the journal may be missing; the rows
-// may be missing if the account says that the run has not written them.
+// Build reads the account, the journal and the rows of an output. The account and the journal may be missing. The rows may be
+// missing if there is an account.
 func Build(ctx context.Context, output string) (Report, error) {
 	r, last, err := ofRun(ctx, output)
 	if err != nil {
@@ -95,7 +95,7 @@ func OfRun(ctx context.Context, output string) (Report, error) {
 	return r, err
 }
 
-// ofRun is OfRun. It also gives the account; nil for none.
+// ofRun is OfRun, and also returns the account; nil for none.
 func ofRun(ctx context.Context, output string) (Report, *account.Account, error) {
 	last, err := runfiles.ReadLast(ctx, runfiles.AccountPath(output))
 	if err != nil {
@@ -136,13 +136,13 @@ func runOf(a *account.Account) *Run {
 	return r
 }
 
-// The beginnings of reports, by which a later report recognizes a file that it may replace.
+// Marks of reports, by which IsReport recognizes them: a report replaces no other file.
 const (
 	markdownBegin = "# Report on "
 	htmlMark      = `<meta name="generator" content="bulkcat report">`
 )
 
-// htmlHead are the bytes in which a page has its mark.
+// htmlHead is the number of bytes at the beginning of a page that contain htmlMark.
 const htmlHead = 4 << 10
 
 // IsReport reports whether a text is a report, in any format.
@@ -154,7 +154,7 @@ func IsReport(text []byte) bool {
 	if json.Unmarshal(text, &members) != nil {
 		return false
 	}
-	for _, name := range []string{"output", "run", "summary"} { // of Report, and of no account or status
+	for _, name := range []string{"output", "run", "summary"} { // members of Report; no account or status has all three
 		if _, ok := members[name]; !ok {
 			return false
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// Summary is what the rows of an output say.
+// Summary has the counts of the rows of an output.
 type Summary struct {
 	Files           int              `json:"files"`
 	Rows            int64            `json:"rows"`
@@ -20,8 +20,8 @@ type Summary struct {
 	Classifications []Classification `json:"classifications"`
 }
 
-// Classification is the part of a Summary about one classification. All counts are of records, by their main
-// category, which is the one of the highest confidence, unless they say otherwise.
+// Classification is the part of a Summary about one classification. Counts are of records by their main category, which is the
+// category of the highest confidence, unless a comment says otherwise.
 type Classification struct {
 	Name       string       `json:"name"`
 	Records    int64        `json:"records"`
@@ -42,14 +42,14 @@ type Coverage struct {
 	byKind map[string]*ErrorGroup
 }
 
-// ErrorGroup is an error of records without a category. The records may have other numbers and quoted text in it.
+// ErrorGroup counts records without a category whose errors differ only in numbers and quoted text.
 type ErrorGroup struct {
 	Text    string  `json:"reason"` // of the first record, without the place in the input
 	Records int64   `json:"records"`
 	Example Example `json:"example"` // the first record
 }
 
-// Example is a record that stands for others.
+// Example is a record as an example.
 type Example struct {
 	Record     int64    `json:"record"`
 	Input      string   `json:"input"`
@@ -68,12 +68,12 @@ type Second struct {
 // Category is a node of the tree of categories, with the records of the nodes below.
 type Category struct {
 	Name       string     `json:"name"`
-	Title      string     `json:"title,omitempty"` // of a code
+	Title      string     `json:"title,omitempty"` // the title of a code
 	Path       string     `json:"path"`
 	Records    int64      `json:"records"`
 	Share      float64    `json:"share"`                // of the records with a category
-	Confidence *float64   `json:"confidence,omitempty"` // the mean of the records that have any
-	Rows       int64      `json:"rows"`                 // in which it is a category of any rank
+	Confidence *float64   `json:"confidence,omitempty"` // the mean of the records that have a confidence
+	Rows       int64      `json:"rows"`                 // rows with the category, of any rank
 	Children   []Category `json:"children,omitempty"`
 
 	sum   float64  // of the confidences
@@ -84,7 +84,7 @@ type Category struct {
 
 // Distribution counts the confidences of main categories.
 type Distribution struct {
-	Bins    [confidenceBins]int64 `json:"bins"` // of equal width from 0 to 1; 1 is in the last
+	Bins    [confidenceBins]int64 `json:"bins"` // of equal width from 0 to 1; the last bin includes 1
 	Mean    *float64              `json:"mean,omitempty"`
 	Outside int64                 `json:"outside"` // below 0 or above 1
 	Missing int64                 `json:"missing"`
@@ -95,13 +95,13 @@ const confidenceBins = 20
 // Look has examples of records that a person should look at.
 type Look struct {
 	LowConfidence []Example `json:"low_confidence"`  // the lowest first
-	CloseSecond   []Example `json:"close_second"`    // whose second category has nearly the same confidence, the closest first
+	CloseSecond   []Example `json:"close_second"`    // the second category has nearly the same confidence; the closest first
 	Rare          []Rare    `json:"rare_categories"` // of level 1, the rarest first
 	Drift         Drift     `json:"drift"`
 }
 
-// Rare is a category of level 1 that few records have: those of a list have their subjects in common, so these records may be
-// wrong, or in the wrong list.
+// Rare is a category of level 1 that few records have. The records of a list have subjects in common, so a record with a rare
+// category may be answered wrongly, or in the wrong list.
 type Rare struct {
 	Category string   `json:"category"`
 	Records  int64    `json:"records"`
@@ -115,11 +115,11 @@ const rareShare = 0.01
 // Drift counts rows with departures from the interface, with some examples.
 type Drift struct {
 	Confidence int64     `json:"confidence"` // missing, below 0 or above 1
-	Category   int64     `json:"category"`   // without an id: the taxonomy does not have them
+	Category   int64     `json:"category"`   // not in the taxonomy: the row has no id
 	Examples   []Example `json:"examples,omitempty"`
 }
 
-// The most examples of each kind, and the bounds of memory: more distinct reasons and categories count as others.
+// The maximum number of examples of each kind, and bounds of memory: further distinct reasons and categories count as others.
 const (
 	mostExamples   = 20
 	mostReasons    = 64
@@ -127,7 +127,7 @@ const (
 	others         = "(others)"
 )
 
-// columns are those that a Summary needs.
+// columns are the columns that Summarize reads.
 var columns = []writer.ColumnID{writer.ColumnRecord, writer.ColumnInput, writer.ColumnStatus, writer.ColumnClassification, writer.ColumnValue,
 	writer.ColumnCategoryID, writer.ColumnTitle, writer.ColumnConfidence, writer.ColumnError}
 
@@ -178,10 +178,10 @@ func (c *class) result() Classification {
 	return r
 }
 
-// rare returns the categories of level 1 with the fewest records.
+// rare returns the rare categories of level 1, the rarest first. The largest of the categories is the first.
 func rare(categories []Category) []Rare {
 	list := []Rare{}
-	for _, k := range slices.Backward(categories) { // the largest is the first
+	for _, k := range slices.Backward(categories) {
 		if k.Records > 0 && k.Share < rareShare && len(list) < mostExamples {
 			list = append(list, Rare{nameOf(k), k.Records, k.Share, k.first})
 		}
@@ -189,7 +189,7 @@ func rare(categories []Category) []Rare {
 	return list
 }
 
-// sorted returns the categories below, the largest first, with their shares of a number of records.
+// sorted returns the categories below, the largest first, with their shares of the records of.
 func (k *Category) sorted(of int64) (list []Category) {
 	for _, c := range k.below {
 		c.Children = c.sorted(of)
@@ -202,7 +202,7 @@ func (k *Category) sorted(of int64) (list []Category) {
 	return list
 }
 
-// mean is nil without values. It is rounded: the order of sums changes the last digits.
+// mean returns sum / n, rounded, because the order of a sum changes the last digits; nil if n is 0.
 func mean(sum float64, n int64) *float64 {
 	if n == 0 {
 		return nil

@@ -26,12 +26,12 @@ type class struct {
 	records    int64
 	statuses   map[writer.Status]*Coverage
 	root       Category
-	paths      map[string][]*Category // of the values: the categories of all levels, from level 1
+	paths      map[string][]*Category // by value: the categories of all levels, from level 1
 	confidence Distribution
 	look       Look
 	low, close lowest
-	custom     bool            // no ids are known
-	titles     *taxonomy.Index // of codes; nil for none
+	custom     bool            // a custom taxonomy, whose ids are unknown
+	titles     *taxonomy.Index // has the titles of codes; nil for none
 }
 
 // add counts the rows of a group.
@@ -68,13 +68,13 @@ func (t *tally) add(g *readback.Group) {
 	}
 }
 
-// entry is a row with a category, and the categories above it; the zero value is none.
+// entry is a row with a category; the zero value is none. path has the category and the categories above it.
 type entry struct {
 	path []*Category
 	row  *writer.Row
 }
 
-// less reports whether e is after another category. Of equal confidences the first one of the record counts.
+// less reports whether e has a lower confidence than other. An unknown confidence is lower than all others.
 func (e entry) less(other entry) bool {
 	return e.row == nil || cmp.Less(e.row.Confidence, other.row.Confidence) // NaN is below all numbers
 }
@@ -117,7 +117,7 @@ func (c *class) path(row *writer.Row) (path []*Category) {
 	if path = c.paths[value]; path != nil {
 		return path
 	}
-	value = strings.Clone(value) // without the texts around
+	value = strings.Clone(value) // a substring would keep the whole record in memory
 	parent := &c.root
 	for _, name := range readback.Levels(c.name, value) {
 		k := parent.below[name]
@@ -137,7 +137,7 @@ func (c *class) path(row *writer.Row) (path []*Category) {
 	return path
 }
 
-// add adds a category below, whose name is a code or a part of its path.
+// add adds a category below k. code says that names are codes, and not parts of a path.
 func (k *Category) add(name string, code bool) *Category {
 	below := &Category{Name: name, Path: name}
 	if k.Path != "" && !code {
@@ -169,7 +169,7 @@ func (c *class) end(main, second entry) {
 	case x < 0 || x > 1:
 		d.Outside++
 	default:
-		d.Bins[min(int(x*confidenceBins+1e-9), confidenceBins-1)]++ // 0.15*20 is less than 3
+		d.Bins[min(int(x*confidenceBins+1e-9), confidenceBins-1)]++ // 1e-9, because 0.15*20 is less than 3 in floating point
 	}
 	c.low.add(x, func() Example { return exampleOf(main.row) })
 	if second.row == nil {
@@ -195,7 +195,7 @@ func (c *class) drift(row *writer.Row) {
 	}
 }
 
-// exampleOf returns the record of a row with a category as an example, without the texts around.
+// exampleOf returns the record of a row with a category as an example. It copies the texts: see path.
 func exampleOf(row *writer.Row) Example {
 	e := Example{Record: row.Record, Input: strings.Clone(row.Input), Value: strings.Clone(row.Value)}
 	if x := row.Confidence; !math.IsNaN(x) {
@@ -219,15 +219,15 @@ func (c *Coverage) reason(row *writer.Row) {
 	r.Records++
 }
 
-// place is a file with a line, at the beginning of an error.
+// place matches a file with a line at the beginning of an error.
 var place = regexp.MustCompile(`^(?:[^:]|:[^ ])+?:[0-9]+: `)
 
 func withoutPlace(text string) string { return text[len(place.FindString(text)):] }
 
-// varying is what varies in the errors of one kind: quoted text, and numbers.
+// varying matches the parts in which errors of one kind differ: quoted text, and numbers.
 var varying = regexp.MustCompile(`"[^"]*"|"|(?:HTTP )?[0-9]+`)
 
-// kindOf is an error with 0 for numbers other than HTTP statuses, and … for quoted text.
+// kindOf returns an error with 0 for numbers other than HTTP statuses, and … for quoted text.
 func kindOf(text string) string {
 	return varying.ReplaceAllStringFunc(text, func(found string) string {
 		switch {
@@ -240,7 +240,7 @@ func kindOf(text string) string {
 	})
 }
 
-// lowest keeps the examples with the lowest numbers. Of equal numbers it keeps the first.
+// lowest keeps the examples with the lowest numbers; of examples with equal numbers, the first.
 type lowest struct {
 	numbers  []float64 // ascending
 	examples []Example

@@ -28,7 +28,7 @@ type Top struct {
 	Coverage       []Coverage   `json:"coverage"`
 	Confidence     Distribution `json:"confidence"`
 	Categories     []Category   `json:"categories"`
-	More           int          `json:"more"` // categories that are left out
+	More           int          `json:"more"` // number of further categories
 }
 
 // Top returns the largest categories of a level of each classification. Records whose category ends above the level
@@ -47,7 +47,7 @@ func (s Summary) Top(level, most int) []Top {
 	return list
 }
 
-// atLevel appends the categories of a level, and the remainders of those above.
+// atLevel appends the categories of a level. A category above the level is appended with its records that no category below has.
 func atLevel(list, nodes []Category, level int) []Category {
 	for _, n := range nodes {
 		children := n.Children
@@ -137,7 +137,7 @@ func thousandths(x *float64) string {
 	return fmt.Sprintf("%.3f", *x)
 }
 
-// nameOf is the path of a category, or the code with its title.
+// nameOf returns the path of a category, or its code with its title.
 func nameOf(c Category) string {
 	if c.Title != "" {
 		return figures.Short(c.Path + " " + c.Title)

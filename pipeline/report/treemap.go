@@ -21,26 +21,26 @@ type treemap struct {
 // tile is a rectangle of a treemap, with its text.
 type tile struct {
 	box
-	Class string   // of the color
-	Name  string   // with the numbers
-	Lines []string // that fit; the tile cuts off what is wider than measured
-	Top   bool     // of level 1, with a frame around those of level 2
+	Class string   // CSS class of the color
+	Name  string   // the category with its numbers
+	Lines []string // text that fits into the tile; the tile clips wider text
+	Top   bool     // a tile of level 1, which is a frame around tiles of level 2
 }
 
 // box is a rectangle in units of the view box.
 type box struct{ X, Y, Width, Height float64 }
 
-// The treemap in units of its view box, which are about pixels.
+// Lengths are in units of the view box, which are about pixels.
 const (
 	tileColors = 8
-	leastArea  = 150.0 // smaller tiles are joined
+	leastArea  = 150.0 // smaller tiles are joined into one tile
 	boldness   = 1.15  // how much wider bold letters are
 	lineHeight = 16.0
 	padding    = 5.0
 	head       = 20.0 // the text above the tiles of level 2
 )
 
-// newTreemap lays out the categories of the levels 1 and 2. It is nil if no record has a category.
+// newTreemap lays out the categories of the levels 1 and 2. It returns nil if no record has a category.
 func newTreemap(categories []Category, width, height int) *treemap {
 	m := &treemap{Width: width, Height: height}
 	for _, c := range categories {
@@ -57,7 +57,7 @@ func newTreemap(categories []Category, width, height int) *treemap {
 	return m
 }
 
-// add adds a category of level 1, and those below it if there is room for their names.
+// add adds a category of level 1, and the categories below it if there is room for their names.
 func (m *treemap) add(c Category, b box, class string) {
 	t := newTile(c, b, class, boldness)
 	t.Top = true
@@ -78,7 +78,7 @@ func (m *treemap) add(c Category, b box, class string) {
 	}
 }
 
-// newTile makes a tile whose letters are wider by a factor.
+// newTile returns a tile whose letters are wider than measured by a factor.
 func newTile(c Category, b box, class string, wider float64) tile {
 	name, share := nameOf(c), figures.Percent(c.Share)
 	t := tile{box: b, Class: class, Name: fmt.Sprintf("%s: %s records (%s)", name, figures.Count(c.Records), share)}
@@ -94,7 +94,7 @@ func newTile(c Category, b box, class string, wider float64) tile {
 	return t
 }
 
-// widthOf is the width of a text, rather too large than too small.
+// widthOf estimates the width of a text. The estimate is rather too large than too small.
 func widthOf(text string) (width float64) {
 	for _, r := range text {
 		switch {
@@ -111,7 +111,7 @@ func widthOf(text string) (width float64) {
 	return width
 }
 
-// fit cuts a text to a width. A text of less than four characters says nothing.
+// fit cuts a text to a width. It returns nil if fewer than four characters of a longer text fit.
 func fit(text string, width float64) []string {
 	runes, n := []rune(text), utf8.RuneCountInString(text)
 	for n > 0 && widthOf(string(runes[:n])) > width {
@@ -126,7 +126,7 @@ func fit(text string, width float64) []string {
 	return []string{text}
 }
 
-// large returns the categories whose tiles in a frame are not too small, and one for the others of a number of records.
+// large returns the categories whose tiles in a frame are not too small, and a category "others" for the rest of the records of.
 func (m *treemap) large(list []Category, of int64, frame box) (kept []Category) {
 	rest := of
 	for _, c := range list {
@@ -148,9 +148,9 @@ func areas(list []Category) (values []float64) {
 	return values
 }
 
-// squarify divides a frame into boxes whose areas are in proportion to values, which descend. It puts the next values in a row at the
-// shorter side of what is left of the frame, as long as that makes their boxes more like squares (Bruls, Huizing and van Wijk:
-// Squarified Treemaps, 2000).
+// squarify divides a frame into boxes whose areas are in proportion to values, which descend. It puts the next values into a row
+// along the shorter side of the remaining frame, as long as each further value makes the boxes of the row more like squares
+// (Bruls, Huizing and van Wijk: Squarified Treemaps, 2000).
 func squarify(values []float64, frame box) (boxes []box) {
 	sum := 0.0
 	for _, v := range values {
@@ -184,7 +184,7 @@ func squarify(values []float64, frame box) (boxes []box) {
 	return boxes
 }
 
-// worst is the largest ratio of the sides of the boxes in a row.
+// worst returns the largest ratio of the sides of the boxes in a row.
 func worst(values []float64, sum, side, scale float64) float64 {
 	large, small, area := values[0]*scale, values[len(values)-1]*scale, sum*scale
 	return max(side*side*large/(area*area), area*area/(side*side*small))

@@ -11,7 +11,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/figures"
 )
 
-// basis is what the answers rest on, in words; "" if that is not known.
+// basis describes the basis of the answers in words; "" if it is unknown.
 func basis(c account.Snapshot) string {
 	var shares []string
 	b := c.Basis
@@ -30,7 +30,7 @@ func basis(c account.Snapshot) string {
 	return strings.Join(shares, ", ")
 }
 
-// Took is the time of all starts, without the time between them.
+// Took returns the sum of the durations of all starts.
 func (r *Run) Took() (total time.Duration) {
 	for _, s := range r.Starts {
 		total += s.Ended.Sub(s.Started)
@@ -38,10 +38,10 @@ func (r *Run) Took() (total time.Duration) {
 	return total
 }
 
-// Outcome is the ending of the run in words.
+// Outcome returns the ending of the run in words.
 func (r *Run) Outcome() string { return r.Starts[len(r.Starts)-1].Outcome() }
 
-// Outcome is the ending in words: a complete start may have written a partial output.
+// Outcome returns the ending of the start in words: a complete start may have written a partial output.
 func (s Start) Outcome() string {
 	if s.Pending > 0 {
 		return "partial output, " + figures.Counted(s.Pending, "record") + " pending"
@@ -49,7 +49,7 @@ func (s Start) Outcome() string {
 	return string(s.Ending)
 }
 
-// confidenceOf is "" for an unknown confidence.
+// confidenceOf formats a confidence; "" for an unknown confidence.
 func confidenceOf(x *float64) string {
 	if x == nil {
 		return ""
@@ -57,7 +57,7 @@ func confidenceOf(x *float64) string {
 	return strconv.FormatFloat(*x, 'g', 4, 64)
 }
 
-// models says how often the models of a run are right about inputs that they have not seen.
+// models describes how often the models of a run are right about inputs from which they have not learned.
 func models(r *Run) (list [][2]string) {
 	for _, m := range r.Models {
 		list = append(list, [2]string{"Model", figures.Short(fmt.Sprintf("%s: %s labels of %s categories, cross-validated %s right, %s without the model",

@@ -1,4 +1,4 @@
-// Package runfiles has the files that a run leaves: their paths, and how they are read and written. Package record says what
-// they mean. Account, manifest and shards are written whole or not at all. Journal and status change while a run goes on: a
-// damaged line of a journal is left out, and a status is only replaced.
+// Package runfiles has the files of a run: their paths, and how they are read and written. Package account defines their
+// content. Account, manifest and shards are written whole or not at all. Journal and status change during a run: readers leave
+// out damaged lines of a journal, and each status replaces the status before.
 package runfiles

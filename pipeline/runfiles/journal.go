@@ -12,24 +12,24 @@ import (
 	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
-// Journal is the record of a run on disk while the run goes on: JSON lines. It leaves with the end of a start, whose account
-// has its time line, so it has the start that goes on and those that were killed before. Each start appends a line of its
-// own, then the counts and the state at each change of state and once a second
-// while the counts change, and its ending. These lines are synced. In between, an attempt of a hosted service that
-// ends writes the last line again without a sync, if that line lacks more attempts than are in flight; in a run whose requests
-// have a bound, each attempt does before it begins. The counts are
-// those of the start so far, so the next line replaces a line that cannot be written.
+// Journal is the file of JSON lines that records a run during the run. It is removed at the end of a start, whose account then
+// has the time line. So a journal has the present start and the starts before it that were killed. Each start appends a line
+// for its beginning; then a line with its counts and state at each change of state, and once a second while the counts change;
+// and a line for its ending. These lines are synced. In between, the last line is written again without a sync: by an attempt
+// of a hosted service that ends, if the line lacks more attempts than are in flight; and in a run whose requests have a bound,
+// by each attempt before it begins. Each line has all counts of the start so far, so the next line makes up for a line that
+// could not be written.
 //
-// The requests of a start that was killed come from its last line. They differ from those that reached the service
-// by at most the requests in flight: the line may lack as many, or count requests that did not reach the service.
+// The requests of a start that was killed come from its last line. Their number differs from the requests that reached the
+// service by at most the requests in flight: the line may lack as many, or count requests that did not reach the service.
 // After a power failure the requests of a second and of one fsync may be missing as well.
 type Journal struct {
 	file *os.File
 	size int64 // bytes of whole lines
 }
 
-// OpenJournal opens the journal of a run, by its RunID. What follows the last whole line is cut off. A journal of another
-// run is emptied, and the error of a file that is no journal is errForeign.
+// OpenJournal opens the journal of the run with the RunID run. It cuts off a damaged end, and empties the journal of another
+// run. The error is errForeign if the file is no journal.
 func OpenJournal(path, run string) (*Journal, error) {
 	file, err := regular.OpenOwn(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
@@ -45,7 +45,8 @@ func OpenJournal(path, run string) (*Journal, error) {
 	return &Journal{file: file, size: size}, nil
 }
 
-// ReadStarts gives the starts in the journal of a run, by its RunID; none if there is no journal, or that of another run.
+// ReadStarts returns the starts in the journal of the run with the RunID run; none if the journal is missing or belongs to
+// another run.
 func ReadStarts(path, run string) (starts []account.EarlierRun, err error) {
 	err = readIfThere(path, func(file io.Reader) error {
 		starts, _, err = readStarts(file, run)
@@ -54,7 +55,7 @@ func ReadStarts(path, run string) (starts []account.EarlierRun, err error) {
 	return starts, err
 }
 
-// readIfThere opens the file at path for read, and does nothing if there is none.
+// readIfThere calls read with the file at path. It does nothing if the file is missing.
 func readIfThere(path string, read func(io.Reader) error) error {
 	file, err := regular.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -67,7 +68,7 @@ func readIfThere(path string, read func(io.Reader) error) error {
 	return read(file)
 }
 
-// readStarts reads the starts in a journal, and the size of its whole lines.
+// readStarts reads the starts in a journal. whole is the offset after the last line that is not damaged; 0 for another run.
 func readStarts(file io.Reader, run string) (starts []account.EarlierRun, whole int64, err error) {
 	size, isOurs := int64(0), false
 	err = eachLine(file, func(text []byte, line *account.JournalLine, end int64) (more bool) {
@@ -92,8 +93,8 @@ func readStarts(file io.Reader, run string) (starts []account.EarlierRun, whole 
 	return starts, whole, err
 }
 
-// ReadJournal calls use for each line of the journal at path, in order. It leaves out damaged lines, and calls use for
-// no line if the file is missing, or is the journal of another run than the account's; a may be nil.
+// ReadJournal calls use for each line of the journal at path, in order, except damaged lines. It does nothing if the file is
+// missing, or is not the journal of the account's run; a may be nil, for any run.
 func ReadJournal(path string, a *account.Account, use func(account.JournalLine)) error {
 	return readIfThere(path, func(file io.Reader) error {
 		return eachLine(file, func(_ []byte, line *account.JournalLine, _ int64) (more bool) {
@@ -109,8 +110,8 @@ func ReadJournal(path string, a *account.Account, use func(account.JournalLine))
 	})
 }
 
-// eachLine calls use for each line of a journal, with its text and where it ends, until use returns false. The line is
-// nil if it is damaged, or has no end: a line that was being written.
+// eachLine calls use for each line of a journal, with its text and the offset of its end, until use returns false. The line is
+// nil if it is damaged, or has no newline because it was being written.
 func eachLine(file io.Reader, use func(text []byte, line *account.JournalLine, end int64) (more bool)) error {
 	lines := bufio.NewReaderSize(file, mostOfLine)
 	for end := int64(0); ; {
@@ -129,7 +130,6 @@ func eachLine(file io.Reader, use func(text []byte, line *account.JournalLine, e
 	}
 }
 
-// errForeign is the error of a file at the path of a journal that is another file.
 var errForeign = errors.New("it is no journal of bulkcat: move it elsewhere")
 
 const (
@@ -137,14 +137,14 @@ const (
 	mostOfLine = 64 << 10  // bytes; a line of this program has less than a thousand
 )
 
-// isOfJournal reports whether a text is the beginning of a line of a journal, or the zeros that a loss of power leaves.
+// isOfJournal reports whether text begins like a line of a journal, or with the zeros that a power failure leaves.
 func isOfJournal(text []byte) bool {
 	n := min(len(text), len(lineBegin))
 	return n > 0 && (string(text[:n]) == lineBegin[:n] || text[0] == 0)
 }
 
-// nextLine returns the next line, with its end, and its size. The text of a longer line is cut off; that of the last line
-// without an end comes with io.EOF.
+// nextLine returns the next line with its newline, and its size. The text is empty if the line is longer than mostOfLine. A last
+// line without a newline comes with io.EOF.
 func nextLine(lines *bufio.Reader) (text []byte, size int64, err error) {
 	text, err = lines.ReadSlice('\n')
 	for size = int64(len(text)); errors.Is(err, bufio.ErrBufferFull); {
@@ -156,7 +156,7 @@ func nextLine(lines *bufio.Reader) (text []byte, size int64, err error) {
 	return text, size, err
 }
 
-// add brings a start up to date.
+// add sets the counts and the ending of a start to those of a line.
 func add(l *account.JournalLine, start *account.EarlierRun) {
 	start.Ended = l.At
 	start.Counts = account.Snapshot{Counts: account.Counts[int64]{Requests: l.Requests, Retries: l.Retries, Shared: l.Shared, Rechecks: l.Rechecks, WithOutcome: l.WithOutcome}, Attempts: l.Outcomes}
@@ -165,19 +165,19 @@ func add(l *account.JournalLine, start *account.EarlierRun) {
 	}
 }
 
-// Append writes a line that stays, and is durable after the next sync. After an error the journal has the lines
-// before, and further lines can be appended.
+// Append appends a line, which is durable after the next Sync. After an error the journal has the lines before, and further
+// lines can be appended.
 func (j *Journal) Append(line account.JournalLine) error {
 	n, err := j.write(line)
 	if err != nil {
 		return err
 	}
 	j.size += n
-	return j.file.Truncate(j.size) // a longer line of Replace
+	return j.file.Truncate(j.size) // the rest of a longer line of Replace
 }
 
-// Replace writes a line after the lines that were appended, in place of an earlier line there. The line outlives the
-// process, but perhaps not the machine.
+// Replace writes a line after the appended lines, in place of the last line of Replace. The line survives the end of the
+// process, but perhaps not a power failure.
 func (j *Journal) Replace(line account.JournalLine) error {
 	_, err := j.write(line)
 	return err

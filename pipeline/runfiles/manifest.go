@@ -12,7 +12,7 @@ import (
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
-// ReadManifest reads the manifest of a folder. The errors are those of storage.ReadFile, and *DamagedError.
+// ReadManifest reads the manifest of a folder. The errors are those of storage.ReadFile and *account.DamagedError.
 func ReadManifest(ctx context.Context, folder string) (*account.Manifest, error) {
 	m := new(account.Manifest)
 	if err := read(ctx, ManifestPath(folder), m); err != nil {
@@ -21,7 +21,7 @@ func ReadManifest(ctx context.Context, folder string) (*account.Manifest, error)
 	return m, nil
 }
 
-// IntactManifest is ReadManifest, and gives nil where there is no manifest, or a damaged one.
+// IntactManifest is ReadManifest, but returns nil and no error if the manifest is missing or damaged.
 func IntactManifest(ctx context.Context, folder string) (*account.Manifest, error) {
 	m, err := ReadManifest(ctx, disk.Clean(folder))
 	if _, damaged := errors.AsType[*account.DamagedError](err); damaged || errors.Is(err, fs.ErrNotExist) {
@@ -30,8 +30,8 @@ func IntactManifest(ctx context.Context, folder string) (*account.Manifest, erro
 	return m, err
 }
 
-// CheckManifest says in a few words how the manifest of a folder differs from the one that the run has written; "" if it
-// does not. The account is that of the complete run. The error is that of reading the manifest.
+// CheckManifest says in a few words how the manifest of a folder differs from the manifest that the run has written; "" if they
+// are equal. a is the account of the complete run. The error is that of reading the manifest.
 func CheckManifest(ctx context.Context, folder string, a *account.Account) (problem string, err error) {
 	m, err := ReadManifest(ctx, folder)
 	if damaged, ok := errors.AsType[*account.DamagedError](err); ok {
@@ -56,8 +56,8 @@ func CheckManifest(ctx context.Context, folder string, a *account.Account) (prob
 	return "", nil
 }
 
-// FolderSettings are the settings with which the parts in a folder were written, also if the run has not ended; nil if
-// the folder does not say.
+// FolderSettings returns the settings with which the parts in a folder were written, also before the run has ended; nil if the
+// folder has neither a manifest nor the file of shards.
 func FolderSettings(ctx context.Context, folder string) (*account.Settings, error) {
 	shards, err := ReadShards(ctx, folder)
 	if err != nil {

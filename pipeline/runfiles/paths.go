@@ -17,14 +17,14 @@ func AccountPath(output string) string {
 		return ""
 	}
 	output = disk.Clean(output)
-	if _, ok := account.ShardOf(output); ok { // within the folder, under a name that query engines ignore
+	if _, ok := account.ShardOf(output); ok { // in the folder of the shard, under a name that query engines ignore
 		return disk.Join(output, "_run.json")
 	}
 	return output + ".run.json"
 }
 
-// The other files of a run are there only while it needs them. They are in the disk.RunFolder of an output; for one in
-// object storage, in that of storage.Local. There are none for standard output, whose paths are "".
+// The other files of a run exist only while the run needs them. They are in the disk.RunFolder of the output; for an object, in
+// the disk.RunFolder of its storage.Local. Standard output has none of these files, and their paths are "".
 
 // JournalPath is the path of the journal.
 func JournalPath(output string) string { return ofRun(output, "journal") }
@@ -56,8 +56,8 @@ func ShardsPath(folder string) string { return disk.Join(folder, shardsName) }
 // SuccessPath is the path of the empty file that says that a folder is complete.
 func SuccessPath(folder string) string { return disk.Join(folder, writer.SuccessName) }
 
-// ShardStore is the shard's store. Each shard has a store of its own, since machines cannot share one: in the folder of the
-// shard (that of storage.Local for a URL), or a file of the shard's name in dir.
+// ShardStore is the path of the shard's store. Each shard has a store of its own, since machines cannot share a store: in the
+// folder of the shard (for a URL, in its storage.Local), or a file with the shard's name in dir.
 func ShardStore(s account.Shard, dir, output string) string {
 	if dir == "" {
 		return filepath.Join(storage.Local(output), account.ShardStore)
@@ -65,8 +65,8 @@ func ShardStore(s account.Shard, dir, output string) string {
 	return filepath.Join(dir, s.Folder()+".db")
 }
 
-// SeenFrom is a path relative to the folder of an output. So a file has the same path whether its name
-// is relative or absolute, and keeps the path when the folder moves with all its files.
+// SeenFrom returns the path of an input relative to the folder of the output, with slashes. The path does not depend on the
+// working folder, and does not change when the folder moves with all its files.
 func SeenFrom(output, path string) string {
 	if !IsFile(path) {
 		return path
@@ -81,7 +81,7 @@ func SeenFrom(output, path string) string {
 	return filepath.ToSlash(path) // on another drive
 }
 
-// FromOutput is the path of an input, from the one that SeenFrom has given.
+// FromOutput returns the path of an input from a result of SeenFrom.
 func FromOutput(output, path string) string {
 	if local := filepath.FromSlash(path); !storage.IsURL(path) && !filepath.IsAbs(local) {
 		return filepath.Join(filepath.Dir(storage.Local(output)), local)
@@ -89,7 +89,7 @@ func FromOutput(output, path string) string {
 	return path
 }
 
-// IsFile reports whether an input is a file of the machine.
+// IsFile reports whether an input is a local file.
 func IsFile(path string) bool {
 	return path != "-" && path != reader.InMemory && !storage.IsURL(path)
 }

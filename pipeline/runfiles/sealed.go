@@ -23,7 +23,7 @@ func read(ctx context.Context, path string, f account.Sealed) error {
 	return account.Unseal(path, text, f)
 }
 
-// Write writes an account or a manifest in place of an earlier file. A reader sees the earlier or the new file. The error is a
+// Write replaces the file at path by an account or a manifest. A reader sees the earlier or the new file. The error is a
 // *disk.Error.
 func Write(ctx context.Context, path string, f account.Sealed) error {
 	text, err := account.Seal(path, f)
@@ -33,14 +33,14 @@ func Write(ctx context.Context, path string, f account.Sealed) error {
 	return storage.Publish(ctx, path, text)
 }
 
-// ReadAccount reads the account of the rows of an output, from the file of AccountPath. It gives nil and no error if there is
-// no file, and an error if the file cannot be read or is damaged.
+// ReadAccount reads the account of the rows of an output from the file at AccountPath. It returns nil and no error if the file
+// is missing, and an error if the file cannot be read or is damaged.
 func ReadAccount(ctx context.Context, path string) (*account.Account, error) {
 	last, err := ReadLast(ctx, path)
 	return last.OfRows(), err
 }
 
-// ReadLast is ReadAccount for the account of the last start, which may have left the rows of an earlier one.
+// ReadLast is ReadAccount for the account of the last start, which may not have written the rows.
 func ReadLast(ctx context.Context, path string) (*account.Account, error) {
 	a := new(account.Account)
 	switch err := read(ctx, path, a); {
@@ -52,9 +52,9 @@ func ReadLast(ctx context.Context, path string) (*account.Account, error) {
 	return a, nil
 }
 
-// ChangedInputs names the inputs of an account beside an output whose beginning is not what that run has read. A file that only
-// grew at its end has not changed. A file that cannot be read counts as unchanged: to open it gives
-// the error. So does an object, which is not read twice.
+// ChangedInputs returns the names of the account's inputs that no longer begin with the bytes that the run has read. output is
+// the output of the run. A file that only grew at its end has not changed. A file that cannot be read counts as unchanged:
+// opening the file reports the error. An object counts as unchanged, because it is not read twice.
 func ChangedInputs(a *account.Account, output string) []string {
 	var changed []string
 	for _, in := range a.Inputs {

@@ -13,7 +13,7 @@ import (
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
-// ReadShards reads how the records in a folder are split. It gives nil and no error if the folder holds no shards.
+// ReadShards reads how the records in a folder are split. It returns nil and no error if the folder has no shards.
 func ReadShards(ctx context.Context, folder string) (*account.Shards, error) {
 	s := new(account.Shards)
 	switch err := read(ctx, ShardsPath(folder), s); {
@@ -27,9 +27,9 @@ func ReadShards(ctx context.Context, folder string) (*account.Shards, error) {
 	return s, (account.Shard{Number: 1, Count: s.Count}).Check()
 }
 
-// JoinShards makes a run, whose output is the folder of a shard, one of the shards of a folder: the first shard to start
-// fixes how the records are split, and the others compare. The errors are *[ShardCountError], *[ShardsTakenError], and those
-// of the storage.
+// JoinShards makes the run with the account a one of the shards in folder. The first shard to start fixes the settings of all
+// shards, and each shard checks that it has the same settings. The errors are *[account.ShardCountError],
+// *[account.ShardsTakenError], those of ReadShards, and those of the storage.
 func JoinShards(ctx context.Context, folder string, shard account.Shard, a *account.Account) error {
 	common := *a // of all shards
 	common.Settings.Shard, common.Settings.Output = account.Shard{}, folder
@@ -52,8 +52,8 @@ func JoinShards(ctx context.Context, folder string, shard account.Shard, a *acco
 	return storage.MakeFolder(a.Settings.Output)
 }
 
-// StartShards writes how the records in a folder are split, unless another shard has done so. The account is that of all
-// shards: the shard in its settings is zero, and the output is the folder.
+// StartShards writes how the records in a folder are split, unless another shard has done so. common is the account of all
+// shards: its Settings.Shard is zero, and its Settings.Output is the folder.
 func StartShards(ctx context.Context, folder string, shard account.Shard, common *account.Account) error {
 	path, other := ShardsPath(folder), ""
 	if found, err := storage.Exists(ctx, path); err != nil || found {
@@ -70,7 +70,7 @@ func StartShards(ctx context.Context, folder string, shard account.Shard, common
 		}
 	}
 	if other != "" {
-		// The other folders may be those of shards that have started meanwhile, after the file: read the file then.
+		// The other folder may belong to shards that another program has just started: the file then exists by now.
 		if found, err := storage.Exists(ctx, path); err != nil || found {
 			return err
 		}
@@ -83,7 +83,7 @@ func StartShards(ctx context.Context, folder string, shard account.Shard, common
 	return err
 }
 
-// Folders are the paths of the folders of all shards.
+// Folders returns the paths of the folders of all shards.
 func Folders(s *account.Shards, folder string) []string {
 	folders := make([]string, s.Count)
 	for i := range folders {
@@ -92,7 +92,7 @@ func Folders(s *account.Shards, folder string) []string {
 	return folders
 }
 
-// Accounts are the accounts of all shards, by number; nil where there is none. The error is that of ReadAccount.
+// Accounts returns the accounts of all shards, by number; nil for a missing account. The error is that of ReadAccount.
 func Accounts(ctx context.Context, s *account.Shards, folder string) ([]*account.Account, error) {
 	accounts := make([]*account.Account, s.Count)
 	for i, shard := range Folders(s, folder) {

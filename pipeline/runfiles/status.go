@@ -10,7 +10,7 @@ import (
 	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
-// WriteStatus replaces the file at path. A program that reads the file meanwhile has the earlier or the new content.
+// WriteStatus replaces the file at path atomically: other programs read the earlier or the new status.
 func WriteStatus(path string, s account.Status) error {
 	text, err := s.Text()
 	if err != nil {
@@ -19,7 +19,7 @@ func WriteStatus(path string, s account.Status) error {
 	return disk.ReplaceFile(path, text)
 }
 
-// CheckStatus returns an error if the file at path is there and no status.
+// CheckStatus returns an error if the file at path exists and is no status, or cannot be read.
 func CheckStatus(path string) error {
 	text, err := regular.Read(path, 1<<20)
 	if errors.Is(err, fs.ErrNotExist) {

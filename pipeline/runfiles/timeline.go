@@ -6,7 +6,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
-// Timeline is the time line of an account, which may be nil, and of the starts in the journal at path that it does not have.
+// Timeline returns the time line of an account, continued with the starts that only the journal at path has. a may be nil.
 func Timeline(path string, a *account.Account) ([]account.Span, error) {
 	s := spans{}
 	if a != nil {
@@ -16,19 +16,19 @@ func Timeline(path string, a *account.Account) ([]account.Span, error) {
 	return s.list, err
 }
 
-// mostSpans bounds the time line: a run of ten hours has a line of its journal each second.
+// mostSpans bounds the time line, which would have a span for each line of the journal: 36,000 in a run of ten hours.
 const mostSpans = 120
 
-// spans makes the time line of a journal.
+// spans makes a time line from the lines of a journal.
 type spans struct {
 	list    []account.Span
 	account *account.Account // nil for none
-	start   int              // the number of the start
-	known   bool             // the time line has the start already
+	start   int              // the number of the present start
+	known   bool             // the account's time line has the present start
 	last    account.JournalLine
 }
 
-// number is the number of a start, from 1.
+// number returns the number of a start, from 1.
 func (s *spans) number(start account.JournalLine) int {
 	if s.account == nil {
 		return s.start + 1
@@ -39,7 +39,7 @@ func (s *spans) number(start account.JournalLine) int {
 		return i + 1
 	case s.account.Started.Equal(start.At):
 		return n
-	default: // that was killed after the last account
+	default: // the start was killed after the account was written
 		return max(n, s.start) + 1
 	}
 }
@@ -73,13 +73,13 @@ func (s *spans) add(line account.JournalLine) {
 	}
 }
 
-// shorten joins pairs of neighbours: those of the same state, or all of the same start if that is not enough.
+// shorten joins neighbours of the same start in pairs: first only neighbours of the same state, then all if still too many.
 func (s *spans) shorten() {
 	s.joinPairs(func(a, b account.Span) bool { return a.Start == b.Start && a.State == b.State })
 	if len(s.list) >= 2*mostSpans {
 		s.joinPairs(func(a, b account.Span) bool { return a.Start == b.Start })
 	}
-	s.list = s.list[max(0, len(s.list)-2*mostSpans+1):] // the latest of hundreds of starts
+	s.list = s.list[max(0, len(s.list)-2*mostSpans+1):] // only the latest spans of hundreds of starts
 }
 
 func (s *spans) joinPairs(may func(a, b account.Span) bool) {
