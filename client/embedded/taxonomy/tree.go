@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 )
 
 // Find returns the index of a category by its path (in any case, with any spaces around levels), its code or its id; -1
@@ -60,23 +61,31 @@ func (c *Category) label() string {
 // Index finds the categories of a taxonomy by the values in answers.
 type Index struct {
 	categories []Category
-	exact      map[string]int // by path
-	folded     map[string]int // by the folded path; -1 if two paths fold to the same
+	exact      map[string]int        // by path
+	folded     func() map[string]int // by the folded path; -1 if two paths fold to the same
 }
 
 // NewIndex makes the index of a taxonomy.
 func NewIndex(t *Taxonomy) *Index {
-	x := &Index{t.Categories, make(map[string]int, len(t.Categories)), make(map[string]int, len(t.Categories))}
+	x := &Index{t.Categories, make(map[string]int, len(t.Categories)), sync.OnceValue(func() map[string]int { return foldAll(t.Categories) })}
 	for i := range t.Categories {
-		path := t.Categories[i].Path
-		x.exact[path] = i
-		key := fold(path)
-		if _, taken := x.folded[key]; taken {
-			i = -1
-		}
-		x.folded[key] = i
+		x.exact[t.Categories[i].Path] = i
 	}
 	return x
+}
+
+// foldAll returns the categories by their folded paths. It takes longer than the rest of an index, and services mostly
+// answer with exact paths.
+func foldAll(categories []Category) map[string]int {
+	folded := make(map[string]int, len(categories))
+	for i := range categories {
+		key := fold(categories[i].Path)
+		if _, taken := folded[key]; taken {
+			i = -1
+		}
+		folded[key] = i
+	}
+	return folded
 }
 
 // Find returns the category of a value: a path or, for NAICS, a code; false if there is none.
@@ -85,7 +94,7 @@ func NewIndex(t *Taxonomy) *Index {
 func (x *Index) Find(value string) (Category, bool) {
 	i, ok := x.exact[value]
 	if !ok {
-		i, ok = x.folded[fold(value)]
+		i, ok = x.folded()[fold(value)]
 	}
 	if !ok || i < 0 {
 		return Category{}, false
