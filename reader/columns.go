@@ -31,7 +31,7 @@ func columnNames(header []string) []string {
 }
 
 // inputNames returns the names of a file's input columns: the results of find for Options.Columns, or else the column with a
-// usual name. values returns the values of a column in the first records. It is nil if they are unknown.
+// usual name. values returns the values of a column in the first records. It is nil if the values are unknown.
 func (f *file) inputNames(o *Options, columns []string, find func(name string) (string, error), values func(place int) []string) ([]string, error) {
 	if len(o.Columns) == 0 {
 		place, err := f.usualColumn(o, columns, values)
@@ -203,7 +203,6 @@ func matchColumn(file string, columns []string, name string) (int, error) {
 	return 0, &ColumnError{File: file, Column: name, Matches: matches, Columns: columns, Option: "Columns"}
 }
 
-// addColumn appends a column.
 func (f *file) addColumn(c Column) {
 	f.columns = append(f.columns, c.Name)
 	f.types = append(f.types, c)
@@ -260,7 +259,6 @@ func (s *slab[T]) take(n int) []T {
 	return fields
 }
 
-// setAll sets all of nulls.
 func setAll(nulls []bool) {
 	for i := range nulls {
 		nulls[i] = true
@@ -277,7 +275,7 @@ func (p placement) of(i int) int {
 	return p[i]
 }
 
-// place returns the fields of a file's row in the order of the run's columns, of which there are width.
+// place returns the fields of a file's row in the order of the run's columns. width is the number of these columns.
 func (p placement) place(fields []string, width int) []string {
 	placed := make([]string, width)
 	for i, field := range fields {
@@ -325,8 +323,8 @@ type joiner struct {
 
 func (o *Options) joiner() joiner { return joiner{o.Join, o.Missing} }
 
-// joined returns the input for the values of the input columns. It returns a single value unchanged, and joins several without
-// blank and missing ones. It modifies parts.
+// joined returns the input for the values of the input columns. It returns a single value unchanged. It joins several values,
+// without the blank and the missing values. It modifies parts.
 func (j joiner) joined(parts []string) string {
 	if len(parts) > 1 {
 		parts = slices.DeleteFunc(parts, func(part string) bool { return strings.TrimSpace(part) == "" || j.missing(part) })
@@ -370,7 +368,7 @@ func (r *Reader) keepApart() {
 }
 
 // unite sets the columns of the run: the union over its files, then the extra columns. Columns of several files whose names
-// differ only in case are one column, with the first name. Every file must have shown an extra column, unless later records may
+// differ only in case are one column, with the first name. Some file must have shown each extra column, unless later records may
 // have more columns (JSONL), or a file is empty so far.
 func (r *Reader) unite() error {
 	r.index = map[string]int{}

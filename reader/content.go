@@ -17,8 +17,8 @@ func (e *UnsupportedError) Error() string {
 	return fmt.Sprintf("%s is %s, not a list; %s", displayName(e.File), e.Kind, e.Advice)
 }
 
-// signature identifies a kind of file by its content. Text can begin with the letters of some signatures ("PAR16 lamp"). These
-// are binary: the first headSize bytes must also have a control character.
+// signature identifies a kind of file by its content. Text can begin with the letters of some signatures ("PAR16 lamp"). Such
+// signatures are binary: the first headSize bytes must also have a control character.
 type signature struct {
 	offset int
 	magic  string
@@ -95,7 +95,7 @@ func refuseBinary(file string, text []byte) error {
 	return nil
 }
 
-// controls returns the number of control characters, except those that occur in text.
+// controls returns the number of control characters, except the control characters that occur in text.
 func controls(text []byte) int {
 	n := 0
 	for _, b := range text {

@@ -40,7 +40,7 @@ func fitCSV(s *beginning, o *Options) fit {
 	first := o.rowAt(line, commaOf("", s.lines(), "", o))
 	header, sure := headerOf(s, 0, o)
 	switch {
-	// This exceeds the fit of a JSON string, because a quoted column name looks like one.
+	// This exceeds the fit of a JSON string, because a quoted column name looks like a JSON string.
 	case o.Dialect.Header != 0 || o.Dialect.Delimiter != "" || o.namesInput(first) || header > 0 && sure || haveTabs(s.lines()):
 		return strongFit
 	case len(o.Columns) > 0 && len(first) > 1:
@@ -149,7 +149,7 @@ func (l *csvLayout) rows(lines *lineSplitter) csvRows {
 }
 
 // firstRow returns the row that decides on the columns: the header or, without one, the first of sniffRows rows that is not
-// malformed. If the sample can grow, a malformed row may only be cut off, and is returned.
+// malformed. If the sample can grow, a malformed row is perhaps only cut off, and is returned.
 func (l *csvLayout) firstRow(s *beginning, o *Options) (r row, err error) {
 	rows := l.rows(newLineSplitter(bytes.NewReader(s.lines())))
 	for range sniffRows {
@@ -223,7 +223,7 @@ func (p *csvParser) next() (row, error) {
 					"option", "reader.Dialect", "file", displayName(p.file), "line", r.line, "lines", p.rows.spanned)
 			}
 		}
-		if err == nil && r.fault == "" && p.mayRepeat(r.fields) { // as in a file that consists of several
+		if err == nil && r.fault == "" && p.mayRepeat(r.fields) { // as in a file that was joined from several files
 			switch p.compare(r.fields) {
 			case otherHeader:
 				err = errOtherHeader

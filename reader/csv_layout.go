@@ -88,7 +88,7 @@ func (o *Options) headerRow(start int, fieldsAt func(i int) []string) (header in
 		}
 		if o.namesInput(fields) && (above == nil || areNames(fields)) {
 			if below := fieldsAt(i + 1); len(below) == len(fields) && o.namesInput(below) && areKeys(below) && !areKeys(fields) {
-				i, fields = i+1, below // the row above has titles for people, and this one names for programs
+				i, fields = i+1, below // the row above has titles for people, and this row has names for programs
 			}
 			return i, areNotes(above, fields, blank)
 		}
@@ -249,8 +249,8 @@ func commaOf(name string, text []byte, separator string, o *Options) string {
 	return cmp.Or(o.Dialect.Delimiter, separator, detectDelimiter(text, o))
 }
 
-// detectDelimiter returns the delimiter with which most rows have as many fields as the first, and more than one; else a comma.
-// Of equal delimiters, the one with more fields counts.
+// detectDelimiter returns the delimiter with which most rows have as many fields as the first row, and more than one field; else
+// a comma. Of equally good delimiters, the delimiter with more fields counts.
 func detectDelimiter(text []byte, o *Options) string {
 	best, bestFields, bestShare := delimiters[0], 1, 0.0
 	for _, comma := range delimiters {

@@ -115,7 +115,7 @@ func (c *csvRows) plain(line []byte) (fields []string, fault string) {
 	return c.fit(fields, n, fault)
 }
 
-// fit returns the wanted number of fields of a row with n fields. fields has capacity for missing ones. A short row is
+// fit returns the wanted number of fields of a row with n fields. fields has capacity for missing fields. A short row is
 // malformed only in strict mode. Surplus fields are a fault unless they are empty.
 func (c *csvRows) fit(fields []string, n int, fault string) ([]string, string) {
 	if c.want == 0 {
@@ -138,7 +138,7 @@ func (c *csvRows) fit(fields []string, n int, fault string) ([]string, string) {
 func (c *csvRows) quoted(r row) (row, error) {
 	g, err := c.gather(r.line, c.escape)
 	if err == nil && c.escape == 0 && !c.noGuess && (c.escapes && bytes.IndexByte(c.fields.text, '\\') >= 0 || c.fields.backslash && !g.clean) {
-		// A backslash before a quote is an escape in all rows if one row is well-formed only then.
+		// A backslash before a quote is an escape in all rows if one row is well-formed only with this escape.
 		if g, err = c.gather(r.line, '\\'); err == nil && g.clean {
 			c.escapes = true
 		} else if err == nil {
@@ -227,7 +227,7 @@ type gathered struct {
 	clean bool   // no text stands before or after quotes
 	lines int64
 
-	// Of several lines: the number that are not blank, the number that are rows by themselves, and whether the last is.
+	// Of several lines: the number of lines that are not blank, and of lines that are rows by themselves; the last line is a row.
 	filled, rows int64
 	last         bool
 }
@@ -385,8 +385,8 @@ func (f *fieldBuffer) unescaped(line []byte) []byte {
 	return append(f.text, line...)
 }
 
-// addQuoted adds the text of a quoted field up to the next quote, or an escape before it. It returns the rest of the line, and
-// whether the rest belongs to the row.
+// addQuoted adds the text of a quoted field up to the next quote, or up to an escape before that quote. It returns the rest of
+// the line, and whether the rest belongs to the row.
 func (f *fieldBuffer) addQuoted(line []byte) (rest []byte, more bool, fault string) {
 	quote := f.dialect.quote
 	i := bytes.IndexByte(line, quote)

@@ -21,7 +21,7 @@
 // # Memory
 //
 // A [Reader] has one open file, and a buffer of little more than 1 MiB for inputs of any length. For Parquet it holds one page
-// and one dictionary of each column that it reads: 2 to 3 MB for a column of pyarrow or Spark, within limits for untrusted
-// files. For Excel it holds one row and up to 16 MiB of shared strings, and keeps the others in a temporary file. It starts no
-// goroutine for files. A Reader reads the records of the caller in a goroutine, because a blocked Read must be interruptible.
+// and one dictionary of each column that it reads: 2 to 3 MB for a column of pyarrow or Spark, within limits for untrusted files.
+// For Excel it holds one row and up to 16 MiB of shared strings, and keeps the other strings in a temporary file. A Reader starts
+// no goroutine for files. A Reader reads the records of the caller in a goroutine, because a blocked Read must be interruptible.
 package reader

@@ -22,8 +22,8 @@ var (
 const utf8Name = "utf-8"
 
 // ownEncodings replace encodings of package htmlindex. A byte order mark has priority over the byte order in the name. Without
-// either, UTF-16 is little-endian, as in the WHATWG Encoding Standard and on Windows. The decoder of gbk is the one of gb18030,
-// as in the standard (§10.1.1).
+// either, UTF-16 is little-endian, as in the WHATWG Encoding Standard and on Windows. The decoder of gbk is the decoder of
+// gb18030, as in the standard (§10.1.1).
 var ownEncodings = map[string]encoding.Encoding{
 	"utf-16":   unicode.UTF16(unicode.LittleEndian, unicode.UseBOM),
 	"utf-16le": unicode.UTF16(unicode.LittleEndian, unicode.UseBOM),

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// endMark ends text files of CP/M and DOS. A file that was concatenated from several has end marks inside.
+// endMark ends text files of CP/M and DOS. A file that was joined from several files has end marks inside.
 const endMark = 0x1a
 
 // endMarks removes the end marks at the beginning of lines and at the end of the text.

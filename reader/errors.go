@@ -63,7 +63,7 @@ func changedSince(f *file, line int64, what string) error {
 	return &FormatError{f.info.Name, line, what + " has changed since the run began; start again", ""}
 }
 
-// ColumnError says that a file has no column with a name, or several that match the name.
+// ColumnError says that a file has no column with a name, or several columns that match the name.
 type ColumnError struct {
 	File       string   // "" if no file has the column
 	Column     string   // the wanted name; "" if Candidates were tried
@@ -72,8 +72,8 @@ type ColumnError struct {
 	Candidates []string // names that were tried if Column is ""
 	Refused    []string // columns with these names whose values are not inputs, with the reasons
 	Sheets     []string // of the Excel file, if Options.Sheet names none and there are several
-	Header     bool     // Columns are the fields of a row, which may be the wrong one
-	Continues  string   // the first file, if this one has as many columns, and none of its: the header may be missing
+	Header     bool     // Columns are the fields of a row, which may be the wrong row
+	Continues  string   // the first file, if File has as many columns but none of the same names: File may have no header
 	Option     string   // the field of Options that names a column: Columns or ExtraColumns
 }
 

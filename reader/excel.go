@@ -37,7 +37,7 @@ func inspectExcel(f *file, body Source, size int64, o *Options) (open opener, er
 	return l.open, nil
 }
 
-// inSheets adds the sheets of a file to the error of the first, which may be a cover.
+// inSheets adds the sheets of a file to the error of the first sheet, which may be a cover.
 func inSheets(err error, sheets []string) error {
 	if e, isColumn := errors.AsType[*ColumnError](err); isColumn && len(sheets) > 1 {
 		e.Sheets = sheets

@@ -21,7 +21,7 @@ const (
 	maxEntries = 1 << 16
 )
 
-// zipMagic begins a zip archive. An Excel file is one.
+// zipMagic begins a zip archive, such as an Excel file.
 const zipMagic = "PK\x03\x04"
 
 // errNoWorkbook is the error of an Office file that is not a workbook.
@@ -97,7 +97,7 @@ func newBook(body io.ReaderAt, size int64) (*book, error) {
 	b := &book{parts: make(map[string][]*zip.File, len(archive.File))}
 	var unzipped uint64
 	for _, f := range archive.File {
-		// Unzipping a part fails once it exceeds this size.
+		// Unzipping a part fails once the part exceeds its UncompressedSize64.
 		unzipped += min(f.UncompressedSize64, excelUnzipped)
 		b.parts[partName(f.Name)] = append(b.parts[partName(f.Name)], f)
 	}
@@ -230,7 +230,7 @@ func (b *book) readStyles(p *xmlPart, e xml.StartElement) error {
 	return nil
 }
 
-// choose returns the sheet with a name, in any case; the first for "".
+// choose returns the sheet with a name, in any case; the first sheet for "".
 func (b *book) choose(file, name string) (bookSheet, error) {
 	if len(b.sheets) == 0 {
 		return bookSheet{}, damagedExcel(file, errors.New("it has no sheet"))

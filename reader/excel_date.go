@@ -115,7 +115,7 @@ type dateForm []formField
 
 // formField is a literal text, or a component of a time, with its width in letters.
 type formField struct {
-	kind  byte // one of y, m, d, h, s and those below
+	kind  byte // y, m, d, h, s, or a constant below
 	width int
 	text  string
 }

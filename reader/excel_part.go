@@ -132,7 +132,7 @@ func (p *xmlPart) each(read func(e xml.StartElement) error) error {
 	}
 }
 
-// text appends the text of the current element without its children's, and consumes the element.
+// text appends the text of the current element without the text of its children, and consumes the element.
 func (p *xmlPart) text(text []byte) ([]byte, error) {
 	level := p.level
 	for {

@@ -148,8 +148,8 @@ func (r *sheetRows) readRow(e xml.StartElement) error {
 	return err
 }
 
-// readCell reads a cell. It is in the column after the given one, unless it names another. readCell returns the number of its
-// column, from 1.
+// readCell reads a cell, and returns the number of its column, from 1. The cell is in the column after the given column, unless
+// the cell names its column.
 func (r *sheetRows) readCell(e xml.StartElement, column int) (int, error) {
 	column++
 	if ref := attribute(e, "r"); ref != "" {

@@ -48,7 +48,7 @@ var (
 	errAfterFeed  = errors.New("broken XML: an element after the end of the feed")
 )
 
-// feedSource reads the records of a feed as JSON objects. Only the entities of HTML are valid: none is fetched or expands to
+// feedSource reads the records of a feed as JSON objects. Only the entities of HTML are valid: no entity is fetched or expands to
 // long text.
 type feedSource struct {
 	decoder  *xml.Decoder
@@ -103,7 +103,7 @@ func (s *feedSource) next() (object []byte, line int64, err error) {
 	}
 }
 
-// note records the prefixes of namespaces. The namespace of the root element has none.
+// note records the prefixes of namespaces. The namespace of the root element has no prefix.
 func (s *feedSource) note(start xml.StartElement) {
 	for _, a := range start.Attr {
 		if a.Name.Space == "xmlns" && s.prefixes[a.Value] == "" {

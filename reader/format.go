@@ -10,8 +10,8 @@ import (
 // formats are all formats, in the order of [FormatNames]. If several fit a text equally, the first counts.
 var formats = []*inputFormat{&csvFormat, &jsonlFormat, &txtFormat, &parquetFormat, &excelFormat, &feedFormat}
 
-// inputFormat is a format of inputs: a format of text, or of files that are read by offset. Each is a variable in its own file,
-// and only formats refers to it.
+// inputFormat is a format of inputs: a format of text, or of files that are read by offset. Each format is a variable in its own
+// file, to which only formats refers.
 type inputFormat struct {
 	name        string   // of Options.Format
 	extensions  []string // of file names, in lower case

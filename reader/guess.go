@@ -103,8 +103,8 @@ func looksWindows1252(text []byte, whole bool) bool {
 	return invalid > valid && (together == 0 || 2*together < letters)
 }
 
-// foreignLetters counts the bytes that are letters beyond ASCII in Windows-1252 (see isForeignLetter), and those
-// of them in runs of three or more.
+// foreignLetters counts the bytes that are letters beyond ASCII in Windows-1252 (see isForeignLetter), and how many of them are
+// in runs of three or more.
 func foreignLetters(text []byte) (all, together int) {
 	for len(text) > 0 {
 		n := 0

@@ -23,7 +23,7 @@ type file struct {
 	pipe       *stream      // the stream of standard input or a pipe, which cannot be opened again; else nil
 	guessed    string       // the encoding, if it was guessed
 	blank      bool         // the file is empty
-	header     []string     // the names of the columns as the file has them: several may be equal; nil if none can be
+	header     []string     // the names of the columns as the file has them: several may be equal; nil if no names can be equal
 	columns    []string     // the names of types
 	types      []Column
 	paths      map[string]Column // the extra columns that may be dotted paths, with their types
@@ -91,7 +91,7 @@ func (f *file) name() string {
 	return f.info.Name + "/" + f.table.name
 }
 
-// addTotal adds the size of an input to the total. If a size is -1, so is the total.
+// addTotal adds the size of an input to the total. If a size is -1, the total is -1.
 func (r *Reader) addTotal(size int64) {
 	switch {
 	case size < 0:

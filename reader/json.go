@@ -163,7 +163,7 @@ func nestedLen(s string) int {
 	}
 }
 
-// Objects returns the objects of an array in a field of [TypeJSON]. Each yields its members, with their values as fields.
+// Objects returns the objects of an array in a field of [TypeJSON]. Each object yields its members, with their values as fields.
 func Objects(array string) (list []iter.Seq2[string, string], err error) {
 	if !json.Valid([]byte(array)) || array[0] != '[' {
 		return nil, errNoObjects

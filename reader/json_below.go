@@ -113,7 +113,7 @@ func change(t json.Token) int {
 }
 
 // findBelow finds the array of records in an object that is the whole document: the array in the names of the columns
-// (products[].title), or else the only one with objects. It returns the options for the elements.
+// (products[].title), or else the only array with objects. It returns the options for the elements.
 func (l *jsonLayout) findBelow(s *beginning, o *Options) (*Options, error) {
 	given, columns, err := cutElements(o.Columns)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// nonNumbers are what Python's json writes for floats that JSON cannot represent. They are read as null.
+// nonNumbers are the texts that Python's json writes for floats that JSON cannot represent. They are read as null.
 var nonNumbers = []string{"NaN", "Infinity", "-Infinity"}
 
 // longestNonNumber is the length of the longest of nonNumbers.
@@ -15,7 +15,7 @@ const longestNonNumber = len("-Infinity")
 // nullTransformer replaces the nonNumbers of JSON by null.
 type nullTransformer struct {
 	quoted  bool // the next byte is in a string
-	escaped bool // the byte before was a backslash in a string
+	escaped bool // the previous byte was a backslash in a string
 }
 
 func (t *nullTransformer) Reset() { *t = nullTransformer{} }
@@ -44,7 +44,7 @@ func (t *nullTransformer) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int
 	return nDst, nSrc, nil
 }
 
-// plain returns the number of bytes before the first that may begin a non-number.
+// plain returns the number of bytes before the first byte that may begin a non-number.
 func (t *nullTransformer) plain(text []byte) int {
 	for i, c := range text {
 		switch {

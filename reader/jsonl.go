@@ -205,7 +205,7 @@ func inputText(column, value string) (text, fault string) {
 	return fieldText(value), ""
 }
 
-// jsonFault returns why a line is not a JSON value; "" if it is one.
+// jsonFault returns why a line is not a JSON value; "" if it is a JSON value.
 func jsonFault(line []byte) string {
 	if !utf8.Valid(line) {
 		return faultEncoding
@@ -353,7 +353,7 @@ func typeOf(value string) Type {
 	if _, err := strconv.ParseInt(value, 10, 64); err == nil {
 		return TypeInt64
 	}
-	const digits = 17 // a double has no more
+	const digits = 17 // a double has no more digits
 	mantissa := strings.Trim(value[:strings.IndexAny(value+"e", "eE")], "-0.")
 	if _, err := strconv.ParseFloat(value, 64); err != nil || len(mantissa)-strings.Count(mantissa, ".") > digits {
 		return TypeString

@@ -24,14 +24,13 @@ var errLong = errors.New("longer than a record may be")
 // lineSplitter splits a stream into physical lines, which end with LF, CRLF or CR, perhaps mixed. Unlike bufio.Scanner, it can
 // look ahead at lines without consuming them, and can skip a line that is too long for its buffer.
 type lineSplitter struct {
-	src    io.Reader
-	most   int // Options.MaxRecord
-	buf    []byte
-	start  int   // buf[start:end] is not consumed yet
-	end    int   //
-	number int64 // 1-based number of the line at start
-	last   byte  // last consumed byte; a line feed before the first line
-	err    error // last error of src
+	src        io.Reader
+	most       int // Options.MaxRecord
+	buf        []byte
+	start, end int   // buf[start:end] is not consumed yet
+	number     int64 // 1-based number of the line at start
+	last       byte  // last consumed byte; a line feed before the first line
+	err        error // last error of src
 
 	// buf[noCR:cr] has no CR, and buf[cr] is a CR, or cr was the end of the buffer. A buffer without CR is then searched once
 	// and not once per line.
@@ -98,8 +97,8 @@ func (l *lineSplitter) peek(offset int) ([]byte, error) {
 	}
 }
 
-// search looks for the next line end, from from bytes ahead. It returns the size of the text including the line end, or else 0
-// and the size of the text without one. A CR at the end of the buffer may be half of a CRLF, unless the source has ended.
+// search looks for the next line end at or after the offset from. It returns the size of the text including the line end, or else
+// 0 and the size of the text that has no line end. A CR at the end of the buffer may begin a CRLF, unless the source has ended.
 func (l *lineSplitter) search(from int) (size, without int) {
 	cr := l.nextCR(l.start + from)
 	if i := bytes.IndexByte(l.buf[l.start+from:cr], '\n'); i >= 0 {
@@ -115,7 +114,7 @@ func (l *lineSplitter) search(from int) (size, without int) {
 	return 0, cr - l.start
 }
 
-// nextCR returns the index in the buffer of the first CR from from on; l.end if there is none.
+// nextCR returns the index in the buffer of the first CR at or after from; l.end if there is none.
 func (l *lineSplitter) nextCR(from int) int {
 	if from < l.noCR || from > l.cr {
 		l.noCR, l.cr = from, from
@@ -259,7 +258,8 @@ func examineTXT(_ *file, s *beginning, o *Options) (opener, error) {
 	return openTXT, nil
 }
 
-// looksCSV reports whether the first lines, at least two, have equally many delimiters that no space follows as in prose.
+// looksCSV reports whether the first lines, at least two, have equally many delimiters, and no space follows a delimiter, unlike
+// in prose.
 func looksCSV(text []byte, o *Options) bool {
 	if len(lineStarts(text, 2)) < 2 {
 		return false

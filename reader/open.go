@@ -79,8 +79,8 @@ func open(path string) (body Source, size int64, err error) {
 }
 
 // Expand returns the files of a path, sorted by name: the matches of a glob, the parts of a folder, or else the path itself.
-// isOutput is as Options.IsOutput.
-// The error is an *OpenError, also for a URL, or an *UnsupportedError for a folder that is not a list of parts.
+// isOutput is as Options.IsOutput. The error is an *OpenError, also for a URL, or an *UnsupportedError for a folder that is not a
+// list of parts.
 func Expand(path string, isOutput func(path string, exists func(string) bool) bool) ([]string, error) {
 	return new(Options).filesOf(context.Background(), path, newSkips(isOutput))
 }
@@ -173,8 +173,8 @@ func partsOf(folder string, skips *skips) ([]string, error) {
 	return names, checkParts(folder, names)
 }
 
-// checkRegular returns an *OpenError for a pipe or a device. Opening one may block for ever, so it must be named itself. A
-// missing file is no error here, but in open.
+// checkRegular returns an *OpenError for a pipe or a device. Opening a pipe may block for ever, so the user must name it itself.
+// A missing file is an error of open, not of checkRegular.
 func checkRegular(path string) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
@@ -188,8 +188,8 @@ var errSpecial = errors.New("is a pipe or a device, which is read only if it is 
 // isHidden reports whether a file in a folder is not a part: its name begins with _ or a dot, as in Spark and DuckDB.
 func isHidden(name string) bool { return strings.HasPrefix(name, "_") || strings.HasPrefix(name, ".") }
 
-// checkParts returns an *UnsupportedError unless all parts of a folder have an extension of the same format, or none has an
-// extension. Then the content decides.
+// checkParts returns an *UnsupportedError unless all parts of a folder have an extension of the same format, or no part has an
+// extension: then the content decides.
 func checkParts(folder string, parts []string) error {
 	for _, part := range parts {
 		switch {

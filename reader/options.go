@@ -26,8 +26,8 @@ type Options struct {
 	Records iter.Seq2[Record, error]
 	// RecordColumns are the names of the Fields of Records. A record without Fields gets empty fields.
 	RecordColumns []string
-	// IsOutput reports whether a file or a folder is the output of a run, which is left out, with a warning, if a glob or a folder
-	// among Paths has it; nil for none. A path that is named itself is read. exists reports whether there is a file or an object.
+	// IsOutput reports whether a file or a folder is the output of a run; nil for none. Outputs in a glob or a folder among Paths
+	// are left out, with a warning. A path that is named itself is read. exists reports whether there is a file or an object.
 	IsOutput func(path string, exists func(string) bool) bool
 	// Storage opens the paths that are URLs, such as s3://bucket/key; nil for none.
 	Storage Storage
@@ -51,7 +51,7 @@ type Options struct {
 	// Candidates are names of the input column to try, in this order, if Columns is empty.
 	Candidates []string
 	// ExtraColumns are names like Columns. They are columns even if the first records of a JSONL file do not have them. If no
-	// input is JSONL, a file must have each of them.
+	// input is JSONL, some file must have each of them.
 	ExtraColumns []string
 	// NamedOnly reads only ExtraColumns and the input columns of Parquet.
 	NamedOnly bool
@@ -69,9 +69,9 @@ type Options struct {
 	// Comment is the beginning of comment lines in txt, if the Dialect has none; "" for none.
 	Comment string
 
-	// Encoding is utf-8, utf-16 or another label of the WHATWG Encoding Standard, such as windows-1252, iso-8859-2, shift_jis
-	// or gbk, in any case. The default is the encoding of the byte order mark. Without one, it is utf-8, unless the first 64
-	// KiB have the zero bytes of UTF-16, or the 64 KiB from the first byte beyond ASCII look like windows-1252.
+	// Encoding is utf-8, utf-16 or another label of the WHATWG Encoding Standard, such as windows-1252, iso-8859-2, shift_jis or
+	// gbk, in any case. The default is the encoding of the byte order mark. Without a mark, it is utf-8, unless the first 64 KiB
+	// have the zero bytes of UTF-16, or the 64 KiB from the first byte beyond ASCII look like windows-1252.
 	Encoding string
 
 	// MaxRecord is the most bytes of a record. The default and the least is 1 MiB, which only stray quotes and binary files

@@ -31,7 +31,7 @@ type table struct {
 	inputs  []tableColumn
 }
 
-// tableColumn is a column of the file, or a part of one, named by a dotted path.
+// tableColumn is a column of the file, or a part of a column, named by a dotted path.
 type tableColumn struct {
 	Column
 	node *node

@@ -57,7 +57,7 @@ func (l *leaf) open(file *pages.File, group int) {
 	l.source, l.values, l.next, l.n, l.made = file.Values(group, l.index), nil, 0, 0, 0
 }
 
-// read sets values to those of the next row, or to none if their size exceeds limit.
+// read sets values to the values of the next row, or to none if their size exceeds limit.
 func (l *leaf) read(limit int) error {
 	if l.next == l.n {
 		if err := l.fill(); err == io.EOF {
@@ -97,7 +97,7 @@ func (l *leaf) read(limit int) error {
 func (l *leaf) take(limit int) {
 	v := &l.batch[l.next]
 	if l.size += l.sizeOf(v); l.size <= limit {
-		l.values = append(l.values, v.Clone()) // the next page may reuse the memory of this one
+		l.values = append(l.values, v.Clone()) // the next page may reuse the memory of this page
 	} else {
 		l.values = nil
 	}
@@ -112,7 +112,7 @@ func (l *leaf) field() field {
 	return l.fields[l.next-1]
 }
 
-// sameField is in ends for a field that is equal to the previous one.
+// sameField is in ends for a field that is equal to the previous field.
 const sameField = -1
 
 // makeFields makes fields from the current value on. Their texts share the memory of one string.

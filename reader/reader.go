@@ -44,7 +44,7 @@ type FileInfo struct {
 	Inputs  []string // the names of the input columns; none for txt and for JSONL strings
 	Guessed bool     // an input column was chosen among several with usual names or with the same name
 	Bytes   int64    // number of bytes read so far, as stored (compressed)
-	SHA256  string   // checksum of these bytes, in hex; "" before the first
+	SHA256  string   // checksum of these bytes, in hex; "" before the first byte
 	Whole   bool     // the file was read to its end
 
 	Comments int64 // number of comment lines of txt, read so far
@@ -131,8 +131,8 @@ func Open(ctx context.Context, options Options) (*Reader, error) {
 	return r, nil
 }
 
-// withoutHeader adds to the error of a file that its header may be missing, as in the later parts of a table that was cut into
-// lines.
+// withoutHeader adds to the error of a file that its header may be missing, as in the later parts of a table that was split
+// between lines.
 func (r *Reader) withoutHeader(err error) error {
 	e, isColumn := errors.AsType[*ColumnError](err)
 	if !isColumn || !e.Header || len(r.files) == 0 || r.options.Dialect.noHeader() {
@@ -146,7 +146,7 @@ func (r *Reader) withoutHeader(err error) error {
 	return err
 }
 
-// checkPart returns an *UnsupportedError if a part without an extension has another format than the previous part: one of them
+// checkPart returns an *UnsupportedError if a part without an extension has another format than the previous part: one of the two
 // is perhaps a note.
 func (r *Reader) checkPart(f *file) error {
 	name := f.info.Name

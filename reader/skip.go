@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// skips are the files and folders that a glob or a folder has, and that are left out: see Options.IsOutput.
+// skips are the outputs of runs that are left out of globs and folders: see Options.IsOutput.
 type skips struct {
 	isOutput func(path string, exists func(string) bool) bool // nil for none
 	paths    []string
@@ -28,7 +28,7 @@ func (s *skips) skip(path string, exists func(string) bool) bool {
 	if s.isOutput == nil || !s.isOutput(path, exists) {
 		return false
 	}
-	isBeside := len(s.paths) > 0 && strings.HasPrefix(path, s.paths[len(s.paths)-1]+".") // such as the account
+	isBeside := len(s.paths) > 0 && strings.HasPrefix(path, s.paths[len(s.paths)-1]+".") // such as the account of an output
 	if !isBeside && !s.seen[path] {
 		s.seen[path] = true
 		s.paths = append(s.paths, path)
@@ -36,8 +36,8 @@ func (s *skips) skip(path string, exists func(string) bool) bool {
 	return true
 }
 
-// below reports whether a match of a pattern, or a folder of it that the pattern does not name, is left out. A pattern that ends
-// with a slash is the name of a folder.
+// below reports whether a match of a pattern, or a folder of the match that the pattern does not name, is left out. A pattern
+// that ends with a slash is the name of a folder.
 func (s *skips) below(pattern, match string, exists func(string) bool) bool {
 	named := len(pattern)
 	if at := strings.IndexAny(pattern, `*?[`); at >= 0 {
@@ -68,7 +68,7 @@ func (s *skips) objects(url string, objects, listed []string) (kept []string, er
 	return kept, nil
 }
 
-// warn names what is left out.
+// warn logs the outputs that are left out.
 func (s *skips) warn(log *slog.Logger) {
 	if n := len(s.paths); n > 0 {
 		log.Warn("outputs of runs are left out of the input: name an output itself to read it", "left_out", n, "outputs", strings.Join(s.paths[:min(n, 5)], ", "))

@@ -88,7 +88,7 @@ func newSeekable(body Source, size int64, first *origin, total *atomic.Int64) *s
 	}
 }
 
-// splitLines returns the lines of the text, of at most most bytes each.
+// splitLines returns the lines of the text, of up to most bytes each.
 func (s *stream) splitLines(most int) *lineSplitter {
 	s.lines = newLineSplitter(s.text)
 	s.lines.most = most
@@ -223,7 +223,7 @@ func (g *gzipReader) next() error {
 
 func (g *gzipReader) Close() error { return g.member.Close() }
 
-// isZstd reports whether magic begins a zstd frame, or a skippable frame (RFC 8878 §3.1.2), as parallel compressors write
+// isZstd reports whether magic begins a zstd frame, or a skippable frame (RFC 8878 §3.1.2), which parallel compressors write
 // first.
 func isZstd(magic []byte) bool {
 	return bytes.Equal(magic, magicZstd) ||

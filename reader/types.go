@@ -28,8 +28,8 @@ const (
 // typeNull is the type of a column whose first values are all null. It becomes text unless another file has values.
 const typeNull Type = -1
 
-// common returns the common type of two columns or values. Whole numbers and doubles are doubles, times have the finer unit,
-// and other different types are text.
+// common returns the common type of two columns or values. Whole numbers and doubles are doubles, times have the finer unit, and
+// other pairs of different types are text.
 func common(a, b Column) Column {
 	isNumber := func(c Column) bool { return c.Type == TypeInt64 || c.Type == TypeDouble }
 	isTime := func(c Column) bool { return c.Type == TypeTimestamp || c.Type == TypeDateTime }

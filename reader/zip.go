@@ -59,7 +59,7 @@ func tableIn(file string, body Source, size int64) (*zippedTable, error) {
 	return &zippedTable{table.Name, offset, table.FileHeader}, nil
 }
 
-// isAside reports whether a file in an archive is not a table: it is hidden, or explains the others.
+// isAside reports whether a file in an archive is not a table: the file is hidden, or explains the other files.
 func isAside(name string) bool {
 	segments := strings.Split(strings.ReplaceAll(name, `\`, "/"), "/")
 	if slices.ContainsFunc(segments, isHidden) {

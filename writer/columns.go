@@ -69,7 +69,7 @@ type option struct {
 	set func(*Schema) // sets the field; for OwnColumns
 }
 
-// someLanguage stands for the language of an output whose columns alone are known.
+// someLanguage stands for the language of an output of which only the columns are known.
 const someLanguage = "und"
 
 var (
@@ -125,7 +125,7 @@ var definitions = [NumColumns]definition{
 	}, {
 		id: ColumnBasis, name: "basis", repetitive: true, text: func(r *Row) *string { return &r.Basis },
 		option: withSources,
-		about:  "what the answer rests on: `service` (a hosted one), `page` (that of the website or the product), `name` (that of the website, or the words of the URL: no page was read), `title` (of the product), `model` (that of `--free`) (only with `--source-columns`)",
+		about:  "what the answer rests on: `service` (a hosted service), `page` (the page of the website or the product), `name` (the name of the website, or the words of the URL: no page was read), `title` (the title of the product), `model` (the model of `--free`) (only with `--source-columns`)",
 	}, {
 		id: ColumnAnsweredAt, name: "answered_at", time: func(r *Row) *time.Time { return &r.AnsweredAt },
 		option: withSources,
@@ -157,7 +157,7 @@ func (d *definition) column(index int) Column {
 	return c
 }
 
-// isIn reports whether a row may have a value: a row without a category has none in the columns of entries and categories.
+// isIn reports whether a row may have a value: a row without a category has no values in the columns of entries and categories.
 func (d *definition) isIn(r *Row) bool { return d.scope == scopeRecord || r.Rank != 0 }
 
 // isText reports whether a row holds the values as text.

@@ -40,8 +40,8 @@ type csvLines struct {
 	cells   []csvCell // last cell of each text column of the record, by column
 }
 
-// csvSpan is a range of adjacent columns, either all of the record or none, and the range of their bytes of the previous line
-// in the buffer.
+// csvSpan is a range of adjacent columns, which are all of the record or all not, and the range of their bytes of the previous
+// line in the buffer.
 type csvSpan struct {
 	from, to   int // columns
 	ofRecord   bool
@@ -214,7 +214,7 @@ const formulaEscape = "'"
 // UnescapeFormula returns the original text of a cell or a name that was written with Schema.EscapeFormulas.
 func UnescapeFormula(cell string) string { return strings.TrimPrefix(cell, formulaEscape) }
 
-// escaped returns the text of a cell with the escape if it needs one. Values of other types than text are never formulas.
+// escaped returns the text of a cell, with the escape if the text needs it. Values of other types than text are never formulas.
 func (l *csvLines) escaped(text string, t ValueType) string {
 	if !l.escapes || !needsEscape(text) || t.Type != TypeString && t.Fits(text) {
 		return text

@@ -33,7 +33,7 @@ func newFolder(ctx context.Context, storage disk.Storage, o Options) (Sink, erro
 		return nil, disk.Failed("opening", o.Path, err)
 	}
 	storage.RemoveDrafts(ctx, o.Path, isOfFolder)
-	if err := remove(ctx, storage, disk.Join(o.Path, absentName)); err != nil { // a storage that denies it is found out early
+	if err := remove(ctx, storage, disk.Join(o.Path, absentName)); err != nil { // finds out early whether the storage denies removing
 		return nil, disk.Failed("opening", o.Path, err)
 	}
 	f := &folder{ctx: ctx, storage: storage, opts: o, files: slices.Clone(o.Kept)}
@@ -83,8 +83,8 @@ func (f *folder) Close() (Published, error) {
 	return Published{Files: f.files, Rows: f.rows}, nil
 }
 
-// Abort discards the current part. The published parts stay. If there are new ones, the folder lacks _SUCCESS: it is not
-// complete. Otherwise it is as it was.
+// Abort discards the current part. The published parts stay. If there are new parts, the folder lacks _SUCCESS: it is not
+// complete. Otherwise the folder is unchanged.
 func (f *folder) Abort() error {
 	if f.part == nil {
 		return nil

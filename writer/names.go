@@ -44,7 +44,7 @@ func OwnColumns(names []string) ([]Column, error) {
 	return s.Columns(), nil
 }
 
-// optionIn reports whether the first names are those of all columns of an option.
+// optionIn reports whether names begins with the names of all columns of an option.
 func optionIn(o *option, from []definition, names []string) bool {
 	for n := 0; n < len(from) && from[n].option == o; n++ {
 		if n >= len(names) || names[n] != from[n].name {

@@ -196,9 +196,9 @@ func appendValues(values []parquet.Value, rows []Row, c *Column) []parquet.Value
 	return values
 }
 
-// appendListValues appends the values of a member of the structs in the lists. For an empty list it appends null with
-// definition level 0. In other lists, definition levels are one higher than those of appendValues, and the repetition level is
-// 0 for the first struct and 1 for the others.
+// appendListValues appends the values of a member of the structs in the lists. For an empty list it appends null with definition
+// level 0. In other lists, definition levels are one higher than in appendValues, and the repetition level is 0 for the first
+// struct and 1 for the others.
 func appendListValues(values []parquet.Value, rows []Row, c *Column) []parquet.Value {
 	for i := range rows {
 		categories := rows[i].Categories

@@ -16,7 +16,7 @@ type Status = form.Status
 // The statuses of records.
 const (
 	StatusOK       Status = "ok"       // answered, with at least one entry
-	StatusEmpty    Status = "empty"    // answered, without entries that Schema.Keeps
+	StatusEmpty    Status = "empty"    // answered, but without an entry that Schema.Keeps accepts
 	StatusRejected Status = "rejected" // the service refuses this input for good
 	StatusFailed   Status = "failed"   // all attempts failed
 	StatusInvalid  Status = "invalid"  // not asked: the input is not a website or a title
@@ -54,7 +54,7 @@ type Result struct {
 	Basis          string  // what the answer rests on
 	AnsweredAt     time.Time
 	Fields         []string // carried columns of the record, parallel to Schema.Carry; missing fields are null
-	Nulls          []bool   // which of Fields are null; nil for those that are empty
+	Nulls          []bool   // which of Fields are null; if it is nil, empty fields are null
 }
 
 // Row is one row of the output.
@@ -75,7 +75,7 @@ type Row struct {
 	Basis          string
 	AnsweredAt     time.Time // UTC, whole microseconds
 	Fields         []string  // parallel to Schema.Carry; missing fields are null
-	Nulls          []bool    // which of Fields are null; nil for those that are empty
+	Nulls          []bool    // which of Fields are null; if it is nil, empty fields are null
 
 	// Categories are the rows of ShapeLong, for the list of a row of ShapeNested, which has no entry itself.
 	Categories []Row
@@ -84,7 +84,7 @@ type Row struct {
 // Form are the options of the user that decide the form of the rows. Accounts have them by their JSON names.
 type Form = form.Form
 
-// CheckForm calls refuse for each member of f that cannot be used, in a format; "" for an unknown one.
+// CheckForm calls refuse for each member of f that cannot be used in format, which is "" if it is unknown.
 func CheckForm(f Form, format Format, refuse func(wrong bool, member, message string, args ...any)) {
 	refuse(f.Top < 0, "Top", "%d must not be negative", f.Top)
 	refuse(!(f.MinConfidence >= 0) || math.IsInf(f.MinConfidence, 0), "MinConfidence", "%v must be a number from 0", f.MinConfidence)

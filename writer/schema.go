@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// MaxLevels is the most level_N columns. Few taxonomies have more than seven levels. A mistyped number does not give a thousand
-// empty columns.
+// MaxLevels is the most level_N columns. Few taxonomies have more than seven levels. So a mistyped number does not give a
+// thousand empty columns.
 const MaxLevels = 20
 
 // Schema determines the columns of the rows, and the entries in them. The zero value has only the columns of every output.
@@ -18,8 +18,8 @@ type Schema struct {
 
 	CarryTypes []ValueType // types of the columns of Carry; nil if all are text
 
-	// Codes has a function for each classification whose values are codes. It appends at most most levels of a code to levels.
-	// The values of other classifications are paths.
+	// Codes has a function for each classification whose values are codes. It appends up to most levels of a code to levels. The
+	// values of other classifications are paths.
 	Codes map[string]func(levels []string, code string, most int) []string
 }
 
@@ -76,7 +76,7 @@ func (s Schema) Columns() []Column {
 	return s.appendCarried(columns)
 }
 
-// appendColumns appends the columns of a definition: one, or one for each level.
+// appendColumns appends the columns of a definition: one column, or a column for each level.
 func (s Schema) appendColumns(columns []Column, d *definition) []Column {
 	n := 1
 	if d.texts != nil {

@@ -13,7 +13,7 @@ import (
 // Shape determines how the categories of a record become rows.
 type Shape = form.Shape
 
-// The shapes. With several classifications, a record has the rows of each.
+// The shapes. With several classifications, a record has the rows of each classification.
 const (
 	ShapeLong   Shape = "long"   // a row per category, or one row without a category; the default
 	ShapeTop    Shape = "top"    // one row per record, with the category of the highest confidence

@@ -64,8 +64,9 @@ type File struct {
 	LastRecord  int64  `json:"last_record"`  // 0 if there are no rows
 }
 
-// Open returns the sink of an output; ctx is for the calls of Storage until the sink is closed. If another process may write the same output, the caller must hold its disk.Lock until
-// the sink is closed. The error is a *FormatError, a *ShapeError or a *disk.Error.
+// Open returns the sink of an output. ctx is for the calls of Storage until the sink is closed. If another process may write the
+// same output, the caller must hold the output's disk.Lock until the sink is closed. The error is a *FormatError, a *ShapeError
+// or a *disk.Error.
 func Open(ctx context.Context, o Options) (Sink, error) {
 	if err := o.applyDefaults(); err != nil {
 		return nil, err

@@ -2,7 +2,7 @@
 //
 //   - A [Storage] is a place for files: [Local], or an object store, whose paths are URLs. A [Draft] is an unpublished file there.
 //   - [PublishFile] writes and publishes a file at once. An [Output] is written in pieces.
-//   - A [Lock] gives a process the exclusive right to write an output. It ends with the process.
+//   - A [Lock] gives a process the exclusive right to write an output. The lock ends with the process.
 //   - [CreateFile] and [ReplaceFile] write a file under a temporary name, and then link or rename it.
 //   - [TempName] makes a temporary name, and [ParseTemp] recognizes the temporary files of killed processes.
 //   - A [File] begins writeback early, which makes its Sync short. [SyncDir] syncs a folder.

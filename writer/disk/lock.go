@@ -60,7 +60,7 @@ func TryLock(path string) (*Lock, error) {
 	}
 }
 
-// makeOwn makes a folder, unless it exists. It refuses a link, whose folder would be somebody else's.
+// makeOwn makes a folder, unless it exists. It refuses a link, because the link may lead to a folder of someone else.
 func makeOwn(folder string) error {
 	err := os.Mkdir(folder, 0o777)
 	if !errors.Is(err, fs.ErrExist) {
@@ -93,8 +93,8 @@ func isInPlace(f *os.File) bool {
 	return err == nil && statErr == nil && os.SameFile(mine, there)
 }
 
-// isLock reports whether the content of a file may be that of a lock. It may end with a part of earlier content if a process
-// was killed while it wrote, or have zeros after a power failure.
+// isLock reports whether the content of a file may be the content of a lock. A lock may end with a part of earlier content if a
+// process was killed while it wrote, or have zeros after a power failure.
 func isLock(f *os.File) bool {
 	const most = 1 << 10
 	info, err := f.Stat()
@@ -147,7 +147,7 @@ func (l *Lock) Release() {
 	if l == nil {
 		return
 	}
-	if runtime.GOOS == "windows" { // Windows removes no open file; neither the own one nor the next owner's
+	if runtime.GOOS == "windows" { // Windows removes no open file: this file must be closed first, and the next owner's file stays
 		_ = l.file.Close()
 	}
 	if l.claim == "" {

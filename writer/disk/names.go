@@ -19,8 +19,8 @@ const tempInfix = ".tmp-"
 // tempPrefix begins a temporary name in the RunFolder of the output.
 const tempPrefix = "tmp-"
 
-// TempName returns a new name "tmp-PID-RANDOM" in the RunFolder of path; ".NAME.tmp-PID-RANDOM" in the folder of path if
-// it has no RunFolder, as the parts of a folder. The leading dots hide the file from globs and from engines that read folders.
+// TempName returns a new name "tmp-PID-RANDOM" in the RunFolder of path; ".NAME.tmp-PID-RANDOM" in the folder of path if path has
+// no RunFolder, like the parts of a folder. The leading dots hide the file from globs and from engines that read folders.
 func TempName(path string) string {
 	unique := fmt.Sprintf("%d-%016x", os.Getpid(), rand.Uint64())
 	if info, err := os.Lstat(RunFolder(path)); err == nil && info.IsDir() {
@@ -30,7 +30,7 @@ func TempName(path string) string {
 	return filepath.Join(dir, "."+name+tempInfix+unique)
 }
 
-// ParseTemp returns the name of the output of a result of TempName that is in its folder.
+// ParseTemp returns the output's name from a result of TempName in the output's folder; ok is false for other names.
 func ParseTemp(temp string) (name string, ok bool) {
 	i := strings.LastIndex(temp, tempInfix)
 	if i < 1 || temp[0] != '.' {

@@ -23,7 +23,7 @@ func PublishIn(ctx context.Context, storage Storage, path string, data []byte) e
 	})
 }
 
-// PublishFrom is PublishFile for the data that write writes to out. The error may also be that of write.
+// PublishFrom is PublishFile for the data that write writes to out. The error may also come from write.
 func PublishFrom(path string, write func(out io.Writer) error) error {
 	return publish(context.Background(), Local{}, path, write)
 }
@@ -108,10 +108,10 @@ func (o *Output) Publish(check func(draft string) error, begin func() error) err
 // Discard removes the draft. It does nothing after Publish.
 func (o *Output) Discard() error { return Failed("discarding", o.path, o.file.Discard()) }
 
-// Size returns the number of written bytes, without those in the buffer.
+// Size returns the number of written bytes, without the bytes in the buffer.
 func (o *Output) Size() int64 { return o.size }
 
-// SHA256 returns the checksum of these bytes, in hex.
+// SHA256 returns the checksum of the bytes that Size counts, in hex.
 func (o *Output) SHA256() string { return hex.EncodeToString(o.sum.Sum(nil)) }
 
 // Fail records the first error and returns it.

@@ -24,7 +24,7 @@ type Storage interface {
 	Create(ctx context.Context, path string) (Draft, error)
 	// ReadDir returns the names of the files in a folder.
 	ReadDir(ctx context.Context, dir string) ([]string, error)
-	// Remove removes a file durably. The error of a missing file is fs.ErrNotExist, or nil.
+	// Remove removes a file durably. For a missing file, the error is fs.ErrNotExist or nil.
 	Remove(ctx context.Context, path string) error
 }
 
@@ -67,7 +67,7 @@ func Split(path string) (dir, name string) {
 	return filepath.Dir(path), filepath.Base(path)
 }
 
-// ErrChanged says that a file is not the one that was there when its draft was created.
+// ErrChanged says that a file is not the file that was at the path when the draft was created.
 var ErrChanged = errors.New("the file has changed meanwhile: another program has written it")
 
 // Local is the machine's file system.
@@ -169,8 +169,8 @@ func (l Local) syncDir(dir string) error {
 	return l.do("syncdir", dir, func() error { return SyncDir(dir) })
 }
 
-// Create starts a draft with the name of [TempName], on the file system of path, because no rename is atomic between
-// two. The draft has the permissions of an existing file at path.
+// Create starts a draft with the name of [TempName], on the file system of path, because no rename between two file systems is
+// atomic. The draft has the permissions of an existing file at path.
 func (l Local) Create(_ context.Context, path string) (Draft, error) {
 	d := &localDraft{local: l, path: path, temp: TempName(path)}
 	err := l.do("create", d.temp, func() (err error) {
@@ -195,7 +195,7 @@ type localDraft struct {
 	old   fs.FileInfo // of the file at path when the draft was created; nil if there was none
 }
 
-// keepMode sets the permissions of the draft to those of an existing file at its path.
+// keepMode gives the draft the permissions of an existing file at its path.
 func (d *localDraft) keepMode() error {
 	old, err := d.local.stat(d.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !old.Mode().IsRegular() {

@@ -37,7 +37,7 @@ func OpenOwn(path string, flag int) (*os.File, error) {
 	return open(path, flag|nonblock|nofollow, os.Lstat)
 }
 
-// Read returns the content of a file of at most most bytes. The error is that of Open or of reading, or a *TooLargeError.
+// Read returns the content of a file of up to most bytes. The error comes from Open or from reading, or is a *TooLargeError.
 func Read(path string, most int64) ([]byte, error) {
 	f, err := Open(path)
 	if err != nil {
@@ -47,8 +47,7 @@ func Read(path string, most int64) ([]byte, error) {
 	return ReadAll(f, path, most)
 }
 
-// ReadAll returns the content of an open file of at most most bytes. The error is that of reading, or a *TooLargeError for
-// path.
+// ReadAll returns the content of an open file of up to most bytes. The error comes from reading, or is a *TooLargeError for path.
 func ReadAll(in io.Reader, path string, most int64) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(in, most+1))
 	if err == nil && int64(len(text)) > most {
@@ -66,7 +65,7 @@ func open(path string, flag int, look func(string) (fs.FileInfo, error)) (*os.Fi
 	}
 	if err != nil && !(errors.Is(err, fs.ErrNotExist) && flag&os.O_CREATE != 0) {
 		if e, ok := errors.AsType[*fs.PathError](err); ok {
-			e.Op = "open" // the caller knows no stat
+			e.Op = "open" // the caller has not asked for a stat
 		}
 		return nil, err
 	}

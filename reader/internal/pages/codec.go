@@ -15,8 +15,8 @@ func isRead(codec format.CompressionCodec) bool {
 	return codec == format.Lz4 || parquet.LookupCompressionCodec(codec).String() != "UNSUPPORTED"
 }
 
-// decompress decompresses a page, in the memory of dst if the page has the size of dst. The library does not have the codec
-// LZ4, and gives zeros for numbers that LZ4_RAW does not make smaller.
+// decompress decompresses a page, in the memory of dst if the page has the size of dst. The library does not have the codec LZ4,
+// and decodes numbers that LZ4_RAW does not make smaller as zeros.
 func decompress(codec format.CompressionCodec, dst, src []byte) ([]byte, error) {
 	switch codec {
 	case format.Lz4:
@@ -36,8 +36,8 @@ func unlz4(dst, src []byte) (int, error) {
 	return lz4.UncompressBlock(src, dst)
 }
 
-// unhadoop decompresses the codec LZ4, which is the format of Hadoop's files: blocks with their sizes. Some programs
-// wrote blocks of LZ4_RAW.
+// unhadoop decompresses the codec LZ4, which is the format of Hadoop's files: blocks with their sizes. Some programs wrote blocks
+// of LZ4_RAW instead.
 func unhadoop(dst, src []byte) (int, error) {
 	if n, err := unblock(dst, src); err == nil && n == len(dst) {
 		return n, nil

@@ -70,7 +70,7 @@ type File struct {
 	reserved atomic.Int64
 }
 
-// footer is the metadata of a file that reading its rows needs.
+// footer is the part of a file's metadata that reading the rows needs.
 type footer struct {
 	Version    int32                      `thrift:"1,required"`
 	Schema     []format.SchemaElement     `thrift:"2,required"`
@@ -97,7 +97,7 @@ type footerMetadata struct {
 	DictionaryPage int64                   `thrift:"11,optional"`
 }
 
-// boundedReader refuses lists with more elements than bytes are left: the library reserves memory for them first, and one
+// boundedReader refuses lists with more elements than bytes are left: the library first reserves memory for all elements, and one
 // wrong bit in a size would end the program.
 type boundedReader struct {
 	thrift.BytesReader
@@ -112,7 +112,7 @@ func (r *boundedReader) ReadList() (thrift.List, error) {
 	return l, err
 }
 
-// Discard is used by the library to skip what it does not know.
+// Discard is used by the library to skip unknown fields.
 func (r *boundedReader) Discard(n int) (int, error) {
 	return r.BytesReader.(interface{ Discard(int) (int, error) }).Discard(n)
 }
@@ -257,7 +257,7 @@ func (f *File) RowGroups() int { return len(f.meta.RowGroups) }
 // Rows returns the number of rows of a row group.
 func (f *File) Rows(group int) int64 { return f.meta.RowGroups[group].NumRows }
 
-// LogicalType returns the logical type of a leaf; nil if it has none. Types of the library do not have all of them.
+// LogicalType returns the logical type of a leaf; nil if it has none. The library's types lack some logical types.
 func (f *File) LogicalType(leaf *parquet.Column) format.LogicalTypeValue {
 	return f.leaves[leaf.Index()].LogicalType.Value
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// nextPage reads a page: values, the dictionary, or one to skip.
+// nextPage reads a page of values, the dictionary, or a page to skip.
 func (v *Values) nextPage() error {
 	h := new(format.PageHeader)
 	if err := thrift.NewDecoder(new(thrift.CompactProtocol).NewReader(v.in)).Decode(h); err != nil {
@@ -83,7 +83,8 @@ func cutSized(data []byte) (sized, rest []byte, err error) {
 	return data[4:end], data[end:], nil
 }
 
-// readPage reads a page, checks its sizes and its checksum, and decompresses it. Only those of version 2 have levels of their own.
+// readPage reads a page, checks its sizes and checksum, and decompresses it. Only pages of version 2 have levels apart from
+// values.
 func (v *Values) readPage(h *format.PageHeader) (levels [2][]byte, values []byte, err error) {
 	size, compressed, cut := int(h.UncompressedPageSize), int(h.CompressedPageSize), [2]int{}
 	packed := v.meta.Codec != format.Uncompressed
@@ -120,7 +121,7 @@ func (v *Values) readPage(h *format.PageHeader) (levels [2][]byte, values []byte
 	return levels, values, nil
 }
 
-// grow returns memory of a size, that of b if it suffices. A decompressor finds the end in a byte more.
+// grow returns size bytes of memory, in b if b has one byte more: with this byte, a decompressor finds the end.
 func grow(b []byte, size int) []byte {
 	if cap(b) <= size {
 		b = make([]byte, size+1)
@@ -128,7 +129,7 @@ func grow(b []byte, size int) []byte {
 	return b[:size]
 }
 
-// reserve counts memory for the file: the present page, or its decoded values in addition. The error is that of too much.
+// reserve counts memory for the file: the present page, or its decoded values in addition. Too much is an *UnsupportedError.
 func (v *Values) reserve(size int64) error {
 	if size > maxPage {
 		return &UnsupportedError{v.name, fmt.Sprintf("has a page of %d MiB, more than %d", size>>20, maxPage>>20),

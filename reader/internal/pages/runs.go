@@ -11,10 +11,10 @@ import (
 type runs struct {
 	data   []byte // after the current run
 	width  int    // bits
-	left   int    // values of the current run
-	value  int32  // they are equal to it, or
-	packed []byte // they are packed here
-	at     int    // index of the next one in packed
+	left   int    // values left in the current run
+	value  int32  // each of them, if packed is nil
+	packed []byte // all values of the run, packed; nil if they are equal
+	at     int    // index of the next value in packed
 }
 
 // next begins the next run.
@@ -69,7 +69,7 @@ func (r *runs) read(to []int32) error {
 	return nil
 }
 
-// unpack returns the value at an index of values with up to 32 bits.
+// unpack returns the value at an index of packed values of up to 32 bits.
 func unpack(packed []byte, index, width int) int32 {
 	bit := index * width
 	if packed = packed[bit/8:]; len(packed) < 8 {

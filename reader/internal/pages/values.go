@@ -42,13 +42,13 @@ type Values struct {
 	dictionary     parquet.Dictionary
 	dictionarySize int64   // bytes
 	left           int     // values of the page
-	runs           [3]runs // its levels, and its indexes of the dictionary or booleans
+	runs           [3]runs // the page's levels, and its indexes of the dictionary or its booleans
 	lookup         func(indexes []int32, to []parquet.Value)
-	plain          parquet.ValueReader // its values, if lookup is nil
+	plain          parquet.ValueReader // the page's values, if lookup is nil
 
 	numbers      [3][MostValues]int32 // of runs
 	present      [MostValues]parquet.Value
-	values, rows int64 // of the pages, and read
+	values, rows int64 // number of values in the pages so far, and of rows that were read
 }
 
 // Values returns the values of a leaf in a row group.
@@ -96,8 +96,8 @@ func (v *Values) placed(err error) error {
 	return damagedf("row group %d, column %q: %w", v.group, v.name, err)
 }
 
-// Read reads the next values, up to MostValues. The error is io.EOF after the last one, if the chunk has all of its values and rows.
-// A panic of the library, which trusts the content, is an error.
+// Read reads the next values, up to MostValues. The error is io.EOF after the last value, if the chunk has all of its values and
+// rows. A panic of the library, which trusts the content, is an error.
 func (v *Values) Read(to []parquet.Value) (n int, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -256,7 +256,7 @@ func (v *Values) decode(e format.Encoding, n int, data []byte) (values encoding.
 	if !inPlace {
 		memory = make([]byte, size-4*len(offsets))
 	}
-	if e == format.DeltaBinaryPacked && t.Kind() == parquet.Int32 { // whose differences may have more bits, as those of DuckDB
+	if e == format.DeltaBinaryPacked && t.Kind() == parquet.Int32 { // the differences may have more bits, as in files of DuckDB
 		var integers []int64
 		integers, err = new(delta.BinaryPackedEncoding).DecodeInt64(nil, data)
 		narrow := make([]int32, len(integers))
@@ -285,7 +285,7 @@ func widthOf(t parquet.Type) int {
 	return t.Length()
 }
 
-// Close frees the memory of the column for others.
+// Close frees the memory of the column for other columns.
 func (v *Values) Close() {
 	v.file.reserved.Add(-v.reserved)
 	v.reserved = 0
