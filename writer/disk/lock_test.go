@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -84,11 +85,13 @@ func TestLockOfTheDead(t *testing.T) {
 func TestUnreapedProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.csv")
 	if os.Getenv("LOCK_AND_WAIT") != "" {
-		if _, err := TryLock(os.Getenv("LOCK_AND_WAIT")); err != nil {
+		l, err := TryLock(os.Getenv("LOCK_AND_WAIT"))
+		if err != nil {
 			t.Fatal(err)
 		}
 		fmt.Println("locked")
-		select {}
+		time.Sleep(time.Hour)
+		runtime.KeepAlive(l) // a collected Lock would close its file, which ends the lock
 	}
 	holder := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestUnreapedProcess$")
 	holder.Env = append(os.Environ(), "LOCK_AND_WAIT="+path)
