@@ -13,10 +13,10 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/internal/attempts"
 )
 
-// attempt asks once. Then the task is committed, parked for a retry, or, after a rejection, kept until it is confirmed. A
-// quota or service error stops the run and leaves the task unfinished.
+// attempt asks once. Then the task is committed, parked for a retry, or, after a rejection, held until the rejection is
+// confirmed. An error of the quota or the service may stop the run and leave the task unfinished.
 func (r *run) attempt(t *task, permit limits.Permit) error {
-	if r.soft.Err() != nil { // the run has stopped since the task was handed over
+	if r.soft.Err() != nil { // the run has stopped since Send
 		r.dispatcher.End(permit, ask.NotSent)
 		return nil
 	}
@@ -37,7 +37,7 @@ func (r *run) attempt(t *task, permit limits.Permit) error {
 	if err := r.checkBare(t); err != nil {
 		return err
 	}
-	r.saveAll(r.rejections.confirmedBy(t.Sent)) // these were sent before
+	r.saveAll(r.rejections.confirmedBy(t.Sent))
 	r.save(t)
 	return nil
 }
@@ -57,7 +57,7 @@ func (r *run) exchange(t *task) (client.Answer, error) {
 	}()
 	answer, err := r.Attempter.Attempt(r.asks, t.Request)
 	took := time.Since(t.Sent)
-	if e, ok := errors.AsType[*client.Error](err); ok && (e.Class == client.Unsent || e.Unreached()) { // nothing was sent: it is no request
+	if e, ok := errors.AsType[*client.Error](err); ok && (e.Class == client.Unsent || e.Unreached()) { // nothing was sent
 		r.Counters.Requests.Add(-1)
 		if t.Made() > 1 {
 			r.Counters.Retries.Add(-1)
@@ -65,12 +65,12 @@ func (r *run) exchange(t *task) (client.Answer, error) {
 	}
 	r.Counters.ObserveAttempt(took)
 	if logErr := r.Attempts.Append(r.rowOf(t, took, answer, err)); logErr != nil {
-		r.stop(logErr) // the answer counts
+		r.stop(logErr) // the answer still counts
 	}
 	return answer, err
 }
 
-// rowOf is the attempt that a task has made.
+// rowOf returns the row of the log of attempts for the last attempt of a task.
 func (r *run) rowOf(t *task, took time.Duration, answer client.Answer, err error) attempts.Row {
 	sent := true
 	row := attempts.Row{
@@ -84,7 +84,7 @@ func (r *run) rowOf(t *task, took time.Duration, answer client.Answer, err error
 		row.Status = "canceled"
 	}
 	if cost := r.Price; cost > 0 {
-		if shared || !sent { // a gateway has it already, or there was no connection
+		if shared || !sent { // a gateway has answered without a request of its own, or there was no connection
 			cost = 0
 		}
 		row.Cost = &cost
@@ -92,8 +92,8 @@ func (r *run) rowOf(t *task, took time.Duration, answer client.Answer, err error
 	return row
 }
 
-// mayEnd reports whether an error may end the run: a used-up quota does unless the run waits, and a few rejections do if the
-// service has answered nothing.
+// mayEnd reports whether an error may end the run. A used-up quota may, unless the run waits for quota; a rejection may if the
+// service has not answered.
 func (r *run) mayEnd(e *client.Error) bool {
 	switch e.Class {
 	case client.Fatal, client.Auth:
@@ -111,7 +111,7 @@ func (r *run) unanswered(t *task, permit limits.Permit, err error) error {
 	err = r.tolerate(t, err)
 	result := ask.ResultOf(client.Answer{}, err)
 	if r.doubts(err) {
-		result.Signal = limits.Canceled // no more requests in flight than before
+		result.Signal = limits.Canceled // does not raise the number of requests in flight
 	}
 	end := func() { r.dispatcher.End(permit, result) }
 	e, ok := errors.AsType[*client.Error](err)
@@ -124,7 +124,7 @@ func (r *run) unanswered(t *task, permit limits.Permit, err error) error {
 		return fmt.Errorf("ask for %s: %w", t.Request.Input, err)
 	}
 	mayEnd := r.mayEnd(e)
-	if !mayEnd { // else no other request takes the place yet
+	if !mayEnd { // an error that may end the run keeps its permit, so that no other request begins before the run has ended
 		end()
 	}
 	if err := cmp.Or(r.checkSilence(time.Now(), e), r.checkTimeout(t, e)); err != nil {
@@ -161,14 +161,14 @@ func (r *run) failed(t *task, e *client.Error) error {
 	return nil
 }
 
-// park holds a task until its next attempt is due. A parked task holds no worker, and no claim.
+// park parks a task until its next attempt is due. A parked task holds no worker and no claim.
 func (r *run) park(t *task) {
 	r.giveBack(t)
 	r.Counters.Parked.Add(1)
 	r.dispatcher.Park(t)
 }
 
-// waitForQuota reports whether the run waits until there is quota again; else the run stops.
+// waitForQuota makes the run wait until there is quota again, or stops the run. It reports whether the run waits.
 func (r *run) waitForQuota(e *client.Error) bool {
 	if !r.options.WaitForQuota {
 		r.stop(&StopError{Cause: account.QuotaExhausted, Err: e})
@@ -180,14 +180,14 @@ func (r *run) waitForQuota(e *client.Error) bool {
 	return true
 }
 
-// Report logs a change of the service.
+// Report logs a change of the service's state.
 func (r *run) Report(change limits.Effect) {
 	switch change.State {
 	case limits.Out:
 		r.Counters.Outages.Add(1)
 		r.Log.Warn("the service is out: waiting for it", "error", r.Counters.LastError.Load())
 	case limits.Limited:
-		r.CloseIdle() // a limiter of connections counts those as well
+		r.CloseIdle() // a limiter of connections also counts idle connections
 		if !r.limited.Swap(true) {
 			r.Log.Info("limited, waiting: the service refuses further requests for a while", "error", r.Counters.LastError.Load())
 		}
@@ -204,7 +204,7 @@ func (r *run) Report(change limits.Effect) {
 	}
 }
 
-// causeOf is the cause of a stop by a limit: a reserve is left because the quota is used up but for that.
+// causeOf returns the cause of a stop by a limit. At the limit Reserve, the quota is used up except for the reserve.
 func causeOf(l limits.Limit) account.Cause {
 	if l == limits.Reserve {
 		return account.QuotaExhausted
@@ -212,7 +212,7 @@ func causeOf(l limits.Limit) account.Cause {
 	return account.Budget
 }
 
-// stopError is the reason for which the limits end the run.
+// stopError returns the StopError of a run that the limits end.
 func (r *run) stopError(err error) error {
 	if spent, ok := errors.AsType[*limits.SpentError](err); ok {
 		return &StopError{Cause: causeOf(spent.Limit), Err: err}

@@ -10,37 +10,37 @@ import (
 )
 
 // claims are the tasks between their lookup and their first attempt. Processes with the same store ask equal requests once: a
-// run claims a request before it sends the request, and other processes wait for the outcome. So a run claims only what it sends
-// soon: about as many requests as are in flight. While the run pauses, because there is no quota, the service does not answer or
-// the rate is low, and between two attempts, no request is claimed: whoever sends a task without a claim, or stores its
-// rejection, claims it first.
+// run claims a request before it sends the request, and other processes wait for the outcome. So a run claims only requests that
+// it sends soon: about as many as are in flight. No request is claimed between two of its attempts, and while the run pauses
+// because there is no quota, the service does not answer or the rate is low. The run claims a task without a claim right before
+// it sends the task or stores its rejection.
 type claims struct {
-	ready chan *task    // to be asked next: claimed, but for one while the run pauses
-	wake  chan struct{} // of capacity 1: holds a token if the stage is to look again
+	ready chan *task    // to be asked next; claimed, except for one task while the run pauses
+	wake  chan struct{} // of capacity 1: a token makes the stage look again
 
-	making chan struct{} // of capacity 1: holds a token while the stage moves tasks into ready, or out of it
-	next   []*task       // to be claimed before those of run.work; only the stage uses it, and the fields below
+	making chan struct{} // of capacity 1: has a token while the stage moves tasks into ready or out of ready
+	next   []*task       // to be claimed before the tasks of run.work; only the stage uses next, looked and tried
 	looked time.Time     // when the held tasks were looked up
 	tried  time.Time     // when the stage last tried to claim a held task
 
-	told atomic.Bool // the log says that the run waits for another process
+	told atomic.Bool // the log has the notice that the run waits for another process
 
 	mu   sync.Mutex
-	held []*task // other processes have claimed the requests; the first have waited longest since their lookup
+	held []*task // tasks that other processes have claimed; the first have waited longest since their lookup
 }
 
 const (
-	// mostReady bounds the tasks that are claimed ahead: more than are sent during a commit.
+	// mostReady is the maximum number of tasks that are claimed ahead: more than are sent during a commit.
 	mostReady = 1024
 
-	// heldPoll is the interval between lookups while other processes ask: short in relation to the time that a service takes.
+	// heldPoll is the interval between lookups while other processes ask: short compared with the time of an answer.
 	heldPoll = 50 * time.Millisecond
 
-	// claimPoll is the interval between attempts to claim a held task, which find out whether the other process is gone and
-	// lock the store, and between looks whether the run pauses.
+	// claimPoll is the interval between attempts to claim a held task, which show whether the other process is gone and lock the
+	// store. It is also the interval between checks whether the run pauses.
 	claimPoll = time.Second
 
-	// leastReady is the least number of tasks that are claimed ahead, if they are sent within a second: each call of
+	// leastReady is the minimum number of tasks that are claimed ahead, if they are sent within a second: each call of
 	// Store.Claim locks the store.
 	leastReady = 16
 )
@@ -49,7 +49,7 @@ func newClaims() claims {
 	return claims{ready: make(chan *task, mostReady), wake: make(chan struct{}, 1), making: make(chan struct{}, 1)}
 }
 
-// look has the stage look again.
+// look makes the stage look again.
 func (c *claims) look() {
 	select {
 	case c.wake <- struct{}{}:
@@ -57,14 +57,14 @@ func (c *claims) look() {
 	}
 }
 
-// hold has tasks wait for other processes.
+// hold adds tasks that wait for other processes.
 func (c *claims) hold(tasks ...*task) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.held = append(c.held, tasks...)
 }
 
-// takeHeld takes the tasks that have waited longest since they were looked up.
+// takeHeld takes the tasks that have waited longest since their lookup.
 func (c *claims) takeHeld() []*task {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,14 +74,14 @@ func (c *claims) takeHeld() []*task {
 	return taken
 }
 
-// waiting is the number of tasks that wait for other processes.
+// waiting returns the number of tasks that wait for other processes.
 func (c *claims) waiting() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return int64(len(c.held))
 }
 
-// isReady reports whether a task is to be asked next. It waits for claims that are being made.
+// isReady reports whether a task is ready. It waits while claims are being made.
 func (c *claims) isReady() bool {
 	if len(c.ready) > 0 {
 		return true
@@ -91,7 +91,7 @@ func (c *claims) isReady() bool {
 	return len(c.ready) > 0
 }
 
-// take takes the task that is asked next; nil if there is none. It waits for claims that are being made.
+// take takes a ready task; nil if there is none. It waits while claims are being made.
 func (c *claims) take() (t *task) {
 	select {
 	case t = <-c.ready:
@@ -106,7 +106,7 @@ func (c *claims) take() (t *task) {
 	return t
 }
 
-// nextReady takes the task that is asked next; false if there is none any more.
+// nextReady takes a ready task; false if there is none. It wakes the stage when too few or too many tasks are ready.
 func (r *run) nextReady() (t *task, ok bool) {
 	if t = r.claims.take(); t == nil {
 		return nil, false
@@ -117,23 +117,23 @@ func (r *run) nextReady() (t *task, ok bool) {
 	return t, true
 }
 
-// mostReady is the number of tasks that may be ready now.
+// mostReady returns the number of tasks that may be ready now.
 func (r *run) mostReady() int {
 	if r.pauses() {
 		return 1
 	}
-	within := int(min(r.Limits.Status().Rate, leastReady)) // a second
-	return min(max(1, within, int(r.Counters.InFlight.Load())), mostReady)
+	inSecond := int(min(r.Limits.Status().Rate, leastReady))
+	return min(max(1, inSecond, int(r.Counters.InFlight.Load())), mostReady)
 }
 
-// pauses reports whether there is no quota, the service does not answer, or less than a request a second is allowed.
+// pauses reports whether there is no quota, the service does not answer, or less than one request per second is allowed.
 func (r *run) pauses() bool {
 	s := r.Limits.Status()
 	return s.Empty || s.Unknown || s.State == limits.Out || s.State == limits.Limited || s.Rate < 1
 }
 
-// claim is the stage that claims tasks shortly before they are asked, and gives claims back when the run pauses. It looks again
-// for tasks that wait for other processes, and takes over requests that these have given back, or leave because they are gone.
+// claim is the stage that claims tasks shortly before they are asked, and gives claims back when the run pauses. It looks up the
+// tasks that wait for other processes, and claims a task when the other process has given the claim back or is gone.
 func (r *run) claim() error {
 	timer := time.NewTimer(claimPoll)
 	defer timer.Stop()
@@ -163,14 +163,14 @@ func (r *run) claim() error {
 		case <-c.wake:
 		case <-timer.C:
 		case <-r.asked.Done():
-			r.takeBack() // requests in flight may go on for long
+			r.takeBack() // now, because requests in flight may take long
 			return nil
 		}
 	}
 }
 
-// claimNext claims as many tasks as may be ready, and reports whether there may be more. When too many are ready, or the run
-// pauses, it gives their claims back.
+// claimNext claims tasks until mostReady tasks are ready, and reports whether there is room for more. When too many tasks are
+// ready, or the run pauses, it gives the claims of all ready tasks back.
 func (r *run) claimNext() (more bool, err error) {
 	c := &r.claims
 	c.making <- struct{}{}
@@ -181,7 +181,7 @@ func (r *run) claimNext() (more bool, err error) {
 		c.next = append(r.takeBack(), c.next...)
 	}
 	if paused {
-		r.rejections.unconfirmed.Each(func(t *task) { // they may be confirmed in a day
+		r.rejections.unconfirmed.Each(func(t *task) { // a pause may last a day
 			if t.claim != 0 {
 				r.giveBack(t)
 			}
@@ -206,7 +206,7 @@ func (r *run) claimNext() (more bool, err error) {
 		}
 		c.next = c.next[n:]
 		for _, t := range ready {
-			c.ready <- t // has room for mostReady
+			c.ready <- t // does not block: ready has room for mostReady tasks
 		}
 		r.dispatcher.Wake()
 	}
@@ -225,8 +225,8 @@ func (r *run) takeBack() (tasks []*task) {
 	}
 }
 
-// claimAll claims the requests of tasks, and returns the tasks that are to be asked. The others have ended, or wait for other
-// processes. The stored answer of a renewal counts instead.
+// claimAll claims the requests of tasks, and returns the tasks to ask. The other tasks end with a stored outcome, or wait for
+// other processes. A renewal that another process has claimed ends with its stored answer.
 func (r *run) claimAll(tasks []*task) (claimed []*task, err error) {
 	if len(tasks) == 0 {
 		return nil, nil
@@ -253,13 +253,13 @@ func (r *run) claimAll(tasks []*task) (claimed []*task, err error) {
 			t.held = true
 			r.claims.hold(t)
 			r.claims.look()
-			r.dispatcher.Wake() // unconfirmed rejections may be all that is left here
+			r.dispatcher.Wake() // only unconfirmed rejections may be left: see endSeries
 		}
 	}
 	return claimed, nil
 }
 
-// lookUpAgain looks tasks up, claims nothing, and returns those that are to be asked.
+// lookUpAgain looks tasks up without a claim. It ends tasks with a stored outcome, and returns the other tasks.
 func (r *run) lookUpAgain(tasks []*task) (unanswered []*task, err error) {
 	if r.Store == nil {
 		return tasks, nil
@@ -278,8 +278,8 @@ func (r *run) lookUpAgain(tasks []*task) (unanswered []*task, err error) {
 	return unanswered, nil
 }
 
-// isClaimed reports whether a task that has a permit may be sent. It claims a task without a claim, and a task whose claim was
-// lost because this process was stopped for long.
+// isClaimed reports whether a task with a permit may be sent. It claims a task without a claim, and a task whose claim has lapsed
+// because this process was suspended for long.
 func (r *run) isClaimed(t *task) (bool, error) {
 	lapses, err := r.Store.Lapses()
 	if err != nil || t.known || t.claim == 1+lapses {
@@ -289,14 +289,14 @@ func (r *run) isClaimed(t *task) (bool, error) {
 	return len(claimed) > 0, err
 }
 
-// giveBack gives the claim of a task back: other processes may ask.
+// giveBack gives the claim of a task back, so that other processes may ask.
 func (r *run) giveBack(t *task) {
 	r.Store.Release(t.Request)
 	t.claim = 0
 }
 
-// lookUpHeld looks up tasks that wait for other processes, and returns when to do so next. It has the stage claim those whose
-// claims are free, and at times one more.
+// lookUpHeld looks up tasks that wait for other processes, and returns the time of the next lookup. It moves tasks without a
+// holder to next, and once in claimPoll another task.
 func (r *run) lookUpHeld() (next time.Time, err error) {
 	c, now := &r.claims, time.Now()
 	if next = c.looked.Add(heldPoll); next.After(now) {
@@ -329,10 +329,10 @@ func (r *run) lookUpHeld() (next time.Time, err error) {
 	}
 	c.hold(waiting...)
 	c.next = append(free, c.next...)
-	r.wakeAtLast(r.open.Load()) // while these were looked up, they seemed to be asked here
+	r.wakeAtLast(r.open.Load()) // during the lookup waiting did not count the tasks
 	if len(tasks) == len(waiting) {
 		c.looked = now
-	} // else other tasks may wait no more either: they are looked up at once
+	} // else the other held tasks may be free as well, and are looked up at once
 	return c.looked.Add(heldPoll), nil
 }
 
@@ -351,7 +351,7 @@ func queriesOf(tasks []*task) []answers.Query {
 	return queries
 }
 
-// endByOthers ends a task with an outcome that another process has asked during this run.
+// endByOthers ends a task with an outcome from another process.
 func (r *run) endByOthers(t *task, outcome answers.Outcome) {
 	t.renewal = nil
 	if !outcome.AskedAt().Before(r.started) {
@@ -361,7 +361,7 @@ func (r *run) endByOthers(t *task, outcome answers.Outcome) {
 	r.taskEnded()
 }
 
-// endUnstored ends a task whose outcome is not stored: another process may ask.
+// endUnstored ends a task whose outcome is not stored, and gives its claim back.
 func (r *run) endUnstored(t *task) {
 	r.Store.Release(t.Request)
 	r.end(t)

@@ -11,12 +11,12 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// commitBounds bound a batch, and so the memory for outcomes that are not durable yet. A kill loses the answers of
-// the delay, of one fsync, and the requests in flight.
+// commitBounds bound a batch, and so the memory for outcomes that are not durable yet. A kill loses the answers of one delay and
+// one fsync, and the requests in flight.
 var commitBounds = ask.Bounds{Outcomes: 1024, Bytes: 4 << 20, Delay: 15 * time.Millisecond}
 
-// slowCommit is how long a commit takes before the outcomes that wait for the next one hold requests back, as when many
-// processes commit, so that a kill does not lose more.
+// slowCommit is the duration of a commit after which outcomes that wait for the next commit hold back requests: see awaitCommit.
+// Commits take long when many processes commit. A kill then loses no more answers than with a fast commit.
 const slowCommit = 50 * time.Millisecond
 
 // committing is a commit that has begun.
@@ -25,10 +25,10 @@ type committing struct {
 	done  chan struct{} // closed at its end
 }
 
-// commit makes outcomes durable, many with one fsync, and then completes their tasks.
+// commit makes outcomes durable, and then completes their tasks.
 func (r *run) commit() error {
 	if r.Store == nil {
-		<-r.commits // closed when no attempt is left
+		<-r.commits // closed after the last attempt
 		return nil
 	}
 	batch := r.Store.NewBatch()
@@ -57,7 +57,7 @@ func (r *run) commit() error {
 	return nil
 }
 
-// countOutcome gives a durable outcome to Options.Free. The run stops if it has an error, but goes on with commits: the
+// countOutcome passes a durable outcome to Options.Free. An error of Options.Free stops the run, but not the commits: the
 // requests in flight may be charged.
 func (r *run) countOutcome(t *task) {
 	if r.options.Free == nil {
@@ -68,11 +68,11 @@ func (r *run) countOutcome(t *task) {
 	}
 }
 
-// BodySize returns the length of the body that is to be stored.
+// BodySize returns the length of the body to store, in bytes.
 func (t *task) BodySize() int { return len(t.answer.Body) }
 
-// save sends an outcome to be committed, if it is to be stored. The outcome may have been charged, so
-// whatever else has failed, the outcome is given up only when nothing is committed any more.
+// save sends a task to the stage commit, if its outcome is to be stored. The outcome may have been charged, so save drops it
+// only after the end of the stage commit, whatever else has failed.
 func (r *run) save(t *task) {
 	if r.Store == nil || r.options.Unstored || t.err == nil && t.answer.Free {
 		r.endUnstored(t)
@@ -84,8 +84,8 @@ func (r *run) save(t *task) {
 	}
 }
 
-// awaitCommit waits for the end of a commit that takes long, if as many outcomes wait for the next one as requests may be in
-// flight. Fewer would hold the run below its rate on any slow disk.
+// awaitCommit waits for the end of a commit that takes longer than slowCommit, if as many outcomes wait for the next commit as
+// requests may be in flight. With a lower number of outcomes, any slow disk would hold the run below its rate.
 func (r *run) awaitCommit() {
 	most := min(r.Limits.MostInFlight(), cap(r.commits))
 	if c := r.committing.Load(); c != nil && len(r.commits) >= most && time.Since(c.began) > slowCommit {
@@ -96,7 +96,7 @@ func (r *run) awaitCommit() {
 	}
 }
 
-// saveAll saves the rejections of several tasks. Those without a claim are claimed again: another process may have an answer.
+// saveAll saves the rejections of several tasks. It first claims tasks without a claim: another process may have an answer.
 func (r *run) saveAll(tasks []*task) {
 	var unclaimed []*task
 	for _, t := range tasks {
@@ -108,11 +108,11 @@ func (r *run) saveAll(tasks []*task) {
 	}
 	rejected := make(map[*task]error, len(unclaimed))
 	for _, t := range unclaimed {
-		rejected[t], t.err = t.err, nil // it is asked again if another process asks
+		rejected[t], t.err = t.err, nil // without err, because the task may be asked again after another process
 	}
 	claimed, err := r.claimAll(unclaimed)
 	if err != nil {
-		claimed = unclaimed // the store has failed, as the commit says
+		claimed = unclaimed // the store has failed: the commit reports the error
 	}
 	for _, t := range claimed {
 		t.err = rejected[t]
@@ -120,7 +120,7 @@ func (r *run) saveAll(tasks []*task) {
 	}
 }
 
-// end completes a task that was open, and is asked no more.
+// end completes an open task, which is not asked again.
 func (r *run) end(t *task) {
 	r.complete(t)
 	r.taskEnded()
@@ -128,7 +128,7 @@ func (r *run) end(t *task) {
 
 // complete finishes a task and the tasks that wait for the same request.
 func (r *run) complete(t *task) {
-	client.Release(&t.answer) // the body is stored, or of no further use
+	client.Release(&t.answer) // the body is stored or not needed
 	if !t.Sent.IsZero() {
 		r.Counters.Ended.Add(1)
 		if t.err == nil || StatusOf(t.err) == writer.StatusRejected {
@@ -143,7 +143,7 @@ func (r *run) complete(t *task) {
 	r.finish(t)
 }
 
-// finish counts the outcome of a task's record, and hands the task to the writer.
+// finish counts the outcome of a task's record, and passes the task to the stage flatten.
 func (r *run) finish(t *task) {
 	if t.freeSource != "" {
 		r.Counters.Free.Add(1)
@@ -154,7 +154,7 @@ func (r *run) finish(t *task) {
 	r.completion.finish(t)
 }
 
-// taskEnded counts a task that is asked no more. After the last the dispatcher ends.
+// taskEnded counts down the open tasks. The dispatcher ends after the last open task.
 func (r *run) taskEnded() {
 	open := r.open.Add(-1)
 	if open == 0 {

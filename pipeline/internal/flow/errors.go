@@ -8,11 +8,10 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
-// StopError says that the run stopped early. All answers are in the store; the same run started again
-// asks only for the rest.
+// StopError says that the run stopped early. All answers are stored. The same run, started again, asks only for the rest.
 type StopError struct {
 	Cause account.Cause
-	Err   error // that led to the stop; may be nil
+	Err   error // the error that stopped the run; may be nil
 }
 
 func (e *StopError) Error() string {
@@ -24,7 +23,7 @@ func (e *StopError) Error() string {
 
 func (e *StopError) Unwrap() error { return e.Err }
 
-// errInterrupted is a stop by the caller.
+// errInterrupted is the error of a run that the caller stops.
 var errInterrupted = &StopError{Cause: account.Interrupted}
 
 // EndingOf returns the ending of a run with this error; nil is Complete.
@@ -38,8 +37,7 @@ func EndingOf(err error) account.Ending {
 	return account.Failed
 }
 
-// ServiceError says that the service cannot be used with these settings. No record failed; the run
-// ended.
+// ServiceError says that the service cannot be used with these settings. The run ended, and no record has the status failed.
 type ServiceError struct {
 	Input string // of the request that met the error
 	Err   *client.Error
@@ -60,8 +58,7 @@ func (e *ServiceError) Error() string {
 
 func (e *ServiceError) Unwrap() error { return e.Err }
 
-// AttemptsError says that a record failed: every attempt met a passing failure. The next run asks for the
-// record again.
+// AttemptsError says that a record failed: every attempt ended with a transient failure. The next run asks for the record again.
 type AttemptsError struct {
 	Attempts int
 	Err      error // of the last attempt
@@ -73,8 +70,7 @@ func (e *AttemptsError) Error() string {
 
 func (e *AttemptsError) Unwrap() error { return e.Err }
 
-// invalidAt adds file and line to the error of an input that cannot be asked; the error of a malformed row
-// has them already.
+// invalidAt adds file and line to the error of an input that cannot be asked. The error of a malformed row already has both.
 func invalidAt(t *task) error {
 	if t.record.Err != nil {
 		return t.err

@@ -14,9 +14,9 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// NewForecast reads the whole input and asks nothing. Equal inputs are counted exactly, in temporary files. The requests
-// that the run would make are offered in batches, after they were looked up, some several times; offer may be nil, and its
-// error ends the forecast.
+// NewForecast reads the whole input and asks nothing. It counts equal inputs exactly, in temporary files. It calls offer with
+// batches of the requests that the run would make, after their lookup; a request may be offered several times. An error of offer
+// ends the forecast; offer may be nil.
 func NewForecast(ctx context.Context, parts Parts, options Options, offer func([]answers.Query) error) (forecast.Forecast, error) {
 	f := forecast.Forecast{Inputs: []string{}}
 	parts = parts.withDefaults()
@@ -81,12 +81,12 @@ type forecasts struct {
 	parts      Parts
 	normalizer normalize.Normalizer
 	distinct   forecast.Distinct
-	mode       forecast.Use                // of the run
+	mode       forecast.Use                // the mode of the run
 	offer      func([]answers.Query) error // may be nil
 	queries    []answers.Query
 	uses       []forecast.Use  // of the queries
-	steps      []answers.Query // to which they lead in the next mode
-	made       []answers.Query // by the run
+	steps      []answers.Query // the requests of the next mode
+	made       []answers.Query // the requests that the run would make
 }
 
 func (b *forecasts) add(r client.Request) error {
@@ -100,7 +100,7 @@ func (b *forecasts) add(r client.Request) error {
 // flush counts the requests that a run makes in each mode of dedupe: see lookups.merge.
 func (b *forecasts) flush() error {
 	b.made, b.uses = b.made[:0], b.uses[:0]
-	left := b.queries // those that may still lead to others, with their uses
+	left := b.queries // queries that may change in a later mode, with their uses
 	for range left {
 		b.uses = append(b.uses, forecast.Exactly)
 	}
@@ -117,7 +117,7 @@ func (b *forecasts) flush() error {
 				same++
 				continue
 			}
-			if q.Stored { // all modes after this one stay with it
+			if q.Stored { // this mode and all later modes keep the request
 				u |= forecast.Answered - mode
 			} else {
 				b.steps = append(b.steps, answers.Query{Request: next})

@@ -9,7 +9,7 @@ import (
 
 // A run is the front of its dispatcher: see [ask.Front].
 
-// ask sends the tasks until none is open.
+// ask runs the dispatcher until no task is open.
 func (r *run) ask() error {
 	defer close(r.sends)
 	if err := r.dispatcher.Run(r.asked); err != nil {
@@ -18,15 +18,15 @@ func (r *run) ask() error {
 	return nil
 }
 
-// Waiting returns whether a task waits for its first attempt.
+// Waiting says whether a task is ready for its first attempt, and whether an answered request can be repeated.
 func (r *run) Waiting() limits.Queue {
 	r.awaitCommit()
 	r.endSeries()
-	known := r.standing.Known() != nil && r.Counters.Shared.Load() == 0 // a gateway has what was answered before
+	known := r.standing.Known() != nil && r.Counters.Shared.Load() == 0 // a gateway would answer a repeated request itself
 	return limits.Queue{First: r.claims.isReady(), Proof: true, Known: known}
 }
 
-// Next takes a task that is to be asked.
+// Next takes the task of an action.
 func (r *run) Next(action limits.Action) (t *task, ok bool) {
 	switch action {
 	case limits.SendFirst:
@@ -40,13 +40,13 @@ func (r *run) Next(action limits.Action) (t *task, ok bool) {
 	return t, true
 }
 
-// send is a task with the permit to ask.
+// send is a task with the permit for its attempt.
 type send struct {
 	task   *task
 	permit limits.Permit
 }
 
-// Send has a worker of the stage make an attempt: one that is idle, for a new one has to grow its stack.
+// Send passes a task to a worker of the stage ask. It prefers an idle worker: a new goroutine has to grow its stack.
 func (r *run) Send(t *task, permit limits.Permit) {
 	s := send{t, permit}
 	select {
@@ -57,7 +57,7 @@ func (r *run) Send(t *task, permit limits.Permit) {
 	}
 }
 
-// attempts makes one attempt after another.
+// attempts makes the attempt s, and then the attempts from r.sends.
 func (r *run) attempts(s send) error {
 	for more := true; more; s, more = <-r.sends {
 		if err := r.attempt(s.task, s.permit); err != nil {
@@ -67,18 +67,18 @@ func (r *run) attempts(s send) error {
 	return nil
 }
 
-// GiveUp ends a task whose attempts are used up, and which is parked no more.
+// GiveUp ends a task whose attempts are used up. The dispatcher has taken the task from the parked tasks.
 func (r *run) GiveUp(t *task) {
 	r.Counters.Parked.Add(-1)
 	t.err = &AttemptsError{Attempts: t.Counted(), Err: t.Last}
 	r.endUnstored(t)
 }
 
-// severalFail is how many inputs fail at the same time at least if the service is probably the cause, though it tells its
-// quota. It may have another server for that.
+// severalFail is the least number of parked tasks from which the service is probably the cause of the failures, although the
+// service tells its quota: another server may tell the quota.
 const severalFail = 3
 
-// AskQuota asks how much quota is left, for the limits.
+// AskQuota asks the service how much quota is left, for the limits.
 func (r *run) AskQuota(ctx context.Context) limits.Quota {
 	quota := ask.QuotaOf(r.Usage(ctx))
 	ever, err := r.everAnswered()
@@ -89,7 +89,7 @@ func (r *run) AskQuota(ctx context.Context) limits.Quota {
 	return quota
 }
 
-// handOn has a task claimed and asked for the first time; false if the run is to stop.
+// handOn passes a task to the stage claim; false if the run is to stop.
 func (r *run) handOn(t *task) bool {
 	select {
 	case r.work <- t:

@@ -7,11 +7,11 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/internal/selection"
 )
 
-// lookupBatch bounds how many tasks are looked up together. A single lookup costs three times as much.
+// lookupBatch is the maximum number of tasks that are looked up together. A lookup of a single task costs three times as much.
 const lookupBatch = 256
 
-// lookUp finishes tasks that need no request, and hands the others to the dispatcher in input order: when a
-// quota ends, the records that have answers are the beginning of the input.
+// lookUp finishes tasks that need no request, and passes the other tasks to the stage claim in input order, so that after the
+// end of a quota the answered records are at the beginning of the input.
 func (r *run) lookUp() error {
 	l := lookups{run: r}
 	for l.gather() {
@@ -37,8 +37,8 @@ func (r *run) lookUp() error {
 	return nil
 }
 
-// lookupOrder keeps batches in input order. One worker at a time takes the channel inside and gathers a
-// batch; the channel is closed when the batch before has been handed on.
+// lookupOrder keeps batches in input order. One worker at a time takes the channel inside and gathers a batch; the channel is
+// closed when the batch before has been passed on.
 type lookupOrder chan chan struct{}
 
 func newLookupOrder() lookupOrder {
@@ -52,19 +52,19 @@ func newLookupOrder() lookupOrder {
 // lookups are tasks that are looked up together.
 type lookups struct {
 	run     *run
-	tasks   []*task // taken from the reader
-	left    []*task // tasks whose request may still be one of more inputs
-	spelled []*task // of these, tasks whose request is not that of the next step
+	tasks   []*task // from the stage read
+	left    []*task // tasks whose request a further step of merge may change
+	spelled []*task // tasks of left whose request the present step has changed
 	firsts  []*task // tasks to be looked up: valid, and without an equal request that is being asked
 	queries []answers.Query
 	missed  []*task // to be asked
 
-	earlier  <-chan struct{} // closed when the tasks before these have been handed on
-	handedOn chan struct{}
+	earlier  <-chan struct{} // closed when the earlier batch has been passed on
+	handedOn chan struct{}   // closed when this batch has been passed on
 }
 
-// gather waits for a task, and takes all others that are ready, so that no task waits for a batch to
-// fill. It is false at the end of the input.
+// gather waits for a task, and takes further tasks that are ready, so that no task waits for a batch to fill. It returns false
+// at the end of the input.
 func (l *lookups) gather() bool {
 	l.earlier, l.handedOn = <-l.run.lookupOrder, make(chan struct{})
 	defer func() { l.run.lookupOrder <- l.handedOn }()
@@ -88,8 +88,8 @@ func (l *lookups) gather() bool {
 	return true
 }
 
-// resolve finishes tasks that are invalid or have a stored outcome, and joins tasks to equal requests
-// that are being asked. All others have missed.
+// resolve finishes tasks that are invalid or have a stored or free answer, and joins tasks to equal requests that are being
+// asked. missed has the other tasks.
 func (l *lookups) resolve() error {
 	r := l.run
 	records := len(l.tasks)
@@ -111,7 +111,7 @@ func (l *lookups) resolve() error {
 		l.firsts = append(l.firsts, t)
 		l.queries = append(l.queries, answers.Query{Request: t.Request})
 	}
-	// The lookup follows the joins: a task that comes too late to join an equal task finds its answer.
+	// The lookup follows the joins, so that a task that comes too late to join an equal task finds its stored answer.
 	if err := r.lookUpAll(l.queries); err != nil {
 		return err
 	}
@@ -129,9 +129,9 @@ func (l *lookups) resolve() error {
 	return nil
 }
 
-// merge changes the requests of a run in the steps of its Dedupe: a task asks for its site, host or domain, unless the
-// request of a step before has a stored outcome, which was charged. The run stores outcomes only under the last step. So the
-// choice stays the same during the run and when the run is started again, and does not depend on the order of records.
+// merge changes the requests of tasks in the steps of Dedupe: a task asks for its site, host or domain, unless the request of an
+// earlier step has a stored outcome, which was charged. The run stores outcomes only under the last step. So the request of a
+// task does not change during the run or when the run is started again, and does not depend on the order of records.
 func (l *lookups) merge() error {
 	l.left = append(l.left[:0], l.tasks...)
 	for _, step := range selection.Merges(l.run.options.Requested, l.run.options.Kind) {
@@ -162,7 +162,7 @@ func (l *lookups) merge() error {
 	return nil
 }
 
-// lookUpAll looks up all queries; without a store none is found.
+// lookUpAll looks up all queries. Without a store it finds none.
 func (p *Parts) lookUpAll(queries []answers.Query) error {
 	if p.Store == nil {
 		return nil
@@ -170,7 +170,7 @@ func (p *Parts) lookUpAll(queries []answers.Query) error {
 	return p.Store.LookupAll(queries)
 }
 
-// check makes the request of a task. The error says why the task cannot be asked.
+// check sets the request of a task. The error says why the task cannot be asked.
 func (r *run) check(t *task) error {
 	if t.err = t.record.Err; t.err == nil {
 		t.Request, t.err = r.options.request(t.record.Input, t.class)
@@ -181,7 +181,7 @@ func (r *run) check(t *task) error {
 	return t.err
 }
 
-// recall counts a task whose outcome this run has not asked.
+// recall counts a task whose outcome was stored by another run or process.
 func (r *run) recall(t *task) {
 	r.Counters.FromStore.Add(1)
 	t.recalled = true
@@ -212,7 +212,7 @@ func (r *run) completeFree(t *task) (ok bool) {
 	return ok
 }
 
-// miss reports whether a task without a stored answer is to be asked; in an offline run the task is pending.
+// miss reports whether a task without a stored answer is to be asked. In an offline run it completes the task as pending.
 func (r *run) miss(t *task) bool {
 	if !r.options.Offline {
 		return true

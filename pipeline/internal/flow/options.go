@@ -24,48 +24,48 @@ import (
 // Options describe what [Run] does. Kind and Classifications are required.
 type Options struct {
 	Kind              client.Kind
-	Classifications   []Classification // what each record is asked for; its rows come in this order
-	account.Requested                  // its Sample must fit in memory
+	Classifications   []Classification // each record is asked for in each of these; its rows are in this order
+	account.Requested                  // the Sample must fit in memory
 	Conduct
 	SourceName string       // of the service, for the column `source`
-	Basis      client.Basis // of the answers that do not say what they rest on
+	Basis      client.Basis // of answers that do not state their basis
 
 	Unstored     bool          // outcomes are not stored: the store is only read from
 	Shard        account.Shard // the records to ask for; zero for all
 	Window       int64         // bytes of records between reading and writing; default 128 MiB
-	WaitForQuota bool          // when the quota is used up, wait until there is quota again, instead of stopping
-	FinishBy     time.Time     // stop in time to be done by then; zero for no deadline
+	WaitForQuota bool          // when the quota is used up, the run waits until there is quota again, instead of stopping
+	FinishBy     time.Time     // the run stops in time to end by this deadline; zero for no deadline
 
 	CheckCounts func(account.Snapshot) error // called before the output is published; may be nil
-	Judge       func(account.Statuses) error // called with the statuses of the first records, again with each further one: an error stops the run; may be nil
+	Judge       func(account.Statuses) error // called after each task, with the statuses so far; an error stops the run; may be nil
 
 	Folder  *output.Folder   // with the parts to keep; nil unless the output is a folder
 	Refresh *refresh.Refresh // the stored answers to be asked again; nil for none
-	Free    Free             // answers some requests for nothing; nil for none
+	Free    Free             // answers some requests for free; nil for none
 
 	Schema writer.Schema
 	Carry  []int // index in Record.Fields of each of Schema.Carry
 	Typed  bool  // carried values that do not fit in Schema.CarryTypes are null in the output
 }
 
-// Conduct are the options of the user that decide neither rows nor requests, but how the run behaves.
+// Conduct are the options of the user that change neither rows nor requests.
 type Conduct struct {
 	Retry     client.RetryPolicy
 	Offline   bool          // ask nothing: records without a stored answer are pending
-	KeepGoing bool          // every rejection is about the input, even if the service rejects every input; a service that has never answered is waited for
+	KeepGoing bool          // every rejection is about the input, even if the service rejects every input; the run waits for a service that has never answered
 	Strict    bool          // the first invalid record fails the run
-	Grace     time.Duration // for requests in flight once the run is stopped; default 20s
+	Grace     time.Duration // for requests in flight after the run is stopped; default 20s
 
 	Hurry <-chan struct{} // closed to shorten the grace period to HurriedGrace, and to ask nothing after the run; nil for never
 }
 
-// Free answers requests for nothing. Its methods are called by several goroutines.
+// Free answers requests for free. Several goroutines call its methods.
 type Free interface {
-	// Answer answers a request that has no stored outcome, and names the source of the answer; false if the request is to be
+	// Answer answers a request without a stored outcome, and returns the source of the answer; false if the service has to be
 	// asked.
 	Answer(client.Request) (a client.Answer, source string, ok bool)
-	// Count takes the outcome of a request that was asked, when it is durable. An error stops the run, whose requests in
-	// flight get the grace period: no output is published, and Run returns the error as it is.
+	// Count takes the outcome of a request that was asked, after the outcome is durable. An error stops the run, whose requests
+	// in flight get the grace period: no output is published, and Run returns the error unchanged.
 	Count(client.Request, answers.Outcome) error
 }
 
@@ -73,27 +73,27 @@ type Free interface {
 type Classification struct {
 	Name string
 
-	// Category gives what is written of a category by the value in answers, and says whether the taxonomy has
-	// the category. Nil if the taxonomy is not known.
+	// Category returns the category of a value in an answer; known is false if the taxonomy lacks the category. The function is
+	// nil if the taxonomy is unknown.
 	Category func(value string) (c Category, known bool)
 }
 
-// Category is what a taxonomy says of a category.
+// Category is a category of a taxonomy, for the output.
 type Category struct {
-	ID    string // "" if it has none
-	Local string // its path in the language of the output; "" without a language
+	ID    string // "" for a category without an id
+	Local string // the path in the language of the output; "" without a language
 }
 
 // Parts are the parts of a run. Source and Attempter are required.
 type Parts struct {
 	Source    selection.Source
-	Interrupt func() // ends a Read of Source that waits for input with reader.ErrInterrupted; nil if none waits
+	Interrupt func() // makes a waiting Read of Source return reader.ErrInterrupted; nil if no Read waits
 	Attempter client.Attempter
-	CloseIdle func()                                      // closes idle connections to the service, called when it refuses everything; may be nil
+	CloseIdle func()                                      // closes idle connections, called when the service refuses all requests; may be nil
 	Limits    *limits.Controller                          // nil for 32 requests in flight and no other limit
-	Usage     func(context.Context) (client.Usage, error) // how much quota is left; may be nil if Limits never ask
+	Usage     func(context.Context) (client.Usage, error) // asks how much quota is left; may be nil if Limits never ask
 	Log       *slog.Logger                                // warnings and notices; nil for none
-	Store     *answers.Store                              // nil: answers are not kept
+	Store     *answers.Store                              // nil if answers are not stored
 	Sink      writer.Sink                                 // nil if rows are not written
 	Each      Each                                        // takes the answers in input order; may be nil
 	Begins    func()                                      // called before each attempt, by several goroutines; may be nil
@@ -105,11 +105,11 @@ type Parts struct {
 }
 
 const (
-	// defaultWindow holds a quarter of a million records.
+	// defaultWindow has room for a quarter of a million records.
 	defaultWindow = 128 << 20
-	// DefaultInFlight suits the embedded service, which waits for that many pages.
+	// DefaultInFlight suits the embedded service, which waits for so many pages at once.
 	DefaultInFlight = 32
-	// DefaultGrace is longer than nearly every answer takes; a request that is cut off may be charged.
+	// DefaultGrace is long enough for nearly every answer; a request that is cut off may be charged.
 	DefaultGrace = 20 * time.Second
 )
 
@@ -138,7 +138,7 @@ func (p Parts) withDefaults() Parts {
 	return p
 }
 
-// request gives the request of an input in one of the classifications.
+// request returns the request of an input in the classification with the index class.
 func (o *Options) request(input string, class int) (client.Request, error) {
 	return selection.Normalizer(o.Requested).Request(o.Kind, input, o.Classifications[class].Name)
 }
@@ -153,17 +153,17 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Each takes the answer to a record, once for each of the classifications in their order. It is called in input order,
-// one call at a time; the run waits for it. The entries are those of the service, in its order. The error says why there
-// is no answer: an *[normalize.InputError] or a *[reader.RowError] for an invalid record, a *[client.Error] for a rejected
-// one, an *[AttemptsError] for one that the next run asks again, or [ErrPending]. The record and the entries may be kept,
-// but not changed; they share memory.
+// Each takes the answer to a record, once for each of the classifications in their order. It is called in input order, one call
+// at a time, and the run waits for each call. The entries are in the order of the service. The error says why there is no
+// answer: a *[normalize.InputError] or a *[reader.RowError] for an invalid record, a *[client.Error] for a rejected record, an
+// *[AttemptsError] for a record that the next run asks again, or [ErrPending]. The record and the entries may be kept, but not
+// changed; they share memory.
 //
 // If Each returns an error, the run stops with a [StopError] that wraps the error. Each session calls Each from the first
-// record on, also when an earlier session has the answers.
+// record on, even if an earlier session has the answers.
 type Each func(record reader.Record, entries []client.Entry, err error) error
 
-// ErrPending is the error of a record whose answer an offline run has not found in the store.
+// ErrPending is the error of a record whose answer is not in the store of an offline run.
 var ErrPending = errors.New("the answer is not stored, and the run asks nothing")
 
 // nowhere is the sink of a run that writes no rows.

@@ -16,7 +16,7 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// read makes tasks of each record while the window admits them.
+// read reads records, and makes a task for each classification as the window admits them.
 func (r *run) read() error {
 	var tasks tasks
 	var digest output.Digest
@@ -28,7 +28,8 @@ func (r *run) read() error {
 		if err == io.EOF {
 			break
 		}
-		// By the caller, unless the run has stopped already. A sequence of the caller may see the end of a context first.
+		// The caller has interrupted the run, or the run has already stopped, and stop does nothing. A sequence of records may
+		// return context.Canceled before r.soft is done.
 		if errors.Is(err, reader.ErrInterrupted) || errors.Is(err, context.Canceled) {
 			r.stop(errInterrupted)
 			return nil
@@ -74,7 +75,7 @@ func (r *run) read() error {
 	return nil
 }
 
-// countRead counts a record of the shard, or of another.
+// countRead counts a record of this shard, or of another shard.
 func (r *run) countRead(own bool) {
 	if own {
 		r.Counters.Read.Add(1)
@@ -86,44 +87,45 @@ func (r *run) countRead(own bool) {
 // admit lets a task into the window; false when the run has stopped.
 func (r *run) admit(t *task) bool {
 	if r.options.Strict {
-		if err := r.check(t); err != nil && StatusOf(err) != writer.StatusBlank { // only records before this one are in flight
+		if err := r.check(t); err != nil && StatusOf(err) != writer.StatusBlank { // later records are not asked yet
 			r.stop(err)
 			return false
 		}
 	}
-	t.size = min(t.size, r.window.part) // so that the window without its reserve admits a task
+	t.size = min(t.size, r.window.part) // so that the window admits the task without its reserve
 	if r.window.acquire(r.soft, t.size, r.readAhead) != nil {
 		return false
 	}
-	r.pending <- t // never blocks, nor does the next line: the channels hold all tasks that the window admits
+	r.pending <- t // neither send blocks: each channel has room for all tasks in the window
 	r.lookups <- t
 	return true
 }
 
-// readAhead opens a part of the window when the writer waits for a task, no task is left to be looked up, and the reader
-// waits for the window, so that the run goes on with later records. A stage calls readAhead when it begins to wait.
+// readAhead opens a part of the window's reserve, so that the run continues with later records. It does so only if the stage
+// flatten waits for a task, the queue of the stage look up is empty, and the stage read waits for the window. Each of these
+// stages calls readAhead when it begins to wait.
 func (r *run) readAhead() {
 	if r.window.isFull.Load() && len(r.lookups) == 0 && r.completion.awaited.Load() != nil {
 		r.window.open()
 	}
 }
 
-// window bounds the bytes of records between reading and writing. A small part is always open: that is
-// enough while the writer or the lookups are busy, and the garbage collector has less to walk through
-// (15% of a run over answered inputs). The reserve opens part by part while the writer is blocked by a record
-// that waits for its retry, so that the run goes on with later records: at 300 requests a second for a quarter
-// of an hour. A record that waits for a moment only, such as for the processor, opens little of it.
+// window bounds the bytes of records between reading and writing. A small part is always open. It is enough while the writer
+// or the lookups are busy, and leaves less memory to the garbage collector (15% of the time of a run over answered inputs). The
+// reserve opens part by part while the writer is blocked by a record that waits for its retry, so that the run continues with
+// later records: for a quarter of an hour at 300 requests a second. A record that waits only for a moment, such as for the
+// processor, opens little of the reserve.
 type window struct {
 	sem     *semaphore.Weighted
-	part    int64       // bytes that are always open, and that open opens
+	part    int64       // bytes that are always open, and bytes that each call of open opens
 	reserve int64       // bytes
-	isFull  atomic.Bool // the reader waits
+	isFull  atomic.Bool // the stage read waits
 
 	mu     sync.Mutex
-	opened int64 // bytes of the reserve
+	opened int64 // open bytes of the reserve
 }
 
-// basePart is the part of the window that is always open: one in so many.
+// basePart is the size of the window divided by the part that is always open.
 const basePart = 32
 
 func newWindow(size int64) *window {
@@ -133,8 +135,7 @@ func newWindow(size int64) *window {
 	return w
 }
 
-// acquire waits until the window has so many bytes left, and calls full when it begins to wait. The error is the
-// context's.
+// acquire waits until the window has room for size bytes, and calls full when it begins to wait. The error is that of ctx.
 func (w *window) acquire(ctx context.Context, size int64, full func()) error {
 	if w.sem.TryAcquire(size) {
 		return nil
@@ -154,7 +155,7 @@ func (w *window) open() {
 	w.opened += part
 }
 
-// release gives bytes back. The reserve is closed first.
+// release gives bytes back. They first close the open part of the reserve.
 func (w *window) release(size int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

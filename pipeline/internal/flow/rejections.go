@@ -24,17 +24,17 @@ import (
 // as well, the service is out, and the tasks are asked again when the service is back; in a run without
 // any answer the settings are wrong, and the run ends.
 //
-// An answer of another shape (client.ShapeError) is charged, and so is not asked for again like a failure. In a
-// classification in which the service has given answers that fit, the answer of another shape is a rejection of its
-// input; in one in which it never has, the settings are wrong, and the run ends after three. So it does after three pages
-// of HTML or XML, with a status of success or as rejections, if the service has never answered.
+// An answer of another shape (client.ShapeError) is charged, and so is not asked for again like a failure. If the service has
+// given answers that fit in the classification, an answer of another shape is a rejection of its input. Otherwise the settings
+// are wrong, and client.MostUnusable such answers end the run. If the service has never answered, the same number of pages of
+// HTML or XML also ends the run, whether their status is a success or a rejection.
 type rejections struct {
-	recalled    sync.Map     // classifications in which the store was asked: see recallLatest
+	recalled    sync.Map     // classifications whose latest stored answer was looked up: see recallLatest
 	bare        atomic.Int64 // answers without a list of entries: see checkBare
 	unconfirmed ask.Rejected[*task]
 
 	mu     sync.Mutex
-	kind   string // how the requests of the series ended
+	kind   string // the label of the errors of the series
 	series int    // rejections of one kind in a row
 	check  int    // the length of the series at which the service is checked next
 	failed bool   // the repeated request was rejected as well
@@ -44,16 +44,16 @@ type rejections struct {
 
 const (
 	firstSeries = 20   // rejections in a row before the first check
-	mostSeries  = 1000 // rejections more, at most, before the next check
-	mostBare    = 100  // bare answers without another answer end the run: a list may begin with inputs that the service does not know
-	mostUnknown = 1000 // rejections that blame the input, likewise
+	mostSeries  = 1000 // maximum number of further rejections before the next check
+	mostBare    = 100  // bare answers that end a run without another answer: a list may begin with inputs that the service does not know
+	mostUnknown = 1000 // as mostBare, for rejections that blame the input
 )
 
 // MisconfiguredError says that the service has rejected every input in the same way, and has answered
 // none. The settings are probably wrong: no record was rejected, and the run ended.
 type MisconfiguredError struct {
-	Inputs  int    // that were rejected
-	Address string // the base URL, if it is probably wrong; else ""
+	Inputs  int    // rejected inputs
+	Address string // the base URL, if the base URL is probably wrong; else ""
 	Err     *client.Error
 }
 
@@ -83,7 +83,7 @@ func shorterBase(base string) string {
 	return shorter
 }
 
-// hold holds a rejected task, and has the service checked after a long series.
+// hold holds a rejected task, and starts a check of the service after a long series.
 func (r *run) hold(t *task, e *client.Error) error {
 	f := &r.rejections
 	least := firstSeries
@@ -100,7 +100,7 @@ func (r *run) hold(t *task, e *client.Error) error {
 		}
 	}
 	place, classification := t.place(), t.Request.Classification
-	series, long := f.add(t, e.Label(), least) // an answer may end the task from here on
+	series, long := f.add(t, e.Label(), least) // from here on t may end with an answer in another goroutine
 	if long {
 		if err := r.recallLatest(classification); err != nil {
 			return err
@@ -126,8 +126,8 @@ func (r *run) hold(t *task, e *client.Error) error {
 	return nil
 }
 
-// recallLatest has the standing know an answer of an earlier run, if this run has none in the classification: the request can be
-// repeated, and the service has given answers that fit.
+// recallLatest adds the latest stored answer of a classification to the standing, if this run has no answer in it. The standing
+// then has a request to repeat, and knows that the service has given answers that fit.
 func (r *run) recallLatest(classification string) error {
 	if _, ever := r.standing.Shown(classification); ever && r.standing.Known() != nil || r.options.KeepGoing {
 		return nil
@@ -142,7 +142,7 @@ func (r *run) recallLatest(classification string) error {
 	return err
 }
 
-// add holds a task. It returns the length of the series, and whether that is enough for a check: least at least.
+// add holds a task. It returns the length of the series, and whether the series is long enough for a check: at least least.
 func (f *rejections) add(t *task, kind string, least int) (series int, long bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -158,7 +158,8 @@ func (f *rejections) add(t *task, kind string, least int) (series int, long bool
 	return f.series, true
 }
 
-// confirmedBy ends the series, and returns the tasks whose rejections the answer to a request confirms: those that were sent before.
+// confirmedBy ends the series because a request was answered. It returns the tasks whose rejections the answer confirms: the tasks
+// that were sent before the request.
 func (f *rejections) confirmedBy(sent time.Time) []*task {
 	f.mu.Lock()
 	f.kind, f.series = "", 0
@@ -176,8 +177,8 @@ func isMisfit(e *client.Error) bool {
 
 const malformed = "malformed" // the label of an answer of another shape
 
-// tolerate makes an unusable response, which no service of this kind gives, a failed attempt, or a rejection if it is an
-// answer of another shape. A run that gets several unusable responses and no answer ends.
+// tolerate changes the error of an unusable response, which no service of this kind gives: to a transient failure, or to a
+// rejection if the response is an answer of another shape. The error stays fatal after several such responses without an answer.
 func (r *run) tolerate(t *task, err error) error {
 	e, ok := errors.AsType[*client.Error](err)
 	if ok && e.Page && e.Label() == malformed {
@@ -204,15 +205,15 @@ func (r *run) tolerate(t *task, err error) error {
 	return &passing
 }
 
-// doubts reports whether an error is a rejection by a page, and the service has not answered in this run: the rejection may be
-// of another server.
+// doubts reports whether an error is a rejection by a page, and the service has not answered in this run: another server may
+// have rejected the request.
 func (r *run) doubts(err error) bool {
 	e, ok := errors.AsType[*client.Error](err)
 	return ok && e.Page && e.Class == client.Rejected && !r.options.KeepGoing && !r.answers()
 }
 
-// toleratePage ends a run that gets several pages in place of answers from a service that tells its quota, but has never
-// answered: its categorization is probably at another address. Other pages pass, as those of an outage do.
+// toleratePage returns a fatal error after several pages in place of answers, if the service tells its quota but has never
+// answered: its categorization is probably at another address. Other pages are transient failures, such as pages of an outage.
 func (r *run) toleratePage(e *client.Error) error {
 	if !r.standing.Reached() || r.options.KeepGoing || !r.standing.Doubt() {
 		return e
@@ -225,8 +226,8 @@ func (r *run) toleratePage(e *client.Error) error {
 	return &wrong
 }
 
-// checkBare ends a run that gets many answers such as {}, and none with entries: the service probably does not understand the
-// requests. A 204 says that it does.
+// checkBare ends a run that gets many answers such as {} and no answer with entries: the service probably does not understand
+// the requests. An answer with status 204 shows that the service understands them.
 func (r *run) checkBare(t *task) error {
 	if _, ever := r.standing.Shown(t.Request.Classification); ever || !t.answer.Bare || t.answer.Status == http.StatusNoContent || r.options.KeepGoing {
 		return nil
@@ -240,8 +241,8 @@ func (r *run) checkBare(t *task) error {
 
 var errBare = errors.New("the answers have no list of categories, not even an empty one")
 
-// recheck repeats a request that was answered before. If the service rejects the request, the rejections
-// since then are not about the inputs.
+// recheck repeats a request that was answered before. If the service now rejects the request, the unconfirmed rejections are not
+// about the inputs.
 func (r *run) recheck(t *task, permit limits.Permit) error {
 	r.Counters.Rechecks.Add(1)
 	answer, err := r.exchange(t)
@@ -261,7 +262,7 @@ func (r *run) recheck(t *task, permit limits.Permit) error {
 	case err == nil:
 		r.Counters.CountAnswer(answer)
 		client.Release(&answer)
-		r.checked() // before another request is sent
+		r.checked() // before End, which allows another request
 	}
 	r.dispatcher.End(permit, result)
 	switch {
@@ -307,7 +308,7 @@ func (r *run) checked() {
 	}
 }
 
-// wakeAtLast has the dispatcher look at the unconfirmed tasks if no other task is open.
+// wakeAtLast wakes the dispatcher if only unconfirmed tasks, and tasks that wait for other processes, are open: see endSeries.
 func (r *run) wakeAtLast(open int64) {
 	if n := r.rejections.unconfirmed.Len(); n > 0 && int64(n) == open-r.claims.waiting() {
 		r.dispatcher.Wake()
@@ -323,8 +324,8 @@ func (r *run) misconfigured(inputs int, e *client.Error) error {
 	return wrong
 }
 
-// mayBlameInput reports whether a rejection says that the service does not know the input: its message says so, or its status
-// does, and the service has told its quota. A server that is asked at a wrong address gives the same status.
+// mayBlameInput reports whether a rejection may say that the service does not know the input: by its message, or by its status
+// if the service has told its quota. Otherwise a server at a wrong address may have sent the status.
 func (r *run) mayBlameInput(e *client.Error) bool {
 	return e.BlamesInput() || isUnknown(e) && !e.Page && r.standing.Reached()
 }
@@ -336,9 +337,9 @@ func isUnknown(e *client.Error) bool {
 // answers reports whether the service has answered this process.
 func (r *run) answers() bool { return r.standing.State() == client.Answering }
 
-// allMisconfigured returns the error of a run that has ended without any answer, because of its settings: the rejections of
-// all inputs are pages, or the service does not tell its quota either, or more than one rejection is about the form of the
-// request. It returns nil if the inputs may be the cause.
+// allMisconfigured returns the error of a run without any answer whose settings are the cause: all rejections are pages, or the
+// service does not tell its quota either, or several rejections do not blame their inputs. It returns nil if the inputs may be
+// the cause.
 func (r *run) allMisconfigured(rejected []*task) error {
 	ever, err := r.everAnswered()
 	if err != nil || ever || r.options.KeepGoing {
@@ -354,9 +355,8 @@ func (r *run) allMisconfigured(rejected []*task) error {
 	return r.misconfigured(len(rejected), last)
 }
 
-// endSeries completes unconfirmed tasks when no other task is open, so that no answer can follow. Many rejections
-// are checked first. In a run without any answer the rejections are not stored, and the run ends if the settings are
-// probably wrong.
+// endSeries completes the unconfirmed tasks when no other task is open, and so no answer can follow. Many rejections are checked
+// first. In a run without any answer the rejections are not stored, and the run ends if the settings are probably wrong.
 func (r *run) endSeries() {
 	f := &r.rejections
 	f.mu.Lock()
@@ -382,7 +382,7 @@ func (r *run) endSeries() {
 	}
 }
 
-// suspect has a request that was answered before repeated, because of a series of rejections.
+// suspect makes the limits repeat a request that was answered before, because of a series of rejections.
 func (r *run) suspect() {
 	f := &r.rejections
 	f.mu.Lock()

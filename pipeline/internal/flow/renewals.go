@@ -19,7 +19,7 @@ func (r *run) renews(t *task, stored answers.Outcome) bool {
 // renewal is a stored answer that is asked again.
 type renewal struct{ stored answers.Outcome }
 
-// asked is when the service gave the stored answer; zero for nil.
+// asked returns the time when the stored answer was asked; zero for nil.
 func (n *renewal) asked() time.Time {
 	if n == nil {
 		return time.Time{}
@@ -46,8 +46,8 @@ func (r *run) countRenewals(batch *answers.Batch, group []*task) {
 	}
 }
 
-// outcome is what is stored of a task; n may be nil. A new answer with the rows of the stored answer keeps the
-// time of the stored answer, so that no row changes.
+// outcome returns the outcome to store for a task; n may be nil. If the new answer has the same rows as the stored answer, the
+// outcome keeps the time of the stored answer, so that no row changes.
 func (n *renewal) outcome(t *task) answers.Outcome {
 	o := outcome(t)
 	if n == nil || o.Rejection != nil {

@@ -24,50 +24,50 @@ type run struct {
 
 	window     *window
 	pending    chan *task                 // in input order, to the stage flatten
-	lookups    chan *task                 // in input order, to be looked up
-	work       chan *task                 // to be claimed, and asked for the first time
-	commits    chan *task                 // answered or rejected, to be made durable
+	lookups    chan *task                 // in input order, to the stage look up
+	work       chan *task                 // tasks without a stored answer, to the stage claim
+	commits    chan *task                 // answered or rejected tasks, to the stage commit
 	committing atomic.Pointer[committing] // nil while nothing is committed
 
-	rows      chan *rowBatch // in input order, to the sink
-	written   chan *rowBatch // to be filled again
+	rows      chan *rowBatch // in input order, to the stage write
+	written   chan *rowBatch // empty batches, back to the stage flatten
 	flattened bool           // every record has its rows; set before rows is closed
 
-	answerSize atomic.Int64 // bytes of recent answers beyond a few entries, on average
+	answerSize atomic.Int64 // average bytes of the entries of recent answers beyond fewEntries
 
 	lookupOrder lookupOrder
 	joins       joins
 	claims      claims
 	completion  completion
 	dispatcher  *ask.Dispatcher[*task]
-	sends       chan send // to idle workers; closed by the dispatcher
+	sends       chan send // to idle workers of the stage ask, which closes the channel
 	rejections  rejections
 	standing    *client.Standing // of the service
 	silence     silence
-	slow        atomic.Bool // the log says that the timeout is short
-	limited     atomic.Bool // the log says that the service limits the run
+	slow        atomic.Bool // the log has the warning that the timeout is short
+	limited     atomic.Bool // the log has the notice that the service limits the run
 
 	open     atomic.Int64       // tasks that may still be asked, and 1 while tasks are looked up
-	asked    context.Context    // done when open is 0, and no task is asked any more, or when the run is to stop
-	allAsked context.CancelFunc // open is 0
-	quiet    chan struct{}      // closed when the stage commit has ended: no task is completed any more
+	asked    context.Context    // done when open is 0, or when the run is to stop: no further task is asked
+	allAsked context.CancelFunc // cancels asked when open is 0
+	quiet    chan struct{}      // closed when the stage commit has ended: no further task is completed
 
-	failedAudit atomic.Pointer[error] // of Options.Free: the rows are not to be published
+	failedAudit atomic.Pointer[error] // the error of Options.Free.Count: the rows must not be published
 
 	started time.Time
 	readAll atomic.Bool // every record that the run is to read has been read
 
 	group  *errgroup.Group
-	asking *stage          // has the dispatcher, and as many workers as requests were in flight at once
-	soft   context.Context // done when the run is to stop; requests in flight go on
+	asking *stage          // the stage ask: the dispatcher, and as many workers as requests were in flight at once
+	soft   context.Context // done when the run is to stop; requests in flight continue
 	stop   context.CancelCauseFunc
-	asks   context.Context // of the requests; outlives soft, and a failure elsewhere, by the grace period
+	asks   context.Context // of the requests; outlives soft and a failure of the run by the grace period
 }
 
-// Run reads all records, asks for the answers and writes the rows. It closes the sink if the run is
-// complete, and aborts the sink otherwise. When ctx ends, the run stops: requests in flight get the
-// grace period, and their answers are stored. The error is nil, a *[StopError], a *[ServiceError], a
-// *[MisconfiguredError], an *[UnreachableError], an *[output.InputChangedError], or that of a part or of Options.Free.
+// Run reads all records, asks for the answers and writes the rows. It closes the sink if the run is complete, and otherwise
+// aborts the sink. When ctx ends, the run stops: requests in flight get the grace period, and their answers are stored. The
+// error is nil, a *[StopError], a *[ServiceError], a *[MisconfiguredError], an *[UnreachableError], an
+// *[output.InputChangedError], or that of a part, of Judge, of CheckCounts or of Options.Free.
 func Run(ctx context.Context, parts Parts, options Options) (writer.Published, error) {
 	parts, options = parts.withDefaults(), options.withDefaults()
 	if got, want := len(options.Carry), len(options.Schema.Carry); got != want {
@@ -88,7 +88,7 @@ func Run(ctx context.Context, parts Parts, options Options) (writer.Published, e
 		defer context.AfterFunc(soft, parts.Interrupt)()
 	}
 
-	admitted := options.Window/taskOverhead + 1 // tasks that the window admits at once, at most
+	admitted := options.Window/taskOverhead + 1 // the maximum number of tasks in the window
 	r := &run{
 		Parts: parts, options: options,
 		window:      newWindow(options.Window),
@@ -154,11 +154,12 @@ func newStage(name string, workers int, work func() error, then func()) *stage {
 	return s
 }
 
-// start starts a worker of a stage, which is counted already. The workers that it starts have its labels.
+// start starts a worker of a stage. The caller has counted the worker in live. A goroutine inherits the profile labels of the
+// goroutine that starts it.
 func (r *run) start(s *stage, work func() error) {
 	r.group.Go(func() (err error) {
 		defer func() {
-			if err != nil { // first, so that no other stage takes the end of this one for a good end
+			if err != nil { // before then closes channels, whose receivers would take the end for success
 				r.stop(err)
 			}
 			if s.live.Add(-1) == 0 && s.then != nil {
@@ -169,8 +170,7 @@ func (r *run) start(s *stage, work func() error) {
 	})
 }
 
-// finishBy stops the run before its deadline. The time left is the grace period, or a tenth of a short
-// run's time.
+// finishBy stops the run before its deadline: earlier by the grace period, but at most by a tenth of the time to the deadline.
 func (r *run) finishBy() error {
 	if r.options.FinishBy.IsZero() {
 		return nil
@@ -187,7 +187,7 @@ func (r *run) finishBy() error {
 	return nil
 }
 
-// HurriedGrace is the longest grace period once the caller hurries: most answers come within that time.
+// HurriedGrace is the longest grace period after Conduct.Hurry is closed: most answers come within that time.
 const HurriedGrace = 2 * time.Second
 
 // endGrace cuts off the requests that are in flight at the end of the grace period.

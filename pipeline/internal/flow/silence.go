@@ -12,19 +12,19 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 )
 
-// silence is the time without any response of a service, before its first answer ever. A service that has answered
-// before is waited for: see package limits. One that never has, and does not respond, is probably not at this address.
+// silence is the time without a response from a service that has never answered. Such a service is probably not at this address.
+// A run waits for a service that has answered before: see package limits.
 type silence struct {
 	mu    sync.Mutex
 	since time.Time // of the first attempt without a response; zero after a response
 }
 
 const (
-	// mostSilence is long enough for a service, a proxy or a network that is being started.
+	// mostSilence is the silence that ends a run. A service, a proxy or a network starts within that time.
 	mostSilence = time.Minute
 
-	// mostRefused is mostSilence where nothing listens at the address, or the host has no address: such an address is mistyped
-	// more often than its service is being started.
+	// mostRefused is mostSilence if nothing listens at the address, or the host has no address: the usual cause is a mistyped
+	// address, and not a service that is being started.
 	mostRefused = 12 * time.Second
 )
 
@@ -46,7 +46,7 @@ func (r *run) checkSilence(now time.Time, e *client.Error) error {
 	if r.standing.Reached() || r.options.KeepGoing {
 		return nil
 	}
-	if e.Timeout() { // a longer timeout may help
+	if e.Timeout() { // see checkTimeout
 		return nil
 	}
 	silent := r.silence.note(now, isSilent(e))
@@ -60,12 +60,12 @@ func (r *run) checkSilence(now time.Time, e *client.Error) error {
 }
 
 const (
-	severalTimeouts = 3 // in a row are worth a warning
-	mostTimeouts    = 9 // in a row end a run without any answer
+	severalTimeouts = 3 // timeouts in a row before a warning
+	mostTimeouts    = 9 // timeouts in a row that end a run without any answer
 )
 
-// checkTimeout warns of a timeout that is too short. It ends a run that has several times in a row waited in vain as long as
-// it may, for a service that has never answered: requests that are cut off may be charged.
+// checkTimeout warns of a timeout that is too short. If the service has never answered, mostTimeouts in a row with a timeout that
+// no longer grows end the run: requests that are cut off may be charged.
 func (r *run) checkTimeout(t *task, e *client.Error) error {
 	slow, ok := errors.AsType[*client.TimeoutError](e.Err)
 	if !ok {
@@ -84,7 +84,7 @@ func (r *run) checkTimeout(t *task, e *client.Error) error {
 	return nil
 }
 
-// refusedOnWindows is WSAECONNREFUSED, which Windows gives in place of syscall.ECONNREFUSED. Other systems have no such number.
+// refusedOnWindows is WSAECONNREFUSED, which Windows returns instead of syscall.ECONNREFUSED. Other systems have no such number.
 const refusedOnWindows = syscall.Errno(10061)
 
 // isWrongAddress reports whether an attempt failed as it does at a mistyped address.
@@ -107,13 +107,13 @@ func (s *silence) note(now time.Time, silent bool) time.Duration {
 	return now.Sub(s.since)
 }
 
-// isSilent reports whether an attempt got no response, or a page that no service of this kind sends, such as that of a
+// isSilent reports whether an attempt got no response, or a page that no service of this kind sends, such as the page of a
 // captive portal.
 func isSilent(e *client.Error) bool {
 	return e.Class == client.Transient && (e.Status == 0 || e.Label() == malformed)
 }
 
-// everAnswered reports whether the service has ever answered, as its Standing or the store knows.
+// everAnswered reports whether the service has ever answered, by its Standing or the store.
 func (r *run) everAnswered() (bool, error) {
 	return r.standing.Ever(func() (bool, error) { return r.Store.Has(r.options.SourceName) })
 }

@@ -17,51 +17,51 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// task is one record in one classification. The tasks of a record follow each other in the order of the
-// classifications, and so do their rows; all stages after the reader treat them like tasks of different
-// records. Only the stage that holds the task uses its fields; done hands the task to the writer.
+// task is one record in one classification. The tasks of a record, and their rows, are in the order of the classifications. All
+// stages after read treat them like tasks of different records. Only the stage that holds a task uses its fields; after done is
+// true, the stage flatten holds it.
 type task struct {
 	record reader.Record
 	class  int           // index in Options.Classifications
 	size   int64         // bytes of the window
 	digest output.Digest // of the input up to the record, for a manifest
-	known  bool          // there is no record: the request was answered before, and is repeated as a check
+	known  bool          // a repeated request that was answered before, without a record: see recheck
 
 	ask.Attempts // of the request
 
 	seen  int64 // the state of the store at the last lookup: see answers.Query
-	claim int64 // 1 plus the lapses of the store when the request was claimed; 0 without a claim
+	claim int64 // 1 plus Store.Lapses when the request was claimed; 0 without a claim
 	held  bool  // another process had the claim
 
-	renewal  *renewal // of a stored answer, until the new outcome is stored; nil for other tasks
+	renewal  *renewal // until the new outcome is stored; nil for other tasks
 	answer   client.Answer
 	recalled bool  // the outcome was stored by an earlier run
 	pending  bool  // not asked, because the run is offline
 	err      error // why there is no answer
 	done     atomic.Bool
 
-	freeSource string // of an answer for nothing; "" for other answers
+	freeSource string // the source of a free answer; "" for other answers
 
 	duplicates []*task // with an equal request; guarded by joins.mu
 }
 
 const (
-	// taskOverhead is the bytes of a task without its strings: the struct, slice headers, and an
-	// answer of a few entries.
+	// taskOverhead is the size of a task in bytes without its strings: the struct, slice headers, and an answer of fewEntries
+	// entries.
 	taskOverhead = 512
 	fewEntries   = 4
-	// textWeight is how many bytes of the window one byte of text takes. When texts are long, a row
-	// group of Parquet holds as many of them as the window.
+	// textWeight is how many bytes of the window one byte of text takes: a row group of Parquet may hold as much long text as
+	// the window.
 	textWeight = 2
-	entrySize  = int64(unsafe.Sizeof(client.Entry{})) // without its texts, which are shared
+	entrySize  = int64(unsafe.Sizeof(client.Entry{})) // in bytes, without texts, which entries share
 )
 
-// tasks makes tasks, several with one allocation.
+// tasks allocates tasks in slabs.
 type tasks struct{ slab []task }
 
 const slabTasks = 32
 
-// next makes a task. Its answer is expected to take answerSize bytes beyond a few entries.
+// next returns a new task. answerSize is the expected size of the entries of its answer beyond fewEntries, in bytes.
 func (s *tasks) next(record reader.Record, answerSize int64) *task {
 	if len(s.slab) == 0 {
 		s.slab = make([]task, slabTasks)
@@ -76,13 +76,13 @@ func (s *tasks) next(record reader.Record, answerSize int64) *task {
 	return t
 }
 
-// release drops the contents of a written task: other tasks of the same slab may live longer. The parked tasks may still look
-// at the rest of Attempts.
+// release drops the contents of a written task, because other tasks keep its slab in memory. It leaves the rest of Attempts, which
+// the queue of parked tasks may still read.
 func (t *task) release() {
 	t.record, t.Request, t.Last, t.answer, t.err = reader.Record{}, client.Request{}, nil, client.Answer{}, nil
 }
 
-// result is the source of the task's rows, without entries and fields.
+// result returns the data of the task's rows, without entries and fields.
 func (t *task) result(o *Options) writer.Result {
 	r := writer.Result{
 		Record: t.record.Number, Input: t.record.Input, Classification: o.Classifications[t.class].Name,
@@ -94,7 +94,7 @@ func (t *task) result(o *Options) writer.Result {
 	return r
 }
 
-// basis is what the answer rests on; "" without an answer.
+// basis returns the basis of the answer; "" without an answer.
 func (t *task) basis(o *Options) client.Basis {
 	switch {
 	case t.err != nil || t.pending:
@@ -105,10 +105,10 @@ func (t *task) basis(o *Options) client.Basis {
 	return cmp.Or(t.answer.Basis, o.Basis)
 }
 
-// place is the file and line of the task's record.
+// place returns the file and line of the task's record.
 func (t *task) place() string { return fmt.Sprintf("%s:%d", t.record.File, t.record.Line) }
 
-// status is that of the task's rows.
+// status returns the status of the task's rows.
 func (t *task) status(s *writer.Schema) writer.Status {
 	switch {
 	case t.pending:
@@ -139,14 +139,13 @@ func StatusOf(err error) writer.Status {
 	return writer.StatusFailed
 }
 
-// joins joins equal requests: the first task is asked, and the tasks that come meanwhile wait for its
-// answer.
+// joins joins equal requests: the first task is asked, and later tasks wait for its outcome.
 type joins struct {
 	mu    sync.Mutex
 	asked map[client.Request]*task
 }
 
-// join has t wait for the task with an equal request, and reports whether there is one; if not, others wait for t.
+// join makes t wait for a task with an equal request, and reports whether there is such a task. If not, later tasks wait for t.
 func (j *joins) join(t *task) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -168,15 +167,14 @@ func (j *joins) end(t *task) []*task {
 	return duplicates
 }
 
-// completion lets the writer sleep until the next task in input order is done, without a channel for
-// each task.
+// completion lets the stage flatten wait until the next task in input order is done, without a channel for each task.
 type completion struct {
 	awaited atomic.Pointer[task]
 	wake    chan struct{} // of capacity 1
-	waiting func()        // called when the writer has begun to wait
+	waiting func()        // called when the stage flatten begins to wait
 }
 
-// finish says that a task is done. The task may not be changed after that.
+// finish marks a task as done. The caller must not use the task after that.
 func (c *completion) finish(t *task) {
 	t.done.Store(true)
 	if c.awaited.Load() == t {
@@ -187,8 +185,8 @@ func (c *completion) finish(t *task) {
 	}
 }
 
-// await waits until t is done, and reports whether t is. The wait ends without t when no stage is left that
-// could finish t (quiet is closed), or when the run has failed.
+// await waits until t is done, and reports whether t is done. It also returns when no stage is left that could finish t (quiet is
+// closed), or when the run has failed (ctx is done).
 func (c *completion) await(ctx context.Context, t *task, quiet <-chan struct{}) bool {
 	if t.done.Load() {
 		return true
@@ -198,7 +196,7 @@ func (c *completion) await(ctx context.Context, t *task, quiet <-chan struct{}) 
 	c.waiting()
 	for !t.done.Load() {
 		select {
-		case <-c.wake: // perhaps for an earlier task: look again
+		case <-c.wake: // perhaps for an earlier task
 		case <-quiet:
 			return t.done.Load()
 		case <-ctx.Done():

@@ -12,15 +12,14 @@ import (
 )
 
 // Output is the bottleneck of a run over stored answers, so it has two stages: flatten makes rows of the
-// tasks, and write hands the rows to the sink, which encodes and compresses them.
+// tasks, and write passes the rows to the sink, which encodes and compresses them.
 
 const (
-	// rowsPerWrite is how many rows are gathered for one call of the sink, while the next task is
-	// done already.
+	// rowsPerWrite is how many rows are gathered for one call of the sink, as long as the next task is done.
 	rowsPerWrite = 1024
-	// bytesPerWrite of records are enough for one call of the sink, even with fewer rows.
+	// bytesPerWrite is how many bytes of records are enough for one call of the sink, even with fewer rows.
 	bytesPerWrite = 1 << 20
-	// rowBatches circulate between the two stages: one is filled, one waits, one is written.
+	// rowBatches is how many batches circulate between the two stages: one is filled, one waits, one is written.
 	rowBatches = 3
 )
 
@@ -32,23 +31,23 @@ type rowBatch struct {
 	nulls   []bool   // of the fields
 	levels  []string // of the entries
 
-	records  int64              // number of records whose last rows are in the batch
+	records  int64              // records whose last rows are in the batch
 	statuses account.Statuses   // of the records
 	written  []output.RecordEnd // of the records, for a manifest
 	size     int64              // bytes of the window that the records take
-	excess   int64              // bytes of the answers beyond a few entries each
+	excess   int64              // bytes of the entries beyond fewEntries for each answer
 }
 
 // reset empties the batch but keeps its memory.
 func (b *rowBatch) reset() {
 	clear(b.rows)
 	clear(b.entries)
-	clear(b.fields) // the nulls point to nothing
+	clear(b.fields) // the nulls have no pointers
 	clear(b.levels)
 	*b = rowBatch{rows: b.rows[:0], entries: b.entries[:0], fields: b.fields[:0], nulls: b.nulls[:0], levels: b.levels[:0], written: b.written[:0]}
 }
 
-// flatten walks the tasks in input order and turns each into rows.
+// flatten makes the rows of the tasks in input order.
 func (r *run) flatten(hard context.Context) error {
 	f := flattening{run: r, hard: hard, batch: new(rowBatch), statuses: r.options.Folder.KeptStatuses()}
 	for range rowBatches - 1 {
@@ -88,10 +87,10 @@ type flattening struct {
 
 	statuses account.Statuses // of all records so far
 
-	failed bool // no batch is sent any more
+	failed bool // no further batch is sent
 }
 
-// next takes the next task; false at the end. Before it waits for a task, it sends the batch.
+// next takes the next task; false at the end. It sends the batch before it waits for a task.
 func (f *flattening) next() (*task, bool) {
 	select {
 	case t, ok := <-f.run.pending:
@@ -105,8 +104,8 @@ func (f *flattening) next() (*task, bool) {
 	return t, ok
 }
 
-// pass sends the batch, unless it is empty, and takes an empty batch. It is false once the run has
-// failed: a batch must not be sent twice, and the rows so far are not all rows.
+// pass sends the batch, unless it is empty, and takes an empty batch. It returns false from the failure of the run on: a batch
+// must not be sent twice, and the rows so far are not all rows.
 func (f *flattening) pass() bool {
 	if f.failed || f.hard.Err() != nil {
 		f.failed = true
@@ -131,7 +130,7 @@ func (f *flattening) pass() bool {
 	return !f.failed
 }
 
-// handOut gives the caller the answer of a task, which is in the store.
+// handOut calls Each with the answer of a task, which is stored.
 func (f *flattening) handOut(t *task) error {
 	if f.run.Each == nil {
 		return nil
@@ -174,7 +173,7 @@ func (f *flattening) add(t *task) {
 	start = len(b.fields)
 	for _, column := range o.Carry {
 		field, null := "", true
-		if column < len(t.record.Fields) { // a malformed record has none
+		if column < len(t.record.Fields) { // a malformed record has no fields
 			field, null = t.record.Fields[column], isNull(&t.record, column)
 		}
 		b.fields, b.nulls = append(b.fields, field), append(b.nulls, null)
@@ -198,8 +197,8 @@ func (f *flattening) add(t *task) {
 	t.release()
 }
 
-// write hands rows to the sink. It closes the sink when every record of the input has its rows, and
-// aborts the sink otherwise.
+// write passes the rows to the sink. It closes the sink when every record of the input has its rows, and otherwise aborts the
+// sink.
 func (r *run) write() (writer.Published, error) {
 	err := r.writeRows()
 	if failed := r.failedAudit.Load(); err == nil && failed != nil {
@@ -217,14 +216,14 @@ func (r *run) write() (writer.Published, error) {
 	if err == nil {
 		err = errIncomplete
 	}
-	r.stop(err) // no more requests are sent while a storage takes its time to abort
+	r.stop(err) // first, so that no request is sent during the Abort of a slow storage
 	if aborted := r.Sink.Abort(); aborted != nil {
 		err = errors.Join(err, aborted)
 	}
 	return writer.Published{}, err
 }
 
-// checkLast looks at all records before the rest of the output is published.
+// checkLast checks the counts of all records before the rest of the output is published.
 func (r *run) checkLast() error {
 	if check := r.options.CheckCounts; check != nil {
 		if err := check(r.Counters.Snapshot()); err != nil {
@@ -253,7 +252,7 @@ func (r *run) writeRows() error {
 	return nil
 }
 
-// countMisfits counts the values of a record that do not fit.
+// countMisfits counts the carried values of a record that do not fit the types of their columns.
 func (f *flattening) countMisfits(t *task) (count int64) {
 	if !f.run.options.Typed {
 		return 0
@@ -276,7 +275,7 @@ func (f *flattening) countMisfits(t *task) (count int64) {
 	return count
 }
 
-// isNull reports whether a field is null; an empty field is, in formats without nulls.
+// isNull reports whether a field is null. In formats without nulls an empty field is null.
 func isNull(record *reader.Record, place int) bool {
 	if place < len(record.Nulls) {
 		return record.Nulls[place]
