@@ -40,7 +40,12 @@ confidence (with the same category).`,
   bulkcat diff old/ new/ --level 2
   bulkcat diff old.csv new.csv -o changes.parquet`,
 		Args: operands(2, 2, "name the old and the new output"),
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args[0], args[1]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.path == "" && !given(cmd.Flags(), "output-format") {
+				f.format = ""
+			}
+			return f.run(cmd.Context(), args[0], args[1])
+		},
 	}
 	addGroup(cmd, "Output", []option{
 		{name: "output", short: "o", to: &f.path, help: "write the changes as rows to `FILE`, or - for standard output"},

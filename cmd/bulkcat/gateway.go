@@ -50,9 +50,9 @@ func (f *gatewayFlags) check(taxonomies customFlags, state string) error {
 	switch {
 	case f.upstream != "" && state != "":
 		return errors.New("--state: a gateway keeps the used quota in its store: leave out --state")
-	case f.upstream == "" && f.store != "":
+	case f.upstream == "" && given(f.price.flags, "store"):
 		return errors.New("--store: only a gateway has a store: give --upstream")
-	case f.upstream == "" && f.price.Request > 0:
+	case f.upstream == "" && f.price.Request > 0 && given(f.price.flags, "price"):
 		return errors.New("--price: only a gateway's answers cost something: give --upstream")
 	}
 	return nil

@@ -69,6 +69,9 @@ listed with their lines; --suspects also lists the labels that are probably wron
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.input.Paths = args
+			if len(args) > 0 && !given(cmd.Flags(), "store") {
+				f.store = ""
+			}
 			return f.run(cmd.Context())
 		},
 	}

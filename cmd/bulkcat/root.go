@@ -90,7 +90,7 @@ func fromEnvironment(flags *pflag.FlagSet) error {
 		if f.Changed || !ok || value == "" || f.Name == "help" {
 			return
 		}
-		err := flags.Set(f.Name, value)
+		err := errors.Join(flags.Set(f.Name, value), flags.SetAnnotation(f.Name, fromVariable, []string{name}))
 		if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 			err = valueError(f, value, invalid.Unwrap())
 		}
@@ -99,6 +99,16 @@ func fromEnvironment(flags *pflag.FlagSet) error {
 		}
 	})
 	return errors.Join(errs...)
+}
+
+// fromVariable annotates the flags that fromEnvironment has set.
+const fromVariable = "bulkcat_variable"
+
+// given reports whether a flag is on the command line. A variable is set for all commands, so a command without a use for
+// its value is no error.
+func given(flags *pflag.FlagSet, name string) bool {
+	f := flags.Lookup(name)
+	return f.Changed && f.Annotations[fromVariable] == nil
 }
 
 func variable(flag string) string {
