@@ -108,9 +108,18 @@ func List(ctx context.Context, path string, format writer.Format) ([]Part, error
 		return folder.Parts, err
 	}
 	if format == "" {
-		format, err = writer.FormatOf(path)
+		format, err = FormatOf(path)
 	}
 	return []Part{{Path: path, Format: format}}, err
+}
+
+// FormatOf returns the format of the extension of an output that is read.
+func FormatOf(path string) (writer.Format, error) {
+	format, err := writer.FormatOf(path)
+	if err != nil {
+		return "", fmt.Errorf("read %s: its extension tells no format: name the file .parquet, .csv, .tsv or .jsonl, as it was written (the text formats also with .gz or .zst)", path)
+	}
+	return format, nil
 }
 
 // ListFolder returns the content of a folder, with the parts of its shards after its own parts. Others lacks the files that

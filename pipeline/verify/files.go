@@ -42,7 +42,7 @@ func (v *verification) find(ctx context.Context) (err error) {
 		}
 	} else if v.account != nil {
 		list[0].Format = writer.Format(v.account.Settings.OutputFormat)
-	} else if list[0].Format, err = writer.FormatOf(v.path); err != nil {
+	} else if list[0].Format, err = readback.FormatOf(v.path); err != nil {
 		return fmt.Errorf("without an account: %w", err)
 	}
 	for _, p := range list {
