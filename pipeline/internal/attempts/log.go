@@ -44,6 +44,7 @@ type Log struct {
 	mu    sync.Mutex
 	file  *os.File
 	err   error // the first error of a write; nothing is written after it
+	lost  int64 // the lines since then, with that one
 	dirty bool  // some lines are not synced
 }
 
@@ -176,6 +177,9 @@ func (l *Log) write(line any) {
 	if err != nil && l.err == nil {
 		l.err = fmt.Errorf("write %s: %w", l.file.Name(), disk.Cause(err))
 	}
+	if l.err != nil {
+		l.lost++
+	}
 }
 
 // Sync flushes the log to the disk.
@@ -193,12 +197,17 @@ func (l *Log) Sync() error {
 	return l.file.Sync()
 }
 
-// Close publishes the attempts of all starts as the table, and closes the log.
+// Close publishes the attempts of all starts as the table, and closes the log. Attempts that the log could not take are an
+// error, because tables of later starts lack them, too.
 func (l *Log) Close() error {
 	if l == nil {
 		return nil
 	}
-	return errors.Join(l.Sync(), l.publish(), l.file.Close())
+	var lost error
+	if l.lost > 0 {
+		lost = fmt.Errorf("%s lacks %d attempts, also after later starts", l.path, l.lost)
+	}
+	return errors.Join(l.Sync(), l.publish(), l.file.Close(), lost)
 }
 
 // Check returns an error unless path ends in .csv, .jsonl or .parquet.

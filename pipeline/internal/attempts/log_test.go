@@ -69,6 +69,34 @@ func TestTables(t *testing.T) {
 	}
 }
 
+// Attempts that the log cannot take are told, even if the table can be written.
+func TestLost(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "requests.csv")
+	write(t, path, "run", "a")
+	l, err := Open(path, "run", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := l.file
+	if l.file, err = os.Open(whole.Name()); err != nil { // writing fails
+		t.Fatal(err)
+	}
+	for _, input := range []string{"b", "c"} {
+		if err := l.Append(row(input)); err == nil {
+			t.Error("no error of the write")
+		}
+	}
+	if err := l.Close(); err == nil || !strings.Contains(err.Error(), path+" lacks 2 attempts") {
+		t.Errorf("got %v", err)
+	}
+	if err := whole.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := inputsOf(t, path); got != "a" {
+		t.Errorf("the table has %q", got)
+	}
+}
+
 // A process may be killed while it writes a line.
 func TestCutLines(t *testing.T) {
 	whole := filepath.Join(t.TempDir(), "whole.csv")
