@@ -1,10 +1,12 @@
 package answers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
@@ -146,11 +148,18 @@ func (s *Store) Copy(ctx context.Context, path string) error {
 		return &fs.PathError{Op: "copy to", Path: path, Err: fs.ErrExist}
 	}
 	draft := path + ".part"
-	if err := os.Remove(draft); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := removeFiles(draft, draft+"-journal"); err != nil {
 		return err
 	}
-	defer os.Remove(draft) // after an error; else it has been renamed
-	err := s.read(func(c *conn) error {
+	defer removeFiles(draft, draft+"-journal") // after an error; else the draft has been renamed
+	file, err := os.OpenFile(draft, os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return err
+	}
+	err = s.read(func(c *conn) error {
 		return c.transaction("BEGIN", func() error { // one consistent state
 			if err := c.query("SELECT count(*) FROM owners", nil); err != nil {
 				return err
@@ -158,6 +167,9 @@ func (s *Store) Copy(ctx context.Context, path string) error {
 			return copyTo(ctx, c, uri(draft, s.options.vfs))
 		})
 	})
+	if errors.Is(err, sqlite3.FULL) { // a store that is only read needs no space
+		return &fs.PathError{Op: "copy to", Path: path, Err: syscall.ENOSPC}
+	}
 	if err != nil {
 		return err
 	}
@@ -172,15 +184,29 @@ func copyTo(ctx context.Context, c *conn, uri string) (err error) {
 	if err != nil {
 		return &callerError{err} // an error of the new file, not of the store
 	}
-	defer func() { err = errors.Join(err, b.Close()) }()
+	defer func() { err = cmp.Or(err, b.Close()) }() // Close repeats the error of Step
 	for {
 		if ctx.Err() != nil {
 			return &callerError{context.Cause(ctx)}
 		}
-		if done, err := b.Step(copyPages); done || err != nil {
+		done, err := b.Step(copyPages)
+		if errors.Is(err, sqlite3.FULL) {
+			return &callerError{err} // as above
+		}
+		if done || err != nil {
 			return err
 		}
 	}
+}
+
+// removeFiles removes the files that are there.
+func removeFiles(paths ...string) (err error) {
+	for _, path := range paths {
+		if removeErr := os.Remove(path); !errors.Is(removeErr, fs.ErrNotExist) {
+			err = errors.Join(err, removeErr)
+		}
+	}
+	return err
 }
 
 func syncFile(path string) error {

@@ -15,7 +15,8 @@ import (
 // Recovered counts what [Recover] did.
 type Recovered struct {
 	Answers int64 `json:"answers"` // copied
-	Lost    int64 `json:"lost"`    // in the index of the damaged store, but not readable
+	Lost    int64 `json:"lost"`    // in what is left of the index of the damaged store, but not readable
+	Cut     bool  `json:"cut"`     // the end of the file is missing: neither Answers nor Lost has what was there
 
 	NotesLost bool `json:"notes_lost"` // some notes could not be read
 }
@@ -30,6 +31,14 @@ func Recover(ctx context.Context, from, to string) (n Recovered, err error) {
 	if _, err := os.Lstat(to); err == nil {
 		return n, &fs.PathError{Op: "recover to", Path: to, Err: fs.ErrExist}
 	}
+	defer func() {
+		if failed, ok := errors.AsType[*FailedError](err); ok && failed.Path == to {
+			err = &fs.PathError{Op: "recover to", Path: to, Err: failed.Err}
+		}
+		if err != nil { // a part of the answers is no store to go on with
+			err = errors.Join(err, removeFiles(Files(to)...))
+		}
+	}()
 	s, err := Open(Options{Path: to, Exclusive: true})
 	if err != nil {
 		return n, err
@@ -62,7 +71,7 @@ func Recover(ctx context.Context, from, to string) (n Recovered, err error) {
 		}
 	}
 	err = merged.commit()
-	return Recovered{Answers: merged.n.Added, Lost: max(0, named.count()-merged.n.Added), NotesLost: notesLost}, err
+	return Recovered{Answers: merged.n.Added, Lost: max(0, named.count()-merged.n.Added), Cut: p.isCut(), NotesLost: notesLost}, err
 }
 
 // copyNotes copies the notes that can be read, and reports whether some were lost. If the engine can, copyNotes also moves the
@@ -133,6 +142,11 @@ func (p *pages) readJournal() {
 			p.count = max(p.count, size)
 		}
 	}
+}
+
+// isCut reports whether the header of the database counts more pages than there are.
+func (p *pages) isCut() bool {
+	return binary.BigEndian.Uint32(p.page(1, make([]byte, pageSize))[28:]) > p.count
 }
 
 func (p *pages) close() {

@@ -410,6 +410,9 @@ func TestCopy(t *testing.T) {
 	if err := s.Copy(t.Context(), to); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("again: %v", err)
 	}
+	if info, err := os.Stat(to); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("the copy is %v, %v", info.Mode(), err)
+	}
 	c := place{t, to}
 	copied := c.open()
 	inputs := 0

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline/figures"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // storeFlags name the store that a command uses without a run.
@@ -120,7 +121,14 @@ func newStoreRecover(s streams) *cobra.Command {
 			if err != nil {
 				return newFile(err)
 			}
-			fmt.Fprintf(f.err, "recovered %s; %d cannot be read\n", figures.Counted(n.Answers, "answer"), n.Lost)
+			atLeast := ""
+			if n.Lost > 0 || n.Cut { // the index is damaged, too
+				atLeast = "at least "
+			}
+			fmt.Fprintf(f.err, "recovered %s; %s%d cannot be read\n", figures.Counted(n.Answers, "answer"), atLeast, n.Lost)
+			if n.Cut {
+				fmt.Fprintln(f.err, "the end of the store is missing, and how many answers it had is unknown")
+			}
 			if n.NotesLost {
 				fmt.Fprintln(f.err, "some of what API keys have used, and runs have learned, cannot be read: such keys begin with nothing used")
 			}
@@ -157,20 +165,15 @@ func (f *storeFlags) with(options answers.Options, do func(*answers.Store) error
 }
 
 // writeNew writes a file that must not exist, for it may be the last good one, or standard output for "-".
-func (s streams) writeNew(path, extension string, write func(io.Writer) error) (err error) {
+func (s streams) writeNew(path, extension string, write func(io.Writer) error) error {
 	if path == "-" {
 		return write(s.out)
 	}
 	if err := checkExtension("--output", path, extension); err != nil {
 		return err
 	}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if errors.Is(err, os.ErrExist) {
+	if _, err := os.Lstat(path); err == nil {
 		return &usageError{fmt.Errorf("--output: %s exists already: choose another name", path)}
 	}
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, file.Sync(), file.Close()) }()
-	return write(file)
+	return disk.PublishFrom(path, write)
 }
