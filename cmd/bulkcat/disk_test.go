@@ -71,6 +71,57 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
+// TestFullDiskOfCommands has commands write a new file on a full disk: the error names the file, of which nothing is left.
+func TestFullDiskOfCommands(t *testing.T) {
+	room := t.TempDir()
+	writeTitles(t, filepath.Join(room, "in.txt"), 800) // also a taxonomy
+	service := clienttest.New(clienttest.Options{})
+	url, stop := service.Listen()
+	defer stop()
+	p := start(t, bulkcatCommand(t, room, url, "product", "in.txt", "--quiet", "-o", "out.csv", "--store", "answers.db"))
+	wantStatus(t, p, exitComplete)
+	for name, args := range map[string][]string{
+		"copy":    {"store", "copy", "--store", "answers.db"},
+		"recover": {"store", "recover", "--store", "answers.db"},
+		"link":    {"taxonomy", "link", "in.txt", "-o"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			disk := smallDisk(t, 48<<10)
+			file := filepath.Join(disk, "new.csv")
+			p := start(t, bulkcatCommand(t, room, url, append(args, file)...))
+			<-p.Ended()
+			checkDiskFull(t, p.Status(), p.Log(), file)
+			if left, err := os.ReadDir(disk); len(left) > 0 || err != nil {
+				t.Errorf("left is %v, %v", left, err)
+			}
+		})
+	}
+}
+
+// TestFullStandardOutput has commands print to a full disk.
+func TestFullStandardOutput(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	room := t.TempDir()
+	t.Chdir(room)
+	writeTitles(t, "in.txt", 3)
+	if err := os.WriteFile("jobs.toml", []byte("[[job]]\nkind = 'product'\ninput = 'in.txt'\noutput = 'out.csv'\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range []string{
+		"product in.txt -o out.csv --dry-run", "product in.txt -o out.csv --dry-run --log-format json", "run jobs.toml --dry-run",
+		"probe --dry-run --base-url http://127.0.0.1:9", "taxonomy list", "taxonomy show naics", "version",
+	} {
+		var stderr strings.Builder
+		if status := run(strings.Fields(args), strings.NewReader(""), full, &stderr); status != exitFailed || !strings.Contains(stderr.String(), "no space left on device") {
+			t.Errorf("%s: exit status %d\n%s", args, status, stderr.String())
+		}
+	}
+}
+
 // TestVanishedFolder removes the output's folder while the service keeps the run waiting.
 func TestVanishedFolder(t *testing.T) {
 	for _, output := range []string{"gone/out.csv", "gone/"} {

@@ -22,13 +22,29 @@ type streams struct {
 	out     io.Writer
 	err     *terminal.Console
 	signals *signals
+	lost    *error // the first error of a write of text; set by execute
 }
 
 // text is standard output for text that is no data. Control characters from services and files do not get
-// to the terminal.
-func (s streams) text() io.Writer { return terminal.Printable(s.out) }
+// to the terminal. A command need not look at the errors of its writes: execute returns the first.
+func (s streams) text() io.Writer { return terminal.Printable(textWriter{s.out, s.lost}) }
+
+// textWriter keeps the first error of a write.
+type textWriter struct {
+	io.Writer
+	lost *error
+}
+
+func (w textWriter) Write(text []byte) (int, error) {
+	n, err := w.Writer.Write(text)
+	if *w.lost == nil {
+		*w.lost = err
+	}
+	return n, err
+}
 
 func execute(ctx context.Context, args []string, s streams) error {
+	s.lost = new(error)
 	root := newRoot(s)
 	args, all := takeHelpAll(args)
 	root.SetHelpFunc(helpText(all))
@@ -46,6 +62,9 @@ func execute(ctx context.Context, args []string, s streams) error {
 	}
 	cmd, err := root.ExecuteContextC(storage.With(ctx, storage.New()))
 	err = flagged(err)
+	if err == nil {
+		err = *s.lost
+	}
 	if err != nil && !running { // the command line is wrong
 		return &usageError{fmt.Errorf("%w\nRun '%s --help' for usage", err, cmd.CommandPath())}
 	}
