@@ -157,9 +157,14 @@ func (o *Objects) ReadDir(ctx context.Context, dir string) ([]string, error) {
 	return slices.Compact(names), err
 }
 
-// Prepare checks that the bucket can be reached. Folders need not be created.
+// Prepare checks that the bucket can be reached, and is there: only a list tells a missing bucket from a missing object.
+// Folders need not be created.
 func (o *Objects) Prepare(ctx context.Context, url string, _ bool) error {
-	if _, err := o.Open(ctx, url); !errors.Is(err, fs.ErrNotExist) {
+	_, err := o.Open(ctx, url)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if _, err = o.list(ctx, url, 1); errors.Is(err, errNoBucket) {
 		return err
 	}
 	return nil

@@ -228,7 +228,7 @@ func s3Error(err error) error {
 	api, named := errors.AsType[smithy.APIError](err)
 	switch {
 	case status == http.StatusNotFound && named && api.ErrorCode() == "NoSuchBucket":
-		return errors.New("the bucket does not exist")
+		return errNoBucket
 	case status == http.StatusNotFound && named && api.ErrorCode() == "NoSuchUpload":
 		return errNoUpload
 	case status == http.StatusNotFound:

@@ -51,6 +51,7 @@ var ErrChanged = errors.New("the object has changed meanwhile: another program h
 var (
 	errWrong     = errors.New("the storage, or a proxy before it, answers wrongly")
 	errNotStored = errors.New("the storage has acknowledged the object, but does not have it as it was sent")
+	errNoBucket  = errors.New("the bucket does not exist")
 	errNoUpload  = errors.New("the upload was aborted by another program")
 	errLeft      = errors.New("parts of an unfinished upload stay in the bucket")
 	errDiscarded = errors.New("the draft is discarded")

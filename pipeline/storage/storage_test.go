@@ -183,6 +183,31 @@ func TestErrorsNameTheObject(t *testing.T) {
 	}
 }
 
+// Only a list tells a missing bucket from a missing object, and not everybody may list.
+func TestPrepare(t *testing.T) {
+	s, bucket := newServer(t)
+	for _, tt := range []struct {
+		status     int
+		code, want string
+	}{
+		{http.StatusOK, "", ""},
+		{http.StatusNotFound, "NoSuchBucket", "the bucket does not exist"},
+		{http.StatusForbidden, "AccessDenied", ""},
+	} {
+		s.disturb(func(w http.ResponseWriter, r *http.Request, _ func(http.ResponseWriter)) bool {
+			isList := tt.code != "" && r.URL.Query().Has("list-type")
+			if isList {
+				refuse(w, tt.status, tt.code)
+			}
+			return isList
+		})
+		err := storage.From(t.Context()).Prepare(t.Context(), bucket+"/out.csv", false)
+		if (err != nil) != (tt.want != "") || err != nil && !strings.HasSuffix(err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want %q", tt.code, err, tt.want)
+		}
+	}
+}
+
 func TestSettle(t *testing.T) {
 	for _, path := range []string{"a/b.csv", "-", "/tmp/x?region=1", "s3://bucket/part-?.csv", "s3://bucket/a?b/[c]"} {
 		if got, err := storage.From(t.Context()).TakeParameters(path); got != path || err != nil {
