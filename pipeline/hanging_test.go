@@ -23,11 +23,13 @@ func TestInterruptedWhileTheStorageHangs(t *testing.T) {
 	for name, tt := range map[string]struct {
 		op, key string
 		want    string // of the error
+		before  int    // calls that do not hang
 	}{
-		"the output":          {"publish", "out.csv", "the storage did not answer within 7s of the interruption"},
-		"the account":         {"publish", "out.csv.run.json", "the storage did not answer within 7s of the interruption"},
-		"the earlier account": {"stat", "out.csv.run.json", "context canceled"},
-		"whether it is there": {"stat", "out.csv", "context canceled"},
+		"the output":          {"publish", "out.csv", "the storage did not answer within 7s of the interruption", 0},
+		"the account":         {"publish", "out.csv.run.json", "the storage did not answer within 7s of the interruption", 0},
+		"the earlier account": {"stat", "out.csv.run.json", "context canceled", 0},
+		"its content":         {"read", "out.csv.run.json", "context canceled", 1},
+		"whether it is there": {"stat", "out.csv", "context canceled", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -36,9 +38,15 @@ func TestInterruptedWhileTheStorageHangs(t *testing.T) {
 				o := products(t, new(counting))
 				o.Grace, o.Store.Path = grace, filepath.Join(t.TempDir(), "answers.db")
 				o.Output.Path = disk.Join(folder, "out.csv")
+				if tt.op == "read" {
+					bucket.Set("copy/"+tt.key, "{}")
+				}
 				hangs := make(chan struct{}, 100)
 				bucket.Disturb(func(op, key string) error {
 					if op != tt.op || key != tt.key {
+						return nil
+					}
+					if tt.before--; tt.before >= 0 {
 						return nil
 					}
 					hangs <- struct{}{}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -152,7 +151,7 @@ func takenBy(a *account.Account, service string, settings account.Settings, outp
 // unreadableAccount returns a *TakenError for an account that is damaged or no account. An error of object storage is returned
 // as it is: it says nothing about the account.
 func unreadableAccount(output string, err error) error {
-	if _, unread := errors.AsType[*fs.PathError](err); unread && storage.IsURL(output) {
+	if _, isDamaged := errors.AsType[*account.DamagedError](err); !isDamaged && storage.IsURL(output) {
 		return err
 	}
 	return &TakenError{Path: output, Reason: "has an account that cannot be read (" + err.Error() + ")"}
