@@ -267,7 +267,7 @@ func (e *elsewhere) warn(log *slog.Logger) {
 	if has > 0 {
 		do := "name it, or import it with 'bulkcat store import'"
 		if e.stored.Exclusive { // the store of a shard
-			do = "import it with 'bulkcat store import --store " + e.stored.Path + "'"
+			do = "import it with 'bulkcat store import --store " + e.stored.Path + " " + best + "'"
 		}
 		log.Warn("another store has answers that are to be paid for: "+do,
 			"option", "pipeline.Store.Path", "store", best, "has", fmt.Sprintf("%d of the first %d", has, len(e.missing)))

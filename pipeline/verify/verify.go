@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -187,7 +188,7 @@ func (v *verification) rewrite(ctx context.Context, open func(context.Context, w
 func (v *verification) openStore() (*answers.Store, error) {
 	path := cmp.Or(v.Store, v.account.Store)
 	shard, isShard := account.ShardOf(v.path)
-	if isShard {
+	if isShard && (v.Store != "" || filepath.Base(path) == account.ShardStore) { // which may have moved with the parts
 		path = runfiles.ShardStore(shard, v.Store, v.path)
 	}
 	if path == "" {
