@@ -118,7 +118,7 @@ func (f *runFlags) options() []group {
 			{name: "report", to: &f.report, help: "write a report on the run to `FILE`: .html, .md or .json"},
 			{name: "requests", to: &f.Requests, help: "write a row for each attempt to `FILE` (.csv, .jsonl or .parquet): time, input, classification, status, milliseconds, attempt and cost; FILE.log has the rows of all starts of the run, also of those that were killed"},
 		}, f.log.options(), []option{
-			{name: untilStdinEnds, hidden: true, to: &f.untilStdinEnds, help: "stop, resumable, when standard input ends, for the program that has started this one"},
+			{name: untilStdinEnds, hidden: true, to: &f.untilStdinEnds, help: "stop, resumable, when standard input ends, and print the account, for the program that has started this one"},
 			{name: "cpuprofile", hidden: true, to: &f.profiling.cpu, help: "write a CPU profile to `FILE`"},
 			{name: "memprofile", hidden: true, to: &f.profiling.memory, help: "write a profile of all allocations to `FILE`"},
 			{name: "trace", hidden: true, to: &f.profiling.trace, help: "write an execution trace to `FILE`"},

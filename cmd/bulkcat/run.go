@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -175,6 +176,9 @@ func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error
 	f.account, err = a, orBrokenPipe(signalled, ctx, err)
 	if a != nil && !f.log.quiet && !f.direct && err != errBrokenPipe {
 		newSummary(session, a, err).tell(f.streams.err, f.Log)
+	}
+	if a != nil && f.untilStdinEnds && f.Output.Path != "-" {
+		_ = json.NewEncoder(f.streams.out).Encode(a) // the account of a shard or of an object is not at OUTPUT.run.json on this machine
 	}
 	if reportErr := f.writeRunReport(ctx, a); reportErr != nil {
 		return errors.Join(flagged(err), reportErr)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -17,6 +19,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/embedded"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
@@ -124,7 +127,7 @@ func TestSignalsAtOnce(t *testing.T) {
 	}
 }
 
-// TestEndOfStdinStops ends the standard input of a run that waits for its service.
+// TestEndOfStdinStops ends the standard input of a run that waits for its service. The run prints its account.
 func TestEndOfStdinStops(t *testing.T) {
 	dir := t.TempDir()
 	writeTitles(t, filepath.Join(dir, "in.txt"), 20)
@@ -134,6 +137,8 @@ func TestEndOfStdinStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var printed bytes.Buffer
+	cmd.Stdout = &printed
 	p := start(t, cmd)
 	<-service.holding
 	if err := stdin.Close(); err != nil {
@@ -143,6 +148,10 @@ func TestEndOfStdinStops(t *testing.T) {
 	close(service.release)
 	if want := "  resume    bulkcat product in.txt -o out.csv --workers 1 --grace 0\n"; !strings.Contains(p.Log(), want) {
 		t.Errorf("got %q, want %q in it", p.Log(), want)
+	}
+	var a account.Account
+	if err := json.Unmarshal(printed.Bytes(), &a); err != nil || a.Ending != account.Ending(account.Interrupted) {
+		t.Errorf("the account says that the run has ended with %q; %v", a.Ending, err)
 	}
 }
 

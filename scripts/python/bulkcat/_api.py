@@ -314,7 +314,7 @@ def _categorize_files(path: str, call: _Call) -> Run | Forecast:
         raise
     finally:
         bar.close()
-    return _results.Run(call.output, account)
+    return _results.Run(account["settings"]["output"] if account["settings"].get("shard") else call.output, account)
 
 
 def _again(call: _Call, partial: bool, bounds: dict[str, Any], work: Work | None = None) -> _Call:
@@ -385,12 +385,18 @@ def _input_path(call: _Call, work: Work) -> Iterator[str]:
     """The beginning of the path of the rows of a frame: the same for all calls with an output, since a run is continued with
     its input.
     """
-    from bulkcat import _claim
+    import hashlib
 
-    if call.dry_run or not call.output or "://" in call.output:
+    from bulkcat import _claim
+    from bulkcat._work import usable_state_folder
+
+    if call.dry_run or not call.output:
         yield work.path("input")
         return
-    folder, name = os.path.split(_flags.passable("the output", _flags.absolute(call.output), is_path=False))  # for pyarrow
+    if "://" in call.output:
+        folder, name = usable_state_folder(True), hashlib.sha256(call.output.encode()).hexdigest()
+    else:
+        folder, name = os.path.split(_flags.passable("the output", _flags.absolute(call.output), is_path=False))  # for pyarrow
     if not os.path.isdir(folder):
         raise UsageError(f"the folder of {call.output} is not there")
     path = os.path.join(folder, f".{name}.input")

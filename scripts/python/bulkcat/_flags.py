@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
+from numbers import Real
 from typing import Any
 
 from bulkcat._errors import UsageError
@@ -113,7 +114,7 @@ def _text(name: str, value: object) -> str:
             raise UsageError(f"{name}: this time is over")
     if isinstance(value, timedelta) and "timedelta" in kind:
         return f"{value.total_seconds():f}s"
-    if isinstance(value, (int, float)):
+    if isinstance(value, Real):
         from decimal import Decimal
 
         unit = "s" if kind.startswith("timedelta | float") else "/s" if name.endswith("rate") and value else ""

@@ -324,22 +324,53 @@ def reader_of(path: str, account: dict[str, Any]) -> Any:
     import pyarrow as pa
     import pyarrow.csv
     import pyarrow.dataset
-    import pyarrow.json
 
-    settings = account["settings"]
-    names = ["input", "status", "classification", "value", "category_id", "value_local", "title", "error", "source"]
-    names += [f"level_{i + 1}" for i in range(settings.get("levels", 0))]
-    names += [column["name"] for column in account.get("carried_columns", []) if column["type"] == "text"]
-    types = dict.fromkeys(names, pa.string()) | {"record": pa.int64(), "rank": pa.int64(), "confidence": pa.float64()}
-    form = settings["output_format"]
-    if form == "csv":
+    settings, counts = account["settings"], account["counts"]
+    form, _, compression = settings["output_format"].partition(".")
+    if compression == "zst":
+        raise UsageError(f"pyarrow does not read {form}.zst: read {path} with another program, or choose another format")
+    texts = ["input", "status", "classification", "value", "category_id", "value_local", "title"]
+    texts += [f"level_{i + 1}" for i in range(settings.get("levels", 0))]
+    types = dict.fromkeys([*texts, "error", "source"], pa.string()) | {"record": pa.int64(), "rank": pa.int64(), "confidence": pa.float64()}
+    members = [(n, t) for n, t in types.items() if n in ("rank", "confidence", *texts[3:])]
+    types["categories"] = pa.list_(pa.struct(members))  # also if the first MiB has none
+    for column in account.get("carried_columns", []):
+        is_text = form != "jsonl" and counts.get("misfits")  # some values are of another type
+        types[column["name"]] = pa.string() if is_text else _type_of(column["type"], form)
+    if form in ("csv", "tsv"):
         convert = pyarrow.csv.ConvertOptions(column_types=types, null_values=[""], strings_can_be_null=True)
-        form = pyarrow.dataset.CsvFileFormat(pyarrow.csv.ParseOptions(newlines_in_values=True), convert_options=convert)
+        parse = pyarrow.csv.ParseOptions(newlines_in_values=True, delimiter="," if form == "csv" else "\t")
+        form = pyarrow.dataset.CsvFileFormat(parse, convert_options=convert)
+    elif form == "jsonl" and not counts["rows"]:
+        return pa.schema(types).empty_table().to_reader()
     elif form == "jsonl":
-        found = pyarrow.dataset.dataset(path, format="json").schema
-        schema = pa.schema([(f.name, types.get(f.name, f.type)) for f in found])
-        form = pyarrow.dataset.JsonFileFormat(parse_options=pyarrow.json.ParseOptions(explicit_schema=schema))
+        found = pyarrow.dataset.dataset(path, format="json").schema  # of the first MiB
+        schema = pa.schema([(field.name, _known(field, types)) for field in found])
+        return pyarrow.dataset.dataset(path, schema, "json").scanner().to_reader()
     return pyarrow.dataset.dataset(path, format=form).scanner().to_reader()
+
+
+def _known(field: Any, types: dict[str, Any]) -> Any:
+    """Return the type of a column, and those of the members of the list of categories."""
+    import pyarrow as pa
+
+    if pa.types.is_list(field.type) and pa.types.is_struct(field.type.value_type):
+        return pa.list_(pa.struct([(member.name, _known(member, types)) for member in field.type.value_type]))
+    return types.get(field.name, field.type)
+
+
+def _type_of(text: str, form: str) -> Any:
+    """Return the type of pyarrow for that of a carried column in an account."""
+    import pyarrow as pa
+
+    name, _, rest = text.rstrip(")").partition("(")
+    if name == "decimal":
+        precision, scale = map(int, rest.split(","))
+        return (pa.decimal128 if precision <= 38 else pa.decimal256)(precision, scale)
+    if name in ("timestamp", "datetime"):
+        return pa.timestamp({"3": "ms", "6": "us"}.get(rest, "ns"), "UTC" if name == "timestamp" else None)
+    date = pa.timestamp("s") if form == "jsonl" else pa.date32()  # of which pyarrow makes no dates
+    return {"int64": pa.int64(), "double": pa.float64(), "bool": pa.bool_(), "date": date}.get(name, pa.string())
 
 
 def _has_pyarrow() -> bool:

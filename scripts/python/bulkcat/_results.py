@@ -17,7 +17,7 @@ class Run:
     """A run whose output is in files."""
 
     path: str
-    account: dict[str, Any]  # of OUTPUT.run.json
+    account: dict[str, Any]  # as in OUTPUT.run.json
 
     @property
     def counts(self) -> dict[str, Any]:

@@ -139,6 +139,7 @@ def run(
 
     arguments = [*arguments, *_flags.flags(options), f"--output={output}", "--until-stdin-ends"]
     errors: _Messages = []
+    printed: list[bytes] = []  # the account
 
     def read(stderr: IO[bytes]) -> None:
         """Log the messages of the program as they come, and keep its errors."""
@@ -150,23 +151,26 @@ def run(
                 _log(message)
 
     with Headers(options) as headers:
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "without": without}
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "without": without}
         process = control.start(lambda: start([*arguments, *headers], options, subprocess.PIPE, **pipes))
-        reader = threading.Thread(target=read, args=[process.stderr])
-        reader.start()
+        readers = [threading.Thread(target=read, args=[process.stderr]), threading.Thread(target=printed.extend, args=[process.stdout])]
+        for reader in readers:
+            reader.start()
         with process:
             try:
                 _wait(process, control, bar)
             finally:
-                reader.join()
-    account = _json_of(beside(output, "run.json")) or {}
+                for reader in readers:
+                    reader.join()
+    text = b"".join(printed)
+    account: dict[str, Any] = _parsed(text) if text.endswith(b"\n") else {}  # the program was killed
     if counts := account.get("counts"):
         bar.end(counts)
     pending = process.returncode in _STOPPED and account.get("ending") == "complete"  # of --partial
     if process.returncode not in (_COMPLETE, _UNANSWERED) and not pending:
         raise _error(process.returncode, errors, account)
     if "counts" not in account:
-        raise Error(f"the program ended without the account {beside(output, 'run.json')}: see BULKCAT_BINARY")
+        raise Error("the program ended without the account of the run: see BULKCAT_BINARY")
     return account
 
 
@@ -232,14 +236,6 @@ def status_of(output: str) -> str:
     """Return the path of the status of a run, which is there while the run goes on."""
     folder, name = os.path.split(output.rstrip("/" + os.sep))
     return os.path.join(folder, f".{name}.run", "status.json")
-
-
-def _json_of(path: str) -> Any:
-    try:
-        with open(path, encoding="utf-8") as file:
-            return json.load(file)
-    except (OSError, ValueError):
-        return None
 
 
 def _messages(log: IO[bytes]) -> _Messages:

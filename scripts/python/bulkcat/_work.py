@@ -38,7 +38,7 @@ class Work:
     def __init__(self, kept_elsewhere: bool, hosted: bool) -> None:
         """kept_elsewhere says that the answers are in a named store, or beside an output."""
         self._temporary = ""
-        self._folder = "" if kept_elsewhere else _usable_state_folder(hosted)
+        self._folder = "" if kept_elsewhere else usable_state_folder(hosted)
         self._name = f"{_PREFIX}{os.getpid()}-{secrets.token_hex(4)}"
         self._kept: tuple[str, bytes] | None = None
 
@@ -74,7 +74,7 @@ class Work:
             _remove(self._folder, self._name)
 
 
-def _usable_state_folder(hosted: bool) -> str:
+def usable_state_folder(hosted: bool) -> str:
     """Return the state folder; "" if it cannot be used, and nothing may be charged for."""
     try:
         folder = state_folder()

@@ -1,5 +1,6 @@
 """A hosted service for the tests, and a state folder of their own."""
 
+import hashlib
 import json
 import os
 import subprocess
@@ -130,3 +131,61 @@ def hosted(service, monkeypatch):
     monkeypatch.setenv("BULKCAT_BASE_URL", service.url)
     monkeypatch.setenv("BULKCAT_API_KEY", KEY)
     return service
+
+
+class Bucket(BaseHTTPRequestHandler):
+    """The objects of an S3 server, by path."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        objects, url = self.server.objects, urllib.parse.urlsplit(self.path)
+        query = dict(urllib.parse.parse_qsl(url.query))
+        if "list-type" in query:
+            keys = [path.removeprefix("/bucket/") for path in sorted(objects)]
+            keys = "".join(f"<Contents><Key>{key}</Key></Contents>" for key in keys if key.startswith(query.get("prefix", "")))
+            return self.answer(200, f"<ListBucketResult><IsTruncated>false</IsTruncated>{keys}</ListBucketResult>".encode())
+        if self.command == "DELETE":
+            objects.pop(url.path, None)
+            return self.answer(204, b"")
+        if self.command == "PUT":
+            chunks = self.rfile.read(int(self.headers["Content-Length"]))
+            if "aws-chunked" in self.headers.get("Content-Encoding", ""):
+                size, _, rest = chunks.partition(b"\r\n")
+                chunks = rest[: int(size.split(b";")[0], 16)]
+            objects[url.path] = chunks, self.headers.get("x-amz-meta-bulkcatdraft", "")
+            return self.answer(200, b"", objects[url.path])
+        if url.path not in objects:
+            return self.answer(404, b"")
+        return self.answer(200, objects[url.path][0], objects[url.path])
+
+    do_HEAD = do_PUT = do_DELETE = do_GET
+
+    def answer(self, status, body, made=None):
+        self.send_response(status)
+        if made is not None:
+            self.send_header("ETag", '"' + hashlib.md5(made[0]).hexdigest() + '"')
+            self.send_header("x-amz-meta-bulkcatdraft", made[1])
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def bucket(monkeypatch):
+    """The objects of s3://bucket."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Bucket)
+    server.daemon_threads, server.objects = True, {}
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    keys = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_EC2_METADATA_DISABLED": "true"}
+    for name, value in {**keys, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{server.server_port}"}.items():
+        monkeypatch.setenv(name, value)
+    yield server.objects
+    server.shutdown()
+    thread.join()
+    server.server_close()

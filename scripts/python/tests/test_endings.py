@@ -18,7 +18,9 @@ import threading
 import time
 import traceback
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from conftest import KEY
 
@@ -261,6 +263,7 @@ OPTIONS = {
     "a duration as a deadline": ({"finish_by": 60 * SECOND}, "--finish-by=60.000000s"),
     "a path": ({"store": pathlib.Path("a")}, "--store=a"),
     "a small number": ({"max_cost": 0.00001}, "--max-cost=0.00001"),
+    "a number of NumPy": ({"max_requests": np.int64(1000)}, "--max-requests=1000"),
 }
 
 
@@ -539,6 +542,33 @@ def test_frame_with_an_output_is_continued(hosted, tmp_path, monkeypatch, output
     assert run.counts["ok"] == 20 and len(hosted.asked) == 16
     assert bulkcat.products(FRAME, output=output).counts["requests"] == 0
     assert not list(tmp_path.glob(".*input*"))
+
+
+def test_shards(hosted, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    FRAME.to_csv("titles.csv", index=False)
+    with pytest.raises(bulkcat.Spent) as caught:
+        bulkcat.products("titles.csv", output="out/", shard="1/2", max_requests=4)
+    assert caught.value.counts["ok"] == 2
+    runs = [caught.value.resume(max_requests=100), bulkcat.products("titles.csv", output="out/", shard="2/2")]
+    assert [run.path for run in runs] == ["out/shard=01-of-2/", "out/shard=02-of-2/"]
+    assert sum(run.counts["ok"] for run in runs) == len(hosted.asked) == 20
+    assert sorted(record for run in runs for record in pa.table(run)["record"].to_pylist()) == list(range(1, 21))
+
+
+@pytest.mark.parametrize("output", ["s3://bucket/out.csv", "s3://bucket/out/"])
+@pytest.mark.parametrize("kind", ["a frame", "a file"])
+def test_output_in_object_storage(kind, output, hosted, bucket, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    FRAME.to_csv("titles.csv", index=False)
+    data = FRAME if kind == "a frame" else "titles.csv"
+    with pytest.raises(bulkcat.Spent) as caught:
+        bulkcat.products(data, "title", output=output, max_requests=4)
+    assert caught.value.counts["ok"] == 4
+    run = caught.value.resume(max_requests=100)
+    assert run.path == output and run.counts["ok"] == 20
+    assert f"/bucket/{output[12:].rstrip('/')}.run.json" in bucket
+    assert bulkcat.products(data, "title", output=output).counts["requests"] == 0 and len(hosted.asked) == 20
 
 
 def test_embedded_service_has_bounds():

@@ -279,7 +279,7 @@ READERS = {
 }
 
 
-@pytest.mark.parametrize("output", ["out.parquet", "out.csv", "out.jsonl", "folder of Parquet/"])
+@pytest.mark.parametrize("output", ["out.parquet", "out.csv", "out.tsv", "out.csv.gz", "out.jsonl", "out.jsonl.gz", "folder of Parquet/"])
 @pytest.mark.parametrize("library", READERS)
 def test_rows_of_a_run(library, output, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -298,6 +298,39 @@ def test_rows_of_a_run(library, output, tmp_path, monkeypatch):
 def bulkcat_columns(run):
     first = ["record", "input", "status", "classification", "rank", "value", "category_id", "confidence"]
     return [*first, *(f"level_{i}" for i in range(1, 8)), "error", *(c["name"] for c in run.account["carried_columns"])]
+
+
+@pytest.mark.parametrize("shape", ["top", "nested"])
+@pytest.mark.parametrize("output", ["out.csv", "out.jsonl", "out.parquet"])
+def test_types_of_a_run_are_those_of_all_rows(output, shape, tmp_path, monkeypatch):
+    """pyarrow takes the types of the first MiB for those of the file."""
+    monkeypatch.chdir(tmp_path)
+    if output == "out.csv" and shape == "nested":
+        pytest.skip("CSV has no lists")
+    many, day = 20_000, datetime.datetime(2026, 1, 2)
+    last = {
+        "double": 1.5,
+        "bool": True,
+        "text": "x",
+        "time": day,
+        "zone": day.replace(tzinfo=datetime.timezone.utc),
+        "price": decimal.Decimal("1.10"),
+    }
+    first = dict.fromkeys(last) | {"double": 1.0, "text": None, "price": decimal.Decimal("2")}
+    table = pa.Table.from_pylist([{"title": "", **first}] * many + [{"title": "steel drill", **last}])
+    pq.write_table(table, "titles.parquet")
+    rows = pa.table(bulkcat.products("titles.parquet", "title", output=output, shape=shape))
+    assert {name: rows.schema.field(name).type for name in last} == {name: table.schema.field(name).type for name in last}
+    assert rows.select(list(last)).to_pylist()[-1] == last
+    categories = rows["categories"].to_pylist()[-1] if shape == "nested" else rows.to_pylist()[-1:]
+    assert categories[0]["category_id"] == "1217" and categories[0]["level_7"] is None
+
+
+def test_rows_of_a_run_that_pyarrow_does_not_read(tmp_path):
+    assert pa.table(bulkcat.products([], output=tmp_path / "out.jsonl")).num_rows == 0
+    run = bulkcat.products(["steel drill"], output=tmp_path / "out.csv.zst")
+    with pytest.raises(bulkcat.UsageError, match=r"pyarrow does not read csv\.zst"):
+        pa.table(run)
 
 
 def test_run_is_a_path_and_has_a_table_for_notebooks(tmp_path):
