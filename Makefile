@@ -11,8 +11,8 @@ GCFLAGS := github.com/aws/aws-sdk-go-v2/...=-l
 RACE ?=
 
 # SQLite, which is translated to Go, is not instrumented: it would take six times as long, and starts no goroutine. Two
-# goroutines with one connection still show, in the packages that call it.
-RACED := $(RACE) $(if $(RACE),-gcflags=github.com/ncruces/go-sqlite3-wasm/...=-race=false)
+# goroutines with one connection still show, in the packages that call it. make lint vets the tests, once for all steps.
+RACED := $(if $(RACE),$(RACE) -gcflags=github.com/ncruces/go-sqlite3-wasm/...=-race=false -vet=off)
 
 BIN      ?= bin/bulkcat
 FUZZTIME ?= 10s
@@ -60,12 +60,15 @@ ALONE  := client/limits|cmd/bulkcat|pipeline/diff|pipeline/readback|pipeline/ver
 RACY   := Spool|Pump|Pipe|Records|Two|Signals|GatewayKilled|TestScripts/(gateway|interrupt|listen|serve|share|stream)$$
 COSTLY := ^Test(AccountOfRows|AKeyAtItsRate|AThousandKeys|BoundHolds|CompactLarge|Damage|FairShares|Free(Nights|Raised|Classifications|Drift|Quota|Incomplete)|FailuresOfInputs|Kills|Lease|(Named)?Nights|OutageOfAShortList|PowerLoss|Processes|S3|ShardsAreOfEqualSize|VerifyFree)$$
 
+# WAITING is the number of tests that run at the same time where most wait for processes.
+WAITING = $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
+
 # By default the race detector waits for a second at the end of each package's tests.
 test: export GORACE := atexit_sleep_ms=0 $(GORACE)
 test: ## run all tests; with RACE=-race with the race detector
 	go test $(RACED) -timeout 20m -ldflags='-s -w' $(if $(RACE),-skip '$(COSTLY)' $$(go list ./... | grep -vE '/($(ALONE))$$'),./...)
-	$(if $(RACE),go test -timeout 20m -ldflags='-s -w' $$(go list ./... | grep -E '/($(ALONE))$$'))
-	$(if $(RACE),go test -timeout 20m -ldflags='-s -w' ./client/answers ./client/gateway ./pipeline/... ./scripts/nights -run '$(COSTLY)')
+	$(if $(RACE),go test -vet=off -parallel $(WAITING) -timeout 20m -ldflags='-s -w' $$(go list ./... | grep -E '/($(ALONE))$$'))
+	$(if $(RACE),go test -vet=off -timeout 20m -ldflags='-s -w' ./client/answers ./client/gateway ./pipeline/... ./scripts/nights -run '$(COSTLY)')
 	$(if $(RACE),go test $(RACED) -ldflags='-s -w' ./cmd/bulkcat ./reader -run '$(RACY)')
 	cd scripts/servers && go test -count 1 ./...
 	cd scripts/dist && go test ./...
