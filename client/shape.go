@@ -15,7 +15,7 @@ import (
 // ShapeError says that the service has answered with valid JSON of an unexpected shape. The service has probably charged for
 // the answer, and the next answer will have the same shape.
 type ShapeError struct {
-	Reason string // what does not fit
+	Reason string // the part of the answer that is not as expected
 	Want   string // an example of the expected shape
 	Member string // the value of Options.Member that reads this answer; "" for none
 	Found  Answer // the answer as read at Member

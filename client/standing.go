@@ -16,7 +16,7 @@ import (
 type Standing struct {
 	answering atomic.Bool
 	proven    atomic.Bool
-	charged   atomic.Int64 // number of answers, including those of an unexpected shape
+	charged   atomic.Int64 // number of answers, including answers of an unexpected shape
 	unusable  atomic.Int64 // see Doubt
 	told      atomic.Pointer[told]
 	known     atomic.Pointer[Request]
@@ -82,7 +82,7 @@ func (s *Standing) Shown(classification string) (now, ever bool) {
 	return ever && v.(bool), ever
 }
 
-// Charged returns the number of answers, including those of an unexpected shape.
+// Charged returns the number of answers, including answers of an unexpected shape.
 func (s *Standing) Charged() int64 { return s.charged.Load() }
 
 // Left returns the last known quota, less one request for each answer since; false if the quota is unknown or unlimited.

@@ -90,8 +90,8 @@ func newHTTPTransport(o Options, connections int) *http.Transport {
 // errProxyAuth makes the refusal of a proxy Fatal. The error of net/http would be Transient, because it has no type.
 var errProxyAuth = errors.New("the proxy refuses: check the user and password in HTTPS_PROXY")
 
-// RootCAs returns the system's certificate authorities and those in the text of a PEM file, for Options.RootCAs. The error names
-// path, but RootCAs does not read the file.
+// RootCAs returns the system's certificate authorities and the authorities in the text of a PEM file, for Options.RootCAs. The
+// error names path, but RootCAs does not read the file.
 func RootCAs(path string, text []byte) (*x509.CertPool, error) {
 	pool, err := x509.SystemCertPool()
 	if err != nil { // the system has no certificate authorities

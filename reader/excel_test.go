@@ -81,7 +81,7 @@ func TestDamagedExcel(t *testing.T) {
 		{"zip bomb", bomb, "is a damaged Excel file (it has more than 2 GiB unzipped)"},
 		{"no parts", empty, "is an Office file that is no .xlsx workbook, not a list; save the list as CSV or .xlsx"},
 		{"cut", cut(string(content), 100), "is a zip archive, not a list"},
-		{"text", "domain\na.com\n", "is a damaged Excel file (its beginning is that of another file)"},
+		{"text", "domain\na.com\n", "is a damaged Excel file (it begins like another kind of file)"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

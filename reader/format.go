@@ -17,7 +17,7 @@ type inputFormat struct {
 	extensions  []string // of file names, in lower case
 	plain       bool     // its text has no control characters: data with many is binary
 	content     string   // for the guide
-	moreColumns bool     // later records may have more columns than the first ones
+	moreColumns bool     // later records may have more columns than the first records
 
 	// A format of text has fit and examine. fit rates the beginning of a text without a known extension. examine sets the
 	// columns and the input columns of a file.
@@ -92,7 +92,7 @@ func bestFormat(s *beginning, o *Options) (best *inputFormat) {
 }
 
 // errOtherContent is the reason for damaged if a file is text.
-var errOtherContent = errors.New("its beginning is that of another file")
+var errOtherContent = errors.New("it begins like another kind of file")
 
 // FormatNames returns the values of Options.Format as a phrase: "csv, jsonl, txt, parquet, xlsx or xml".
 func FormatNames() string {

@@ -17,7 +17,7 @@ const jsonSpace = " \t\r\n"
 
 func trimJSON(line []byte) []byte { return bytes.Trim(line, jsonSpace) }
 
-// members yields the decoded keys and the encoded values of an object, including those of repeated keys.
+// members yields the decoded keys and the encoded values of an object. It yields repeated keys each time.
 func members(object string) iter.Seq2[string, string] {
 	return func(yield func(key, value string) bool) {
 		rest := skipSpace(object[1:]) // after the brace

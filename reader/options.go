@@ -39,9 +39,9 @@ type Options struct {
 	// recognized by their content.
 	Format string
 
-	// Columns are the names of the input columns: exact or, if that is unambiguous, with differences in case, spaces, hyphens
-	// and underscores. In JSONL and Parquet they may be dotted paths. JSONL strings and lines of txt are inputs themselves and
-	// need no column. The values of several columns are joined in this order, without those that are blank, null or Missing.
+	// Columns are the names of the input columns: exact or, if that is unambiguous, with differences in case, spaces, hyphens and
+	// underscores. In JSONL and Parquet they may be dotted paths. JSONL strings and lines of txt are inputs themselves and need
+	// no column. The values of several columns are joined in this order, without values that are blank, null or Missing.
 	Columns []string
 	// Join is the separator between the values of several input columns. The default is a space.
 	Join string

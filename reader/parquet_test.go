@@ -178,8 +178,8 @@ func TestDamagedParquet(t *testing.T) {
 		{"its beginning alone", "a", whole[:64], "is a damaged Parquet file (its end is missing)"},
 		{"a broken footer", "a.parquet", cut(whole, 8) + "\x01\x00\x00\x00PAR1", "is a damaged Parquet file"},
 		{"a footer larger than the file", "a.parquet", cut(whole, 8) + "\xff\xff\xff\x7fPAR1", "is a damaged Parquet file (its metadata is larger than the file)"},
-		{"empty", "a.parquet", "", "its beginning is that of another file"},
-		{"text", "a.parquet", "domain\na.com\n", "its beginning is that of another file"},
+		{"empty", "a.parquet", "", "it begins like another kind of file"},
+		{"text", "a.parquet", "domain\na.com\n", "it begins like another kind of file"},
 	}
 	for _, test := range tests {
 		path := writeFile(t, test.file, test.content)

@@ -121,7 +121,7 @@ var definitions = [NumColumns]definition{
 	}, {
 		id: ColumnSource, name: "source", repetitive: true, text: func(r *Row) *string { return &r.Source },
 		option: withSources, withoutOption: func(s *Schema) bool { return s.Sources },
-		about: "the service that has answered, or the model (only with `--free`, and with `--source-columns`, for it differs from run to run)",
+		about: "the service that has answered, or the model (only with `--free`, and with `--source-columns`, because it differs from run to run)",
 	}, {
 		id: ColumnBasis, name: "basis", repetitive: true, text: func(r *Row) *string { return &r.Basis },
 		option: withSources,
@@ -129,7 +129,7 @@ var definitions = [NumColumns]definition{
 	}, {
 		id: ColumnAnsweredAt, name: "answered_at", time: func(r *Row) *time.Time { return &r.AnsweredAt },
 		option: withSources,
-		about:  "when the service has answered (only with `--source-columns`, for it differs from run to run)",
+		about:  "when the service has answered (only with `--source-columns`, because it differs from run to run)",
 	},
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// Table writes rows of another form than [Row]: structs, whose fields are the columns, named by their tags json and parquet.
-// A field is a text, a number, a time, or a pointer to one of these, of which nil is null.
+// Table writes rows of another form than [Row]: structs, whose fields are the columns, named by their tags json and parquet. A
+// field is a text, a number, a time, or a pointer to one of these; a nil pointer is null.
 type Table[R any] struct {
 	write   func(R) error
 	closers []func() error

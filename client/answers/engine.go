@@ -313,7 +313,7 @@ func inspect(path string) error {
 	return &DamageError{Path: path, Err: errors.New("the first page is wrong")}
 }
 
-// Check returns nil if path is a store, also a damaged one, or if a store can be made there. The error is a *ForeignError, a
+// Check returns nil if path is a store, even a damaged store, or if a store can be made there. The error is a *ForeignError, a
 // *NewerError or a *FailedError.
 func Check(path string) error {
 	err := inspect(path)
@@ -324,7 +324,7 @@ func Check(path string) error {
 	return err
 }
 
-// IsStore reports whether a file is a store, also a damaged one.
+// IsStore reports whether a file is a store, even a damaged store.
 func IsStore(path string) bool {
 	err := inspect(path)
 	_, damaged := errors.AsType[*DamageError](err)

@@ -50,7 +50,7 @@ func empty(c *conn) error {
 	}
 }
 
-// emptyPoll is the interval between attempts to empty the journal: the engine does not wait for another process that does so.
+// emptyPoll is the interval between attempts to empty the journal: the engine does not wait for another process that empties it.
 const emptyPoll = 10 * time.Millisecond
 
 // Delete deletes the outcomes of all matching requests, of any source, and returns their number. When it returns nil, no file
@@ -83,9 +83,9 @@ func (s *Store) Delete(ctx context.Context, match func(source string, r client.R
 	})
 }
 
-// Imported counts what an import did.
+// Imported counts the outcomes of an import.
 type Imported struct {
-	Added int64 `json:"added"` // new, or newer than what was stored
+	Added int64 `json:"added"` // new, or newer than the stored outcome
 	Kept  int64 `json:"kept"`  // not imported: the stored outcome is as new or newer
 }
 

@@ -45,7 +45,7 @@ func (s *Store) LockNotes() error {
 type LockedError struct{ Path string }
 
 func (e *LockedError) Error() string {
-	return fmt.Sprintf("another service counts what API keys have used in %s: stop it, or choose another file", e.Path)
+	return fmt.Sprintf("another service counts the usage of API keys in %s: stop it, or choose another file", e.Path)
 }
 
 // OptionName returns "answers.Path", the option that chooses the store.

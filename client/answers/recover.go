@@ -12,7 +12,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// Recovered counts what [Recover] did.
+// Recovered counts the answers of a [Recover].
 type Recovered struct {
 	Answers int64 `json:"answers"` // copied
 	Lost    int64 `json:"lost"`    // in what is left of the index of the damaged store, but not readable

@@ -85,7 +85,7 @@ func (a *Attempts) Made() int { return a.made }
 // Counted returns how many attempts count.
 func (a *Attempts) Counted() int { return a.made - a.forgiven }
 
-// verdict is what becomes of a parked request that is due.
+// verdict is the decision about a parked request that is due.
 type verdict uint8
 
 const (

@@ -7,10 +7,10 @@ import (
 	"github.com/bulkcat/bulkcat/client/limits"
 )
 
-// A Front has the requests that a [Dispatcher] sends, and does what runs and gateways do in different ways. The Dispatcher
-// calls it from one goroutine, except for Report.
+// A Front has the requests that a [Dispatcher] sends, and the steps that differ between runs and gateways. The Dispatcher calls
+// it from one goroutine, except for Report.
 type Front[T Asked] interface {
-	// Waiting returns which requests wait, beside those that are parked. It may take a while.
+	// Waiting returns which requests wait, beside the parked requests. It may take a while.
 	Waiting() limits.Queue
 	// Next takes the request for limits.SendFirst, SendRetry or SendKnown; false if no such request waits any more.
 	Next(limits.Action) (T, bool)

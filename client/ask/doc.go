@@ -1,4 +1,4 @@
-// Package ask asks a service for the requests of a run or a gateway, each of which is a [Front] of one [Dispatcher].
+// Package ask sends the requests of a run or a gateway to a service. The run or the gateway is the [Front] of a [Dispatcher].
 //
 // # One request
 //

@@ -12,8 +12,8 @@ import (
 // NotSent is the result of a permit that was not used.
 var NotSent = limits.Result{Signal: limits.Canceled, Unreached: true}
 
-// ResultOf returns what an attempt tells a limits.Controller. A service that rejects an input, or is still calculating
-// an answer, works.
+// ResultOf returns the result of an attempt for a limits.Controller. A service that rejects an input, or is still calculating an
+// answer, works.
 func ResultOf(answer client.Answer, err error) limits.Result {
 	if err == nil && answer.Shared {
 		return limits.Result{Signal: limits.Stored}
@@ -59,8 +59,8 @@ func ResultOf(answer client.Answer, err error) limits.Result {
 	return result
 }
 
-// QuotaOf returns what the result of asking for the usage tells a limits.Controller. A time limit of the context that
-// has passed is a temporary failure, too.
+// QuotaOf returns the reply of the usage operation for a limits.Controller. A deadline of the context that has passed is a
+// temporary failure, too.
 func QuotaOf(u client.Usage, err error) limits.Quota {
 	q := limits.Quota{Err: err, Transient: client.ClassOf(err) == client.Transient || errors.Is(err, context.DeadlineExceeded)}
 	q.Left, q.Metered = u.Requests()

@@ -40,7 +40,7 @@ type Options struct {
 	Revoked func() bool          // reports whether the key is revoked: every request, including usage, gets a 401; nil for never
 	Closed  func() time.Duration // if above 0, requests get a 429 with this Retry-After; nil for never
 
-	Down       func() bool // reports whether there is an outage, also of usage; nil for none
+	Down       func() bool // reports whether there is an outage, which includes usage; nil for none
 	DownStatus int         // HTTP status during an outage, such as 403 for a ban, or DownHangs or DownResets; default 503
 }
 

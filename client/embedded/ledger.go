@@ -48,7 +48,7 @@ type LedgerError struct {
 }
 
 func (e *LedgerError) Error() string {
-	return fmt.Sprintf("the store %s does not tell what API keys have used: the note %q %s: put a copy of the store in its place, or choose another file, with which keys begin with nothing used (bulkcat store import adds the answers of a store)", e.Path, e.Note, e.Problem)
+	return fmt.Sprintf("the store %s does not tell the used quota of API keys: the note %q %s: restore a copy of the store, or choose another file, in which no key has used any quota (bulkcat store import adds the answers of a store)", e.Path, e.Note, e.Problem)
 }
 
 // OpenLedger reads the notes of used quota in a store. In a store without such notes, it writes a new salt. The error is a
@@ -66,9 +66,9 @@ func OpenLedger(store NoteStore) (*Ledger, error) {
 	salted, ok := notes[saltNote]
 	switch {
 	case !ok:
-		return nil, &LedgerError{store.Path(), saltNote, "is missing, and without it the others belong to no key"}
+		return nil, &LedgerError{store.Path(), saltNote, "is missing, and without this note the other notes belong to no key"}
 	case len(salted) != len(l.salt):
-		return nil, &LedgerError{store.Path(), saltNote, "is damaged, and without it the others belong to no key"}
+		return nil, &LedgerError{store.Path(), saltNote, "is damaged, and without this note the other notes belong to no key"}
 	}
 	l.salt = salt(salted)
 	delete(notes, saltNote)

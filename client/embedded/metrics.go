@@ -105,7 +105,7 @@ type keyCollector struct {
 
 var (
 	answersDesc = prometheus.NewDesc("bulkcat_service_answers_total",
-		"Answers given to a key in the period of its quota, those of earlier runs of the service included if it keeps them.", []string{"key"}, nil)
+		"Answers given to a key in the period of its quota; answers of earlier runs count if the service keeps the used quota.", []string{"key"}, nil)
 	quotaDesc = prometheus.NewDesc("bulkcat_service_quota_remaining",
 		"Answers left of a key's quota; keys without a quota are not listed.", []string{"key"}, nil)
 	keyInFlightDesc = prometheus.NewDesc("bulkcat_service_key_requests_in_flight", "Requests of a key that are being answered now.", []string{"key"}, nil)

@@ -25,7 +25,7 @@ type params struct {
 	classification string
 }
 
-// readParams reads the parameters from the query, and those that the query does not have from the body: a form or a JSON
+// readParams reads the parameters from the query, and the parameters that the query does not have from the body: a form or a JSON
 // object, as its content type says. If a query or a form repeats a parameter, the first value counts.
 func readParams(w http.ResponseWriter, r *http.Request, inputName string) (params, *apiError) {
 	var p params

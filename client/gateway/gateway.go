@@ -71,7 +71,7 @@ type Gateway struct {
 const commitsQueued = 1024
 
 // New returns a gateway. It asks the upstream for its quota. An upstream that is out may come back, but a wrong API key is an
-// error, and so is a reserve of a quota that the upstream does not tell. Other errors come from the store, such as
+// error, and a reserve of a quota that the upstream does not tell, too. Other errors come from the store, such as
 // *answers.LockedError if another gateway has it, and from [embedded.OpenLedger].
 func New(ctx context.Context, o Options) (*Gateway, error) {
 	if err := o.Store.LockNotes(); err != nil {
@@ -160,12 +160,12 @@ func (g *Gateway) Run(ctx context.Context) error {
 }
 
 const (
-	watchEvery   = 10 * time.Second // a kill loses at most what was learned in that time
+	watchEvery   = 10 * time.Second // a kill loses at most the knowledge of that time
 	usageTimeout = 10 * time.Second
 )
 
-// watch keeps what was learned of the upstream, and asks the usage operation: from time to time, and when the key is in
-// doubt or refused.
+// watch stores the knowledge about the upstream (limits.Learned), and asks the usage operation: from time to time, and when the
+// key is in doubt or refused.
 func (g *Gateway) watch(ctx context.Context) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()

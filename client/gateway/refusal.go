@@ -8,7 +8,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 )
 
-// The errors of the gateway have the forms of the service. Only those of the class Quota have the word quota: clients conclude
+// The errors of the gateway have the forms of the service. Only errors of the class Quota have the word quota: clients conclude
 // from that word that waiting does not help. Only a rejection, which is about the input, has a text of the upstream.
 
 // shortly is the Retry-After of refusals that may end at any time. If the value is up to two seconds, clients lower their rate;
@@ -55,8 +55,8 @@ func unusable() *client.Error {
 	return &client.Error{Class: client.Transient, Status: http.StatusBadGateway, Detail: "the answers of the upstream service cannot be used; the log of the gateway says why"}
 }
 
-// refusal returns a rejection as the gateway answers it. If an answer of an unexpected shape was rejected, the status is that of
-// a success, which refusal replaces.
+// refusal returns a rejection as the gateway answers it. If an answer of an unexpected shape was rejected, refusal replaces the
+// status, which says success.
 func refusal(e *client.Error) *client.Error {
 	if e.Status/100 != 2 {
 		return e

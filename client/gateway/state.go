@@ -20,7 +20,7 @@ type State string
 const (
 	Up      State = "up"
 	Limited State = "limited" // it refuses requests for a while
-	Out     State = "out"     // it does not answer, or does not say the quota of which a reserve is to be left
+	Out     State = "out"     // it does not answer, or does not tell the quota, and a reserve must be left
 	Blocked State = "blocked" // it refuses the gateway's key, or its answers cannot be used: only the operator can help
 	Spent   State = "spent"   // its quota is used up, up to the reserve
 )

@@ -69,7 +69,7 @@ type budget struct {
 	wait    bool  // wait for quota instead of stopping
 	shards  int   // see Options.Shards
 
-	made int64 // requests, including those of earlier starts
+	made int64 // requests, including requests of earlier starts
 	left int64 // requests until the service must be asked for its quota
 
 	empty bool        // the quota is used up, and the run waits

@@ -9,7 +9,7 @@ import (
 // share of failures at any rate. If the share rises, a test shows whether the rate is the cause: the failures must become fewer
 // at half the rate, and more at the restored rate. Then failures count as refusals.
 type faults struct {
-	usual, recent attempts      // first attempts: recent counts about the last recentOver, and usual about usualOver before those
+	usual, recent attempts      // first attempts: recent counts about the last recentOver, and usual about the usualOver before the recent ones
 	took          time.Duration // the mean time until a failure
 	rate          float64       // the highest rate, in requests a second, at which failed attempts were sent; it fades with each failure
 	broke         time.Time     // when a connection last failed

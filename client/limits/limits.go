@@ -119,7 +119,7 @@ type Queue struct {
 // isEmpty reports whether nothing needs a request.
 func (q Queue) isEmpty() bool { return !q.First && !q.Retry && !q.Spent }
 
-// Effect says what an event has changed.
+// Effect is the change by an event.
 type Effect struct {
 	Wake  bool          // decide again: the last decision to wait may be out of date
 	State ServiceState  // the new state of the service; 0 if the state is unchanged

@@ -93,8 +93,8 @@ func (p *pace) binds(now time.Time) bool {
 
 func (p *pace) interval() time.Duration { return seconds(1 / p.rate) }
 
-// begin sets the time of the next request when one is sent now. If a late timer delayed this request, the next ones make up for
-// the delay.
+// begin sets the time of the next request after a request that is sent now. If a late timer delayed this request, later requests
+// make up for the delay.
 func (p *pace) begin(now time.Time) {
 	p.sent = now
 	if math.IsInf(p.rate, 1) {

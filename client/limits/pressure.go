@@ -34,7 +34,7 @@ type steady struct {
 const (
 	enough        = 3                // refusals or cuts in a row: fewer may be chance
 	tolerance     = 0.02             // share of the attempts that may be refused: fewer refusals cost less than a lower rate
-	doubtful      = 5                // attempts that are added to the recent ones when the excess is estimated: few attempts say little
+	doubtful      = 5                // attempts that are added to the recent attempts when the excess is estimated: few attempts say little
 	steadyShare   = 0.7              // the least part of the share before the cuts that must remain: if the rate were the cause, half the rate would leave less
 	steadyRate    = 0.5              // the part of the rate before the cuts below which the share is judged: half the rate shows whether the rate matters
 	steadyTime    = 20               // the background lasts for this multiple of the series: to find it again costs a twentieth

@@ -10,7 +10,7 @@ type window struct {
 	least  time.Duration // the longest time after a window's first request at which the service still refused
 	round  int           // windows since the number was last tested
 
-	left int       // requests left in a stated window, including those in flight; valid if ends is not zero
+	left int       // requests left in a stated window, including the requests in flight; valid if ends is not zero
 	ends time.Time // the end of the stated window
 
 	uses   bool // a stated window has been long enough to be used as a window

@@ -25,8 +25,8 @@ type Options struct {
 	// limit: every host gets one request at a time, so a limit protects only the machine's own
 	// network.
 	Rate rate.Limit
-	// Timeout is the time limit of a page with all its hops and robots.txt, without the wait
-	// for the host and the rate. Default 10 s: nearly every site that answers does so by then.
+	// Timeout is the time limit of a page with all its hops and robots.txt, without the wait for the host and the rate. Default
+	// 10 s: nearly every site that answers at all answers in this time.
 	Timeout time.Duration
 	// MaxBytes is the most bytes that are read of a page, after decompression. Default 2 MiB:
 	// a page shows its subject at its beginning.

@@ -42,7 +42,7 @@ func (c *Custom) Check() []Finding {
 			continue
 		}
 		if first, ok := lines[id]; ok {
-			found = append(found, c.Finding(c.Lines[i], "the id %q is that of line %d, too: give each category its own", id, first))
+			found = append(found, c.Finding(c.Lines[i], "the id %q is also on line %d: give each category its own id", id, first))
 			continue
 		}
 		lines[id] = c.Lines[i]

@@ -18,7 +18,7 @@ func TestCheck(t *testing.T) {
 		{"missing parents", "path\nB\nA > X > Y\nA > Z\n", []string{`t.csv:3: the parent "A" has no line`, `t.csv:3: the parent "A > X" has no line`}},
 		{"long", "path,aliases\n" + long + ",\nB," + long + "\n", []string{"t.csv:2: the name", "t.csv:3: the alias"}},
 		{"just not long", "path\n" + long[2:] + "\n", nil},
-		{"ids", "path,id\nA,1\nB,2\nC,1\n", []string{`t.csv:4: the id "1" is that of line 2, too`}},
+		{"ids", "path,id\nA,1\nB,2\nC,1\n", []string{`t.csv:4: the id "1" is also on line 2`}},
 		{"unread columns", "path,alias,path\nA,x,B\n", []string{`t.csv:1: the column "alias" is not read`, `t.csv:1: the column "path" is not read`}},
 		{"alias is the name", "path,aliases\nSofas,sofas\n", []string{`t.csv:2: the alias "sofas" is the category's own name`}},
 	} {

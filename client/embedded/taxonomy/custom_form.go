@@ -134,7 +134,7 @@ func parentLines(t *table, problems *SyntaxErrors) (lines []customLine) {
 			continue
 		}
 		if first, taken := byID[id]; taken {
-			problems.add(row.line, fmt.Sprintf("the id %.80q is that of line %d, too: give each category its own", id, first.line))
+			problems.add(row.line, fmt.Sprintf("the id %.80q is also on line %d: give each category its own id", id, first.line))
 			continue
 		}
 		byID[id] = row

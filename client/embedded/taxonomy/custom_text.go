@@ -88,7 +88,7 @@ func cutIDs(list []textLine, problems *SyntaxErrors) []textLine {
 		}
 		l.id, l.text = found[i][1], found[i][2]
 		if first := lines[l.id]; first > 0 {
-			problems.add(l.number, fmt.Sprintf("the id %.80q is that of line %d, too: give each category its own", l.id, first))
+			problems.add(l.number, fmt.Sprintf("the id %.80q is also on line %d: give each category its own id", l.id, first))
 			continue
 		}
 		lines[l.id] = l.number

@@ -16,8 +16,8 @@ type Limit struct {
 	Reset     time.Duration // time until the window ends; 0 if unknown
 }
 
-// Names of fields in canonical form. The first are those of the IETF draft (draft-ietf-httpapi-ratelimit-headers, in its newer
-// and its older forms). The X- fields are older, and no standard defines them.
+// Names of fields in canonical form. The first are from the IETF draft (draft-ietf-httpapi-ratelimit-headers, in its newer and
+// its older forms). The X- fields are older, and no standard defines them.
 var (
 	policyFields = []string{"Ratelimit-Policy", "Ratelimit-Limit", "X-Ratelimit-Limit", "X-Rate-Limit-Limit"}
 	countFields  = []struct {

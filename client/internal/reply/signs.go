@@ -155,7 +155,7 @@ type Refusal struct {
 	Spent  bool          // see IsSpent
 }
 
-// Meaning returns what the first sign that matches says.
+// Meaning returns the meaning of the first sign that matches.
 func (r Refusal) Meaning() Meaning {
 	for _, s := range signs {
 		if (s.status == 0 || s.status == r.Status) && (s.text == nil || r.Says(s.text)) && (!s.waits || r.Wait > 0) && (!s.spent || r.Spent) {

@@ -1,5 +1,5 @@
-// Package reply reads what the response of a service says beside its categories: that it is out or limited, when to ask again,
-// and why. Services do this in many ways, so no text is an error: text that is not understood says nothing.
+// Package reply reads what the response of a service says beside the categories: that the service is out or limited, when to ask
+// again, and why. Services do this in many ways, so no text is an error: text that is not understood says nothing.
 package reply
 
 import (

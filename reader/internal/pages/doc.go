@@ -9,5 +9,5 @@
 //     group.
 //   - A panic of the library is an error.
 //
-// Terms are those of the Parquet format: https://parquet.apache.org/docs/file-format/.
+// The terms are from the Parquet format: https://parquet.apache.org/docs/file-format/.
 package pages

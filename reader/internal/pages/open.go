@@ -21,7 +21,7 @@ const (
 	maxFooter   = 64 << 20  // some 300,000 column chunks
 )
 
-// magic begins and ends a Parquet file; magicEncrypted does so if the metadata is encrypted.
+// magic begins and ends a Parquet file; magicEncrypted begins and ends a file whose metadata is encrypted.
 const (
 	magic          = "PAR1"
 	magicEncrypted = "PARE"

@@ -109,7 +109,7 @@ func (v *Values) readPage(h *format.PageHeader) (levels [2][]byte, values []byte
 	for i := range levels {
 		levels[i], values, size = values[:cut[i]], values[cut[i]:], size-cut[i]
 	}
-	if packed && (size > 0 || len(values) > 0) { // a page of nulls may have no values, not even compressed ones
+	if packed && (size > 0 || len(values) > 0) { // a page of nulls may have no values and no compressed bytes
 		v.body = grow(v.body, size)
 		if values, err = decompress(v.meta.Codec, v.body, values); err != nil {
 			return levels, nil, fmt.Errorf("a page cannot be decompressed: %w", err)

@@ -179,7 +179,7 @@ func isASCII(run string) bool {
 }
 
 // shortestTerm is the length of the shortest words of the taxonomy that are found within a run. Shorter words occur everywhere.
-// words.txt has the common ones.
+// words.txt has the common short words.
 const shortestTerm = 3
 
 // wordCost is the cost of a known word, 0 for other words.
@@ -197,7 +197,7 @@ func (e *Engine) wordCost(word string) float64 {
 	return 0
 }
 
-const commonCost = 0.1 // added for a word that is not in the taxonomy: of equal splits, the one with the taxonomy's words is preferred
+const commonCost = 0.1 // added for a word that is not in the taxonomy: of equal splits, the split with the taxonomy's words is preferred
 
 // knownCost is the cost of a known word of n letters.
 func knownCost(n int) float64 { return 1 + 3/float64(n) }
