@@ -32,7 +32,6 @@ func newAttempt(parent context.Context, timeout time.Duration) *attempt {
 	return t
 }
 
-// timedOut reports whether the attempt has reached its timeout.
 func (t *attempt) timedOut() bool { return context.Cause(t.Context) == errTimeout }
 
 // gotConn records the connection that carries the request.

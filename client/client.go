@@ -113,7 +113,7 @@ func New(options Options) (*HTTP, error) {
 	}
 	c := &HTTP{
 		options: o, base: base, header: header, secrets: newSecrets(o.APIKey, o.Headers),
-		bodies: memory.New(allBodies), patience: patience{first: o.Timeout, most: o.MostTimeout, now: o.Timeout},
+		bodies: memory.New(allBodies), patience: patience{first: o.Timeout, most: o.MostTimeout, current: o.Timeout},
 	}
 	c.diagnoser = diagnoser{next: c.exchange, usage: c.Usage, standing: &c.standing}
 	return c, nil

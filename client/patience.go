@@ -23,11 +23,11 @@ func (e *TimeoutError) Error() string {
 type patience struct {
 	first, most time.Duration
 
-	mu    sync.Mutex
-	now   time.Duration
-	row   int
-	since time.Time
-	slow  bool // an answer took longer than first
+	mu      sync.Mutex
+	current time.Duration
+	inARow  int
+	since   time.Time
+	slow    bool // an answer took longer than first
 }
 
 const (
@@ -38,33 +38,33 @@ const (
 func (p *patience) timeout() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.now
+	return p.current
 }
 
 // expired records an attempt that reached its timeout. An attempt with a shorter timeout than the present one does not count.
 func (p *patience) expired(timeout time.Duration) *TimeoutError {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.row == 0 {
+	if p.inARow == 0 {
 		p.since = time.Now()
 	}
-	if timeout >= p.now {
-		p.row++
-		if p.row%severalTimeouts == 0 && p.now < p.most {
-			p.now = min(2*p.now, p.most)
+	if timeout >= p.current {
+		p.inARow++
+		if p.inARow%severalTimeouts == 0 && p.current < p.most {
+			p.current = min(2*p.current, p.most)
 		}
 	}
-	return &TimeoutError{Timeout: timeout, Next: p.now, InARow: p.row, Since: p.since}
+	return &TimeoutError{Timeout: timeout, Next: p.current, InARow: p.inARow, Since: p.since}
 }
 
 // answered records the time that a response took.
 func (p *patience) answered(took time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.row = 0
+	p.inARow = 0
 	if took > p.first {
 		p.slow = true
 	} else if !p.slow {
-		p.now = p.first
+		p.current = p.first
 	}
 }

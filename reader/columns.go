@@ -243,7 +243,6 @@ func (f *file) setHeader(fields []string, o *Options, rows [][]string) (inputs, 
 type slab[T any] []T
 
 const (
-	// slabFields is the number of fields in a slab.
 	slabFields = 256
 	// longLine is the length in bytes at which a line ends its slab, because any row of a slab retains the whole slab.
 	longLine = 4 << 10

@@ -38,7 +38,6 @@ type book struct {
 	styles   cellStyles
 }
 
-// bookSheet is a sheet.
 type bookSheet struct {
 	name   string
 	id     string // of the relationship to its part
@@ -135,7 +134,6 @@ func (b *book) findWorkbook() error {
 	return nil
 }
 
-// open opens a part by its name.
 func (b *book) open(name string) (*xmlPart, error) {
 	switch found := b.parts[name]; len(found) {
 	case 1:
@@ -246,7 +244,6 @@ func (b *book) choose(file, name string) (bookSheet, error) {
 	return b.sheets[i], nil
 }
 
-// names are the names of the sheets.
 func (b *book) names() []string {
 	names := make([]string, len(b.sheets))
 	for i, s := range b.sheets {

@@ -122,7 +122,6 @@ func (r *sheetRows) finish() error {
 	return err
 }
 
-// readRow reads the cells of a row.
 func (r *sheetRows) readRow(e xml.StartElement) error {
 	number := r.number + 1
 	if ref := attribute(e, "r"); ref != "" {

@@ -93,7 +93,6 @@ func (s *sharedStrings) finish() error {
 	return nil
 }
 
-// read reads the next string.
 func (s *sharedStrings) read() error {
 	if s.part == nil {
 		var err error
@@ -162,7 +161,6 @@ func (s *sharedStrings) flush() error {
 	return nil
 }
 
-// load returns a block.
 func (s *sharedStrings) load(number int) ([]byte, error) {
 	if number == len(s.starts)-1 {
 		return s.tail, nil

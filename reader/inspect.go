@@ -164,7 +164,6 @@ func (f *file) clearly(s *beginning, o *Options) *inputFormat {
 	return best
 }
 
-// beginning is the beginning of a stream.
 type beginning struct {
 	name  string
 	src   io.Reader

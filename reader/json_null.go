@@ -9,7 +9,6 @@ import (
 // nonNumbers are the texts that Python's json writes for floats that JSON cannot represent. They are read as null.
 var nonNumbers = []string{"NaN", "Infinity", "-Infinity"}
 
-// longestNonNumber is the length of the longest of nonNumbers.
 const longestNonNumber = len("-Infinity")
 
 // nullTransformer replaces the nonNumbers of JSON by null.

@@ -254,7 +254,6 @@ func (o *Options) expandURL(ctx context.Context, url string, skips *skips) ([]st
 	return parts, checkParts(url, parts)
 }
 
-// matching returns the URLs that match a pattern.
 func matching(pattern string, urls []string) (found []string, err error) {
 	for _, url := range urls {
 		matches, err := path.Match(pattern, url)

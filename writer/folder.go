@@ -117,7 +117,6 @@ func (f *folder) startPart() error {
 	return nil
 }
 
-// endPart publishes the part.
 func (f *folder) endPart() error {
 	file, err := f.part.publish(nil, f.begin)
 	if err != nil {

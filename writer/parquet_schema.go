@@ -24,7 +24,6 @@ func newRecordNode(columns []Column) parquet.Node {
 // Fields overrides the method of parquet.Group, which sorts the fields by name.
 func (n recordNode) Fields() []parquet.Field { return n.fields }
 
-// columnField is a column with its name.
 type columnField struct {
 	parquet.Node
 	name string

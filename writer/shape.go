@@ -56,7 +56,6 @@ func (s Schema) Keeps(confidence float64) bool {
 	return s.MinConfidence == 0 || finite(confidence) >= s.MinConfidence
 }
 
-// keepsAny reports whether MinConfidence keeps any of the entries.
 func (s Schema) keepsAny(entries []Entry) bool {
 	for i := range entries {
 		if s.Keeps(entries[i].Confidence) {

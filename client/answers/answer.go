@@ -49,7 +49,6 @@ const (
 	rejected = "rejection"
 )
 
-// newRow returns the row of an outcome.
 func newRow(source string, r client.Request, o Outcome) row {
 	w := row{
 		service: []byte(source), kind: []byte(r.Kind), classification: []byte(r.Classification), input: []byte(r.Input),

@@ -58,12 +58,12 @@ func (f diskFile) HasMoved() (bool, error) {
 // WriteAt returns a distinct error if the disk is full, and so does Sync.
 func (f diskFile) WriteAt(p []byte, off int64) (int, error) {
 	n, err := f.File.WriteAt(p, off)
-	return n, named(err)
+	return n, asFull(err)
 }
 
-func (f diskFile) Sync(flags vfs.SyncFlag) error { return named(f.File.Sync(flags)) }
+func (f diskFile) Sync(flags vfs.SyncFlag) error { return asFull(f.File.Sync(flags)) }
 
-func named(err error) error {
+func asFull(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return vfs.SystemError(err, sqlite3.FULL)
 	}

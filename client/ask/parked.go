@@ -12,7 +12,7 @@ import (
 type Parked[T Asked] struct {
 	mu       sync.Mutex
 	requests dueHeap[T]
-	named    []T       // requests whose wait may end earlier, in the order of their failures; some are no longer parked
+	early    []T       // requests whose wait may end earlier, in the order of their failures; some are no longer parked
 	decided  time.Time // when Decide last ran
 }
 
@@ -29,7 +29,7 @@ func (p *Parked[T]) Park(t T) {
 	}
 	heap.Push(&p.requests, t)
 	if !t.history().soon.IsZero() {
-		p.named = append(p.named, t)
+		p.early = append(p.early, t)
 	}
 }
 
@@ -71,8 +71,8 @@ func (p *Parked[T]) Decide(now time.Time, c *limits.Controller, q limits.Queue) 
 // hasten ends the waits that responses have named, if the service has answered requests that were sent later: a limit that holds
 // for one request alone ends with the request's backoff.
 func (p *Parked[T]) hasten(now time.Time, c *limits.Controller) {
-	for len(p.named) > 0 {
-		a := p.named[0].history()
+	for len(p.early) > 0 {
+		a := p.early[0].history()
 		parked := a.place < len(p.requests) && p.requests[a.place].history() == a
 		if parked && !a.soon.IsZero() {
 			if !c.AnsweredSince(a.failed) {
@@ -87,8 +87,8 @@ func (p *Parked[T]) hasten(now time.Time, c *limits.Controller) {
 			}
 			a.soon = time.Time{}
 		}
-		clear(p.named[:1])
-		p.named = p.named[1:]
+		clear(p.early[:1])
+		p.early = p.early[1:]
 	}
 }
 

@@ -53,7 +53,6 @@ func AppendTypical(dst []byte, classification, input string) []byte {
 	return append(dst, "]}"...)
 }
 
-// categoriesOf returns the categories of a classification.
 func categoriesOf(classification string) []taxonomy.Category {
 	if classification == "taxonomy_v3" {
 		return taxonomy.IAB().Categories

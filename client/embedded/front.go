@@ -109,7 +109,6 @@ func (f *front) refuse(w http.ResponseWriter, r *http.Request, problem *apiError
 // maxLogged is the most bytes of a field in the log: clients may send a path or a method of any length.
 const maxLogged = 256
 
-// logged cuts a text to maxLogged.
 func logged(text string) string { return text[:min(len(text), maxLogged)] }
 
 // logRequest logs a request without its key and its input.

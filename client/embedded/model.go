@@ -34,7 +34,6 @@ func editionsOf(models []*learn.Model) (editions taxonomy.Choice) {
 	return editions
 }
 
-// matches classifies an input.
 func (c *classification) matches(j prediction) []classify.Match {
 	processors <- struct{}{}
 	defer func() { <-processors }()

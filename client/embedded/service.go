@@ -331,7 +331,6 @@ func (op *operation) answer(b []byte, w http.ResponseWriter, r *http.Request, ke
 	return c.append(b, j), nil
 }
 
-// classification finds the named classification.
 func (op *operation) classification(name string) (*classification, *apiError) {
 	if name == "" {
 		name = op.standard

@@ -34,7 +34,7 @@ func (g *Gateway) join(key *embedded.Key, request client.Request) (c *call, join
 	now := time.Now()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	upstream := g.look(now)
+	upstream := g.refresh(now)
 	if c, ok := g.calls[request]; ok {
 		if upstream.refusal != nil {
 			return nil, false, upstream.refusal
@@ -80,11 +80,11 @@ func (g *Gateway) rate() float64 {
 }
 
 // enqueue puts a new call into the queue. If the upstream has begun to refuse since the call was admitted, enqueue ends the call.
-// The error is a refusal. The only call is queued even if the upstream refuses, but its request gets the refusal.
+// The error is a refusal. An only call is queued even if the upstream is Out or Limited, but its request gets the refusal.
 func (g *Gateway) enqueue(c *call) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	upstream := g.look(time.Now())
+	upstream := g.refresh(time.Now())
 	if !upstream.takes(len(g.calls) - 1) {
 		g.endLocked(c, false, nil, upstream.refusal)
 		return upstream.refusal
@@ -129,7 +129,7 @@ func (g *Gateway) park(c *call) {
 	now := time.Now()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if upstream := g.look(now); upstream.refusal != nil {
+	if upstream := g.refresh(now); upstream.refusal != nil {
 		g.endLocked(c, false, nil, upstream.refusal)
 		return
 	}

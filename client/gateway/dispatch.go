@@ -17,7 +17,7 @@ type front struct{ *Gateway }
 func (g front) Waiting() limits.Queue {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.look(time.Now())
+	g.refresh(time.Now())
 	return limits.Queue{First: g.queue.Len() > 0}
 }
 
@@ -120,7 +120,7 @@ func (g *Gateway) endMisfit(ctx context.Context, c *call, err error) {
 	g.end(c, false, nil, unusable())
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.look(time.Now())
+	g.refresh(time.Now())
 }
 
 // isAnswering reports whether the upstream has given an answer of the expected shape.
@@ -153,5 +153,5 @@ func (g front) AskQuota(ctx context.Context) limits.Quota {
 func (g front) Report(limits.Effect) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.look(time.Now())
+	g.refresh(time.Now())
 }

@@ -85,7 +85,7 @@ func (g *Gateway) Collect(to chan<- prometheus.Metric) {
 	now := time.Now()
 	keys := make(map[string]*keyWait)
 	g.mu.Lock()
-	upstream, waiting := g.look(now), g.queue.Len()+g.dispatcher.Len()
+	upstream, waiting := g.refresh(now), g.queue.Len()+g.dispatcher.Len()
 	for _, c := range g.calls {
 		k := keys[c.key.Name()]
 		if k == nil {

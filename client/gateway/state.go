@@ -59,9 +59,9 @@ func (g *Gateway) condition(now time.Time) condition {
 	return condition{state: Up}
 }
 
-// look returns the present condition, and acts on a change: calls that wait for an attempt end when the upstream begins
+// refresh returns the present condition, and acts on a change: calls that wait for an attempt end when the upstream begins
 // to refuse. The caller holds mu.
-func (g *Gateway) look(now time.Time) condition {
+func (g *Gateway) refresh(now time.Time) condition {
 	c, was := g.condition(now), g.seen
 	if c.state == was.state && (c.refusal != nil) == (was.refusal != nil) {
 		return c
@@ -125,7 +125,7 @@ func (c condition) takes(others int) bool {
 func (g *Gateway) Condition() embedded.Condition {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	c := g.look(time.Now())
+	c := g.refresh(time.Now())
 	left := g.left()
 	if c.state == Spent {
 		left = 0
@@ -180,6 +180,6 @@ func (g *Gateway) judge(now time.Time, err error, doubted bool) (mended bool) {
 		pause = min(max(now.Sub(g.refusedAt)/8, checkFirst), checkLast)
 	}
 	g.check = now.Add(pause)
-	g.look(now)
+	g.refresh(now)
 	return mended
 }

@@ -20,7 +20,6 @@ type faults struct {
 	test test
 }
 
-// attempts are numbers of attempts.
 type attempts struct{ good, bad float64 }
 
 // share is the share of failures; 0 without attempts.
@@ -36,7 +35,6 @@ func (t *attempts) add(good, bad, over float64) {
 	t.good, t.bad = max(0, t.good+good), max(0, t.bad+bad)
 }
 
-// test is a test of the failures.
 type test struct {
 	stage    stage
 	since    time.Time // attempts that were sent earlier do not count

@@ -52,7 +52,6 @@ type absence struct{ from, to time.Time }
 // mostAbsences is the number of absences that are remembered, for failed records that wait for their retry.
 const mostAbsences = 64
 
-// addAbsence records an absence.
 func (h *health) addAbsence(from, to time.Time) {
 	if len(h.absences) >= mostAbsences {
 		h.absences = h.absences[1:]
@@ -60,7 +59,6 @@ func (h *health) addAbsence(from, to time.Time) {
 	h.absences = append(h.absences, absence{from, to})
 }
 
-// wasAbsent reports whether the service was absent at a time.
 func (h *health) wasAbsent(at time.Time) bool {
 	return h.died() && !at.Before(h.lastOK) ||
 		slices.ContainsFunc(h.absences, func(a absence) bool { return !at.Before(a.from) && !at.After(a.to) })

@@ -85,7 +85,7 @@ type Permit struct {
 	second   float64 // requests that were sent in the second before
 }
 
-// Action is what the caller does next.
+// Action is the caller's next step.
 type Action uint8
 
 // The actions.
@@ -119,7 +119,7 @@ type Queue struct {
 // isEmpty reports whether nothing needs a request.
 func (q Queue) isEmpty() bool { return !q.First && !q.Retry && !q.Spent }
 
-// Effect is the change by an event.
+// Effect describes the changes that an event makes.
 type Effect struct {
 	Wake  bool          // decide again: the last decision to wait may be out of date
 	State ServiceState  // the new state of the service; 0 if the state is unchanged

@@ -201,7 +201,6 @@ func (p *pace) nearlyRefused(now time.Time, hold, silence time.Duration) {
 	p.try(now)
 }
 
-// refuse records a refused rate.
 func (p *pace) refuse(now time.Time, rate float64) {
 	p.refused = max(rate, leastRate)
 	if p.served *= yielded; p.refused < p.served*1.05 { // the limit has fallen

@@ -80,7 +80,6 @@ func (c *Controller) isRefusal(p Permit, r Result) bool {
 	return !r.Broken && r.Signal == Refused || c.faults.limits && p.first // the input of a retry may be the cause
 }
 
-// countRefused counts a refused request.
 func (e *pressure) countRefused(now time.Time, p Permit, unit time.Duration, w *concurrency) {
 	if p.sent.Before(e.since) {
 		return

@@ -138,7 +138,6 @@ func (c *Controller) inARow(isCertain bool) int {
 // answersAfter is the time within which most answers come. If none has come by then, no request was admitted.
 func (c *Controller) answersAfter() time.Duration { return c.flight.latency() * 5 / 4 }
 
-// refused handles a refusal.
 func (c *Controller) refused(now time.Time, p Permit, r Result) {
 	t, h := &c.trip, &c.health
 	c.admitted.add(p.sent, -1)

@@ -99,7 +99,6 @@ var (
 	productNames = []string{"query", "title", "product", "url", "text"}
 )
 
-// prober is the state of a probe.
 type prober struct {
 	service       client.Options
 	custom        string // see Options.Custom

@@ -58,7 +58,6 @@ func (m *Model) body() []byte {
 	return m.linear.append(b)
 }
 
-// append appends the linear model.
 func (m *linear) append(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint32(b, math.Float32bits(m.scale))
 	b = append(b, m.unknown)
@@ -113,7 +112,6 @@ func Read(file string, text []byte) (*Model, error) {
 	return m, nil
 }
 
-// read reads the body.
 func (m *Model) read(body []byte) error {
 	d := decoder{rest: body}
 	about := d.bytes(d.number(MaxFile))

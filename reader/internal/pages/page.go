@@ -129,7 +129,8 @@ func grow(b []byte, size int) []byte {
 	return b[:size]
 }
 
-// reserve counts memory for the file: the present page, or its decoded values in addition. Too much is an *UnsupportedError.
+// reserve counts memory for the file: the present page, or its decoded values in addition. Too much memory is an
+// *UnsupportedError.
 func (v *Values) reserve(size int64) error {
 	if size > maxPage {
 		return &UnsupportedError{v.name, fmt.Sprintf("has a page of %d MiB, more than %d", size>>20, maxPage>>20),

@@ -129,7 +129,7 @@ func share(all bool) float64 {
 
 // holdsTerm reports whether a phrase of the category, an ancestor or a descendant holds a term, and whether the term is the
 // head of such a phrase.
-func (e *Engine) holdsTerm(term, category int32) (holds, ends bool) {
+func (e *Engine) holdsTerm(term, category int32) (holds, isHead bool) {
 	if term == noTerm {
 		return false, false
 	}

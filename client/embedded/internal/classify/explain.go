@@ -205,7 +205,6 @@ func (x *explainer) titleSummands(category int32) []summand {
 	return list
 }
 
-// weightedIDF is the weighted idf of a term.
 func (x *explainer) weightedIDF(term int32) float64 {
 	return float64(x.s.weight[term] * x.index.idf[term])
 }

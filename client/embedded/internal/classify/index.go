@@ -43,7 +43,6 @@ type lists struct {
 
 func (l *lists) at(i int32) []int32 { return l.items[l.start[i]:l.start[i+1]] }
 
-// pack copies all into lists.
 func pack(all [][]int32) lists {
 	var l lists
 	l.start = make([]int32, 1, len(all)+1)
@@ -108,7 +107,6 @@ func (x *index) parts(word string) (first, last int32) {
 	return noTerm, noTerm
 }
 
-// indexer builds an index.
 type indexer struct {
 	*index
 	reader       words.Reader
@@ -221,7 +219,6 @@ func (b *indexer) terms(text string) (terms []int32, head int) {
 	return terms, head
 }
 
-// addTerm adds a new term.
 func (b *indexer) addTerm(word string) int32 {
 	t := int32(len(b.byTerm))
 	b.vocabulary[word] = t

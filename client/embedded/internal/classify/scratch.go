@@ -94,20 +94,16 @@ func add(elements []float32, set *[]int32, i int32, value float32) {
 	elements[i] += value
 }
 
-// count adds an occurrence of a term.
 func (s *scratch) count(term int32, weight float32) { add(s.weight, &s.terms, term, weight) }
 
-// countPair adds an occurrence of a pair.
 func (s *scratch) countPair(pair int32, weight float32) { add(s.pairs, &s.pairList, pair, weight) }
 
-// addScore adds to a category's score.
 func (s *scratch) addScore(category int32, score float32) {
 	if category != noCategory {
 		add(s.scores, &s.categories, category, score)
 	}
 }
 
-// addTop adds to a top-level category's sum.
 func (s *scratch) addTop(top int32, score float32) {
 	if top != noCategory {
 		add(s.tops, &s.topList, top, score)

@@ -197,7 +197,6 @@ func startsSegment(r *words.Reader, k role, before measure) bool {
 	return k&(link|genitive) != 0 && !r.IsInCompound() && !(k&unit != 0 && before == measuresNumber)
 }
 
-// measureOf returns the measure of the reader's word.
 func measureOf(r *words.Reader, k role, before measure) measure {
 	if r.HasDigit {
 		k = roles[strings.TrimLeft(string(r.Word), "0123456789")]
@@ -273,7 +272,6 @@ func (e *Engine) weighTitle(s *scratch, named bool) {
 	}
 }
 
-// isIdiom reports whether two tokens are an idiom.
 func (e *Engine) isIdiom(first, second token) bool {
 	if first.segment != second.segment {
 		return false
