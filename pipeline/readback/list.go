@@ -51,6 +51,7 @@ func (e *MissingPartError) Error() string {
 // account has the format of a file, whatever its extension. The account, or the folder itself, also says whether text is
 // escaped. If only the files are missing, the account is returned with an error that is fs.ErrNotExist.
 func Find(ctx context.Context, output string) ([]Part, *account.Account, error) {
+	output = runfiles.ToRead(output)
 	a, err := runfiles.ReadAccount(ctx, runfiles.AccountPath(output))
 	if err != nil {
 		return nil, nil, err

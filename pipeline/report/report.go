@@ -68,6 +68,7 @@ type Cost struct {
 // Build reads the account, the journal and the rows of an output. The account and the journal may be missing. The rows may be
 // missing if there is an account.
 func Build(ctx context.Context, output string) (Report, error) {
+	output = runfiles.ToRead(output)
 	r, last, err := ofRun(ctx, output)
 	if err != nil {
 		return Report{}, err

@@ -1,6 +1,8 @@
 package runfiles
 
 import (
+	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/bulkcat/bulkcat/pipeline/account"
@@ -21,6 +23,27 @@ func AccountPath(output string) string {
 		return disk.Join(output, "_run.json")
 	}
 	return output + ".run.json"
+}
+
+// ToRead is the path of an output that is read. The account of a link lies beside the output that the link leads to, unless
+// the link has an account of its own.
+func ToRead(output string) string {
+	if !IsFile(output) || exists(AccountPath(output)) {
+		return output
+	}
+	link, err := os.Lstat(disk.Clean(output))
+	if err != nil || link.Mode()&fs.ModeSymlink == 0 {
+		return output
+	}
+	if led, err := filepath.EvalSymlinks(output); err == nil {
+		return led
+	}
+	return output
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // The other files of a run exist only while the run needs them. They are in the disk.RunFolder of the output; for an object, in

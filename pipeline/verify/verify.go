@@ -38,7 +38,7 @@ type Options struct {
 // Run verifies an output. All faults of the output, damaged files included, are findings of the report. The error says why
 // Run could not verify the output: the output or a named input or store is missing or cannot be read, or ctx is done.
 func Run(ctx context.Context, o Options) (report Report, err error) {
-	o.Output = disk.Clean(o.Output)
+	o.Output = disk.Clean(runfiles.ToRead(o.Output))
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("verify %s: %w", o.Output, err)
