@@ -87,3 +87,17 @@ func TestLanguageOf(t *testing.T) {
 		}
 	}
 }
+
+// The words of other languages take half of the time of a short run.
+func TestEnglishTitlesNeedNoOtherLanguage(t *testing.T) {
+	e, read := New(taxonomy.Products()), false
+	e.AddNames(func() map[string]map[string]string { read = true; return taxonomy.Names() })
+	for _, title := range []string{"", "Cast iron skillet 12 in", "Hooks for the garden hose"} {
+		if e.languageOf(title) != "en" || read {
+			t.Errorf("%q is %s; the names are read: %t", title, e.languageOf(title), read)
+		}
+	}
+	if e.languageOf("Schreibtisch weiß"); !read {
+		t.Error("a German title needs no names")
+	}
+}

@@ -35,7 +35,7 @@ func (e *Engine) forTitle(title string) *Engine {
 		first, last := e.index.resolve(append(buf[:0], word...))
 		return first != noTerm || last != noTerm
 	}
-	if i := words.Detect(title, maxTitleWords, e.localized.words(), isEnglish); i != words.NoLanguage {
+	if i := words.Detect(title, maxTitleWords, e.localized.words, isEnglish); i != words.NoLanguage {
 		return e.localized.engines[i]()
 	}
 	return e

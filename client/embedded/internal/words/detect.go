@@ -12,18 +12,22 @@ type LanguageSet uint32
 const maxLanguages = 32
 
 // Detect returns the index in Languages of the language with most of the first words of a title; NoLanguage if English has most,
-// or no language has clearly more. known is a result of KnownWords, and isEnglish reports whether English has a word.
-func Detect(title string, most int, known map[string]LanguageSet, isEnglish func(word []byte) bool) int {
+// or no language has clearly more. knownWords returns a result of KnownWords, and isEnglish reports whether English has a word.
+func Detect(title string, most int, knownWords func() map[string]LanguageSet, isEnglish func(word []byte) bool) int {
 	if i := byScript(title); i >= 0 {
 		return i
 	}
+	if isOnlyEnglish(title, most, isEnglish) {
+		return NoLanguage // whatever other languages know: a short run does not need KnownWords, which takes 100 ms
+	}
+	known := knownWords()
 	var own, common [maxLanguages]int // by language: the number of words that English does not have, and of words that English has, too
 	var unknown []string
 	words, inEnglish := 0, 0
 	var r Reader
 	r.Reset(title)
 	for n := 0; n < most && r.Next(); n++ {
-		if r.HasDigit || len(r.Word) < 2 {
+		if !r.tellsLanguage() {
 			continue
 		}
 		words++
@@ -59,6 +63,21 @@ func Detect(title string, most int, known map[string]LanguageSet, isEnglish func
 	}
 	return best
 }
+
+// isOnlyEnglish reports whether English has each of the first words of a title.
+func isOnlyEnglish(title string, most int, isEnglish func(word []byte) bool) bool {
+	var r Reader
+	r.Reset(title)
+	for n := 0; n < most && r.Next(); n++ {
+		if r.tellsLanguage() && !isEnglish(r.Word) && !English.Function[string(r.Word)] {
+			return false
+		}
+	}
+	return true
+}
+
+// tellsLanguage reports whether the word may tell the language of a title.
+func (r *Reader) tellsLanguage() bool { return !r.HasDigit && len(r.Word) >= 2 }
 
 // NoLanguage stands for English, and for a language that is not known.
 const NoLanguage = -1
