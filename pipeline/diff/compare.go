@@ -14,7 +14,7 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// columns are those that a comparison needs.
+// columns are the columns that a comparison reads.
 var columns = []writer.ColumnID{writer.ColumnRecord, writer.ColumnInput, writer.ColumnStatus, writer.ColumnClassification,
 	writer.ColumnValue, writer.ColumnCategoryID, writer.ColumnConfidence}
 
@@ -24,8 +24,8 @@ const (
 	isNew
 )
 
-// read adds an entry for each record of a side: its key, the side, and its version of the highest confidence. In their order,
-// those of a key follow each other, the old side's first, and of each side the lowest record.
+// read adds an entry for each record of a side: its key, the side, and its version. The sorted entries of a key are adjacent, the
+// entries of the old side first. The first entry of a side has the lowest record.
 func (c *comparison) read(ctx context.Context, side Side, which byte) error {
 	var entry []byte
 	for g, err := range readback.Groups(ctx, side.Parts, columns...) {
@@ -50,12 +50,12 @@ func (c *comparison) read(ctx context.Context, side Side, which byte) error {
 	return nil
 }
 
-// ctxStride is the number of entries after which the context is asked again.
+// ctxStride is the number of entries between two checks of the context.
 const ctxStride = 1024
 
 // compare compares the two versions of each key.
 func (c *comparison) compare(ctx context.Context) error {
-	var key []byte // and the classification, as in the entries
+	var key []byte // the encoded key
 	var now Change
 	n := 0
 	for entry, err := range c.versions.Sorted() {
@@ -118,10 +118,10 @@ func (c *comparison) use(ctx context.Context) error {
 	return nil
 }
 
-// appendChange returns the entry of a change. Entries are in the order of the new records, and those without one, by the old
-// record, after all others. The first bytes differ also if there are few records.
+// appendChange returns the entry of a change. Entries sort by their new records. Entries without a new record follow, and sort by
+// their old records. Records are shifted to the left, so that the first bytes of entries differ even if there are few records.
 func (c *comparison) appendChange(change *Change) []byte {
-	shift := bits.LeadingZeros64(uint64(c.last)) - 1 // the highest bit is of those without a new record
+	shift := bits.LeadingZeros64(uint64(c.last)) - 1 // the highest bit marks entries without a new record
 	record := func(v *Version) uint64 {
 		if v == nil {
 			return math.MaxUint64
@@ -159,7 +159,7 @@ func readChange(entry []byte) (change Change) {
 	return change
 }
 
-// appendVersion appends a version to an entry. Those of one key are then in the order of their records.
+// appendVersion appends a version to an entry. The record is first, so that the versions of a key sort by record.
 func appendVersion(to []byte, v *Version) []byte {
 	to = binary.BigEndian.AppendUint64(to, uint64(v.Record))
 	to = binary.BigEndian.AppendUint64(to, math.Float64bits(v.Confidence))

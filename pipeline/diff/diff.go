@@ -17,9 +17,9 @@ import (
 // Options say what to compare.
 type Options struct {
 	Old, New Side
-	Level    int                // of the categories of the moves, from 1; 0 for 1
+	Level    int                // the level of the categories in moves, from 1; 0 for 1
 	Temp     string             // the folder of temporary files; "" for the system's
-	Use      func(Change) error // called with each change, in the order of the new records, then of the removed ones; may be nil
+	Use      func(Change) error // called with each change: in the order of the new records, and then with Removed in the order of the old records; may be nil
 }
 
 // Side is one of the outputs.
@@ -27,11 +27,11 @@ type Side struct {
 	Parts  []readback.Part
 	Kind   client.Kind // of the run; "" if unknown
 	Scheme string      // of bare domains in the run
-	Dedupe string      // of account.Dedupes: what was one request is one input; "" for account.DedupeSite
+	Dedupe string      // one of account.Dedupes: inputs with one request are equal; "" for account.DedupeSite
 }
 
-// SideOf returns the files of an output, and the rule of its run for equal inputs from the account beside the output, if
-// there is one. The errors are those of readback.Find.
+// SideOf returns the files of an output, and the rule of its run for equal inputs, which the account beside the output has. The
+// errors are those of readback.Find.
 func SideOf(ctx context.Context, output string) (Side, error) {
 	parts, a, err := readback.Find(ctx, output)
 	if err != nil || a == nil {
@@ -48,9 +48,9 @@ type Kind string
 const (
 	Added      Kind = "added"      // the key is new
 	Removed    Kind = "removed"    // the key is no longer there
-	Status     Kind = "status"     // for example, an input that was rejected has an answer
-	Category   Kind = "category"   // the category of the highest confidence is another
-	Confidence Kind = "confidence" // the confidence is another, and the category the same
+	Status     Kind = "status"     // the status differs: for example, an input that was rejected has an answer
+	Category   Kind = "category"   // the category of the highest confidence differs
+	Confidence Kind = "confidence" // the confidence differs, but not the category
 )
 
 // Kinds are all kinds, in the order of reports.
@@ -59,16 +59,16 @@ var Kinds = []Kind{Added, Removed, Status, Category, Confidence}
 // Change is a difference between two versions.
 type Change struct {
 	Kind                  Kind
-	Level                 int // the first level that differs, from 1, of Category; else 0
+	Level                 int // for Category, the first level that differs, from 1; else 0
 	Input, Classification string
 	Old, New              *Version // nil for Added and Removed
 }
 
-// Version is what a side says about a key.
+// Version has the values of a key in a side.
 type Version struct {
 	Record     int64
 	Status     writer.Status
-	Value      string // of the highest confidence; "" for none
+	Value      string // the category of the highest confidence; "" for none
 	CategoryID string
 	Confidence float64 // NaN is null
 }
@@ -80,35 +80,35 @@ type Summary struct {
 	Unchanged int64          `json:"unchanged"`
 	Changes   map[Kind]int64 `json:"changes"`
 	Levels    []int64        `json:"category_by_level"` // changes of Category by Change.Level, level 1 first
-	Level     int            `json:"level"`             // of the moves
+	Level     int            `json:"level"`             // of the categories in Moves
 	Moves     []Move         `json:"moves"`
 }
 
 // Counts are counts of a side.
 type Counts struct {
-	Records    int64 `json:"records"`    // each once for each classification
-	Duplicates int64 `json:"duplicates"` // of these, records whose input an earlier record has
+	Records    int64 `json:"records"`    // each record once for each classification
+	Duplicates int64 `json:"duplicates"` // of Records: an earlier record has the same key
 }
 
-// Move is the number of keys with a category in the old output and a category in the new one. Both may be the same.
+// Move is the number of keys with a category in the old output and a category in the new output. Both may be equal.
 type Move struct {
 	Classification string `json:"classification"`
-	Old            string `json:"old"` // NoCategory or Absent, if so
+	Old            string `json:"old"` // a category, NoCategory, Absent or Others
 	New            string `json:"new"`
 	Inputs         int64  `json:"inputs"`
 }
 
-// The places of keys without a category in moves, and of those of further moves.
+// Values of Old and New in a Move that are no categories.
 const (
 	NoCategory = "(no category)"
-	Absent     = "(absent)"
-	Others     = "(others)"
+	Absent     = "(absent)" // the output lacks the key
+	Others     = "(others)" // further moves: see mostMoves
 )
 
-// mostMoves bounds the distinct moves in memory. Further ones count as those of Others.
+// mostMoves bounds the distinct moves in memory. Further moves count as one move from Others to Others.
 const mostMoves = 1 << 20
 
-// Changed is the number of changes.
+// Changed returns the number of changes.
 func (s Summary) Changed() (n int64) {
 	for _, count := range s.Changes {
 		n += count
@@ -120,7 +120,7 @@ func (s Summary) Changed() (n int64) {
 func Run(ctx context.Context, o Options) (Summary, error) {
 	o.Level = max(o.Level, 1)
 	c := comparison{Options: o, moves: make(map[moveKey]int64), places: make(map[placeKey]string), versions: spill.New(o.Temp), changes: spill.New(o.Temp)}
-	defer c.versions.Close() // both have temporary files only
+	defer c.versions.Close() // an error leaves only temporary files
 	defer c.changes.Close()
 	c.Summary.Changes, c.Summary.Level = make(map[Kind]int64), o.Level
 	for _, kind := range Kinds {
@@ -151,12 +151,11 @@ type comparison struct {
 	changes  *spill.Spill // by their records
 	last     int64        // the highest record of a side
 	moves    map[moveKey]int64
-	places   map[placeKey]string // of values, at Level
+	places   map[placeKey]string // categories at Level, by value
 }
 
-// key is the form in which inputs are compared: that of the request of the new run, or else of the old one, which all
-// spellings share. Inputs that cannot be asked, and all inputs of runs of an unknown kind, are compared without the white
-// space around.
+// key returns the input of the key of an input: the input of its merged request, by the rule of the new run or, if the new run is
+// unknown, of the old run. Inputs that cannot be asked, and all inputs if both runs are unknown, are only trimmed.
 func (c *comparison) key(input string) string {
 	side := c.New
 	if side.Kind == "" {
@@ -174,7 +173,7 @@ func (c *comparison) key(input string) string {
 	return normalizer.Coarser()[step-1](request).Input
 }
 
-// kindOf compares two versions. Kind is "" if they are equal.
+// kindOf compares two versions. kind is "" if they are equal.
 func kindOf(classification string, a, b *Version) (kind Kind, level int) {
 	switch {
 	case a == nil:
@@ -191,7 +190,7 @@ func kindOf(classification string, a, b *Version) (kind Kind, level int) {
 	return "", 0
 }
 
-// firstDifference is the first level that differs, from 1.
+// firstDifference returns the first level that differs, from 1.
 func firstDifference(a, b []string) int {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {

@@ -34,7 +34,7 @@ const mostPlaces = 1 << 17
 
 type moveKey struct{ classification, old, new string }
 
-// place is the category of a version at the level of the moves.
+// place returns the category of a version at Level, for a Move.
 func (c *comparison) place(classification string, v *Version) string {
 	switch {
 	case v == nil:

@@ -2,7 +2,7 @@ package diff
 
 import "math"
 
-// Row is a Change as a row of a file. Nil is null.
+// Row is a Change as a row of a file. A nil pointer is null.
 type Row struct {
 	Change         string   `json:"change" parquet:"change,dict"`
 	Level          *int64   `json:"level" parquet:"level,optional"` // the first level that differs
@@ -35,7 +35,7 @@ func (c Change) Row() Row {
 	return r
 }
 
-// text is nil for "".
+// text returns a pointer to s; nil for "".
 func text(s string) *string {
 	if s == "" {
 		return nil

@@ -37,7 +37,7 @@ func duplicates(f Counts) string {
 	return fmt.Sprintf("  (%d with an input that an earlier record has)", f.Duplicates)
 }
 
-// mostMoved is the most moves in the text. Programs get all from the JSON.
+// mostMoved is the maximum number of moves in the text. The JSON has all moves.
 const mostMoved = 10
 
 // writeMoves writes the largest moves from one category to another.

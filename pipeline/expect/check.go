@@ -24,8 +24,8 @@ type figures struct {
 	compared                  *diff.Summary
 }
 
-// Check compares an output with a list of expectations. Without an earlier output, expectations that compare with one are met.
-// temp is the folder for temporary files; "" for the system's. An error is one of reading, not an expectation that is not met.
+// Check compares an output with a list of expectations. Expectations that compare with an earlier output are met if earlier is
+// nil. temp is the folder for temporary files; "" for the system's. The error is that of reading the outputs.
 func Check(ctx context.Context, list []Expectation, output diff.Side, earlier *diff.Side, temp string) ([]account.Expected, error) {
 	summary, err := report.Summarize(ctx, output.Parts)
 	if err != nil {
@@ -74,7 +74,7 @@ func Earlier(ctx context.Context, path string) (*diff.Side, error) {
 	return &side, nil
 }
 
-// Comparable checks before a run that its output can be compared with an earlier one. It returns an error if the earlier output
+// Comparable checks before a run that its output can be compared with an earlier output. It returns an error if the earlier output
 // cannot be read, or has no records of the given classifications.
 func Comparable(ctx context.Context, earlier diff.Side, classifications []string) error {
 	summary, err := report.Summarize(ctx, earlier.Parts)

@@ -6,7 +6,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
-// Early predicts from the first records of an output that an expectation will not be met. It judges numbers and shares of
+// Early predicts from the first records of an output that an expectation will not be met. It checks numbers and shares of
 // statuses. An expectation is hopeless if even the best outcome of the remaining records does not meet it. A share is also
 // hopeless if its Wilson confidence interval lies beyond the bound. The interval assumes that the first records are like the
 // rest: a list that is sorted by outcome may be stopped too early.
@@ -21,7 +21,7 @@ const (
 	// deviations is the half-width of the interval in standard deviations. Chance exceeds it in one of 30,000 checks. So, of
 	// runs of ten million records whose share is exactly the bound, it stops less than one in a hundred.
 	deviations = 4
-	// lookAgain sets the distance of the checks: the next one is due after 1/lookAgain more records.
+	// lookAgain sets the distance of the checks: the next check is due after 1/lookAgain more records.
 	lookAgain = 20
 )
 

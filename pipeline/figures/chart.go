@@ -84,7 +84,7 @@ func part(list any, from, to int) any {
 	return v.Slice(min(from, v.Len()), min(to, v.Len())).Interface()
 }
 
-// float is a number of any type, or the one at a pointer.
+// float converts a number of any type, or the number at a pointer.
 func float(n any) float64 {
 	v := reflect.Indirect(reflect.ValueOf(n))
 	if v.CanInt() {

@@ -67,10 +67,10 @@ type Interval struct {
 	Waited   map[account.State]time.Duration
 }
 
-// shortest is the shortest time of which the rate means something.
+// shortest is the shortest time with a meaningful rate.
 const shortest = 50 * time.Millisecond
 
-// Rate is a count as one a second.
+// Rate returns a count of the interval per second; 0 for an interval shorter than shortest.
 func (i Interval) Rate(n int64) float64 {
 	if i.Time < shortest {
 		return 0
@@ -82,8 +82,8 @@ var waitNames = map[account.State]string{
 	account.Congested: "congested", account.Limited: "limited", account.Outage: "outage", account.QuotaPause: "waiting for quota",
 }
 
-// Requests is the chart of the requests a second by outcome, with bands where the run has waited. The legend has the totals.
-// With steps a rate holds in the whole interval; otherwise a line leads to it.
+// Requests returns the chart of the requests per second by outcome, with bands where the run has waited. The legend has the
+// totals. With steps, the rate of an interval is a horizontal line; otherwise a point at its end, with lines between the points.
 func Requests(list []Interval, totals map[string]int64, steps bool) Chart {
 	c := Chart{Title: "Requests", Unit: "a second, by outcome", Suffix: "/s", Columns: []string{"total", "share"}}
 	waited := make(map[account.State]time.Duration)

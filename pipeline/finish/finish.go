@@ -1,5 +1,5 @@
 // Package finish completes a run that was split into shards. It verifies the folder of the shards, merges their rows into one
-// file in input order if asked to, and marks the folder as complete.
+// file in input order if Options.Output is set, and marks the folder as complete.
 package finish
 
 import (
@@ -38,7 +38,7 @@ func (e *NoShardsError) Error() string {
 // Run verifies the shards of a folder: see verify.Options.Unfinished. If the report is balanced, Run publishes Output with its
 // account, if Output is set, and then the file _SUCCESS in the folder. Otherwise Run removes _SUCCESS. Locks keep other
 // processes of this machine from writing a shard or Output. The error may be a *NoShardsError, an *ExistsError, a
-// *disk.BusyError if another process writes a shard or Output, a *places.OverwriteError, a *writer.FormatError, or one of
+// *disk.BusyError if another process writes a shard or Output, a *places.OverwriteError, a *writer.FormatError, or an error of
 // reading and writing files.
 func Run(ctx context.Context, o Options) (report verify.Report, err error) {
 	o.Folder = disk.Clean(o.Folder)
@@ -199,11 +199,11 @@ func (f *finishing) publish(ctx context.Context) error {
 	return runfiles.Write(ctx, runfiles.AccountPath(f.Output), a)
 }
 
-// settings are those of a run over the whole input that writes the output in a format.
+// settings returns the settings of a run over the whole input that writes the output in a format.
 func (f *finishing) settings(format writer.Format) account.Settings {
 	settings := f.shards.Settings
 	settings.Output, settings.OutputFormat, settings.PartRows = f.Output, string(format), 0
-	settings.EscapeFormulas = settings.EscapeFormulas && format.Delimited() // as a run that writes the file has it
+	settings.EscapeFormulas = settings.EscapeFormulas && format.Delimited() // as in a run that writes the file
 	settings.InputPaths = make([]string, len(f.shards.Settings.InputPaths))
 	for i, path := range f.shards.Settings.InputPaths {
 		settings.InputPaths[i] = f.seen(path)
@@ -211,7 +211,7 @@ func (f *finishing) settings(format writer.Format) account.Settings {
 	return settings
 }
 
-// seen is the path of an input relative to the folder of the output, from the one relative to the folder of the shards.
+// seen returns the path of an input relative to the folder of the output. path is relative to the folder of the shards.
 func (f *finishing) seen(path string) string {
 	if runfiles.IsFile(path) && !filepath.IsAbs(path) {
 		path = filepath.Join(f.Folder, path)

@@ -9,17 +9,17 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/figures"
 )
 
-// sample is a set of counters at one moment. Counters only grow.
+// sample has the counters at one moment. Counters never decrease.
 type sample struct {
 	At      time.Time
 	Counts  map[string]int64 // by outcome
-	Allowed float64          // requests a second; 0 without a limit
+	Allowed float64          // requests per second; 0 without a limit
 	Latency []int64          // counts of the buckets of a histogram
 	Waited  map[account.State]time.Duration
 }
 
-// history keeps samples of the whole time: when there are too many, every second sample is dropped, and the interval
-// between samples doubles.
+// history keeps samples of the whole time. When there are mostSamples, it drops every second sample and doubles the interval
+// between samples.
 type history struct {
 	samples  []sample
 	interval time.Duration
@@ -27,10 +27,10 @@ type history struct {
 
 const mostSamples = 240
 
-// leastInterval keeps the last event, which comes at any time, from being a sample too close to the one before.
+// leastInterval is the minimum interval between samples. The last event may come shortly after a sample.
 const leastInterval = every / 2
 
-// add adds a sample, unless the last is too new.
+// add adds a sample, unless the interval since the last sample is too short.
 func (h *history) add(s sample) {
 	if n := len(h.samples); n > 0 && s.At.Sub(h.samples[n-1].At) < max(h.interval, leastInterval) {
 		return
@@ -50,7 +50,7 @@ func (h *history) add(s sample) {
 	h.interval = max(2*h.interval, 2*time.Second)
 }
 
-// span is from the first sample to the last.
+// span returns the times of the first and the last sample.
 func (h *history) span() (from, to time.Time) {
 	if len(h.samples) == 0 {
 		return from, to
@@ -58,7 +58,7 @@ func (h *history) span() (from, to time.Time) {
 	return h.samples[0].At, h.samples[len(h.samples)-1].At
 }
 
-// intervals are those between the samples.
+// intervals returns the intervals between the samples.
 func (h *history) intervals() (list []figures.Interval) {
 	from, to := h.span()
 	place := func(t time.Time) float64 { return t.Sub(from).Seconds() / to.Sub(from).Seconds() }
@@ -86,7 +86,7 @@ func (h *history) each(value func(before, after sample) float64) (values []float
 	return values
 }
 
-// quantile of a histogram, in the unit of bounds, interpolated within the bucket. It is NaN for an empty histogram.
+// quantile returns a quantile of a histogram in the unit of bounds, interpolated within its bucket; NaN for an empty histogram.
 func quantile(q float64, bounds []float64, counts []int64) float64 {
 	var sum int64
 	for _, n := range counts {
@@ -113,7 +113,7 @@ func quantile(q float64, bounds []float64, counts []int64) float64 {
 	return bounds[len(bounds)-1]
 }
 
-// difference of two histograms. A missing earlier histogram is empty.
+// difference returns the difference of two histograms. before may be nil, for an empty histogram.
 func difference(before, after []int64) []int64 {
 	d := slices.Clone(after)
 	for i := range min(len(before), len(d)) {

@@ -14,7 +14,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/figures"
 )
 
-// Run is the source of a run. The session gathers details (pipeline.Options.Details).
+// Run is the Source of a run. The session must gather details (pipeline.Options.Details).
 type Run struct {
 	status  func() account.Status
 	metrics *prometheus.Registry
@@ -24,17 +24,17 @@ type Run struct {
 	waited  map[account.State]time.Duration
 }
 
-// NewRun makes the source of a session that has begun, by its method Status.
+// NewRun returns the source of a session. status is the method Status of the session.
 func NewRun(status func() account.Status) *Run {
 	r := &Run{status: status, metrics: prometheus.NewRegistry(), waited: make(map[account.State]time.Duration)}
 	r.metrics.MustRegister(r)
 	return r
 }
 
-// Metrics has the figures of the status.
+// Metrics returns the figures of the status.
 func (r *Run) Metrics() prometheus.Gatherer { return r.metrics }
 
-// Status is an account.Status.
+// Status returns an account.Status.
 func (r *Run) Status() any { return r.status() }
 
 // stateWords are the states in words.
@@ -60,7 +60,7 @@ func (r *Run) Sample() {
 	}
 }
 
-// View shows the status and the history.
+// View returns the status and the history.
 func (r *Run) View() View {
 	s := r.status()
 	v := View{
@@ -76,7 +76,7 @@ func (r *Run) View() View {
 	return v
 }
 
-// timeOfDay is a time, with the date unless that is the date of now.
+// timeOfDay formats a time, with the date if it is not the date of now.
 func timeOfDay(t, now time.Time) string {
 	t, now = t.Local(), now.Local()
 	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
@@ -85,7 +85,7 @@ func timeOfDay(t, now time.Time) string {
 	return t.Format("Jan 2 15:04")
 }
 
-// charts are those of a history of outcomes. The counts are newer than those of the last sample.
+// charts returns the charts of a history. counts are the present counts by outcome, which are newer than the last sample.
 func charts(h *history, counts map[string]int64, unit string, bounds []float64) []figures.Chart {
 	from, to := h.span()
 	requests := figures.Requests(h.intervals(), counts, false)
@@ -121,7 +121,7 @@ func charts(h *history, counts map[string]int64, unit string, bounds []float64) 
 	return []figures.Chart{requests, latency}
 }
 
-// newest is the last value with its unit.
+// newest formats the last value with its unit.
 func newest(values []float64, unit string) string {
 	if len(values) == 0 || math.IsNaN(values[len(values)-1]) {
 		return "none"
@@ -129,10 +129,10 @@ func newest(values []float64, unit string) string {
 	return figures.Number(values[len(values)-1]) + unit
 }
 
-// known are the values without the gaps.
+// known returns the values without the gaps.
 func known(values []float64) []float64 { return slices.DeleteFunc(slices.Clone(values), math.IsNaN) }
 
-// Describe lists nothing: which metrics there are depends on the run.
+// Describe describes no metric: the metrics depend on the run.
 func (r *Run) Describe(chan<- *prometheus.Desc) {}
 
 // Collect reads the status.

@@ -42,12 +42,12 @@ var style = func() []byte {
 	return append([]byte(figures.Style), text...)
 }()
 
-// parts are the templates that change, and the ids of their elements.
+// parts are the names of the templates that events update, and the ids of their elements.
 var parts = []string{"state", "figures", "charts", "tables", "settings"}
 
 // Source is a run or a service that the page shows. Its methods may be called from several goroutines.
 type Source interface {
-	View() View  // changes nothing
+	View() View  // does not change the source
 	Sample()     // adds the present state to the history that View shows
 	Status() any // for JSON
 	Metrics() prometheus.Gatherer
@@ -62,18 +62,18 @@ type Server struct {
 	newest   atomic.Pointer[event]
 }
 
-// event is what the open pages get each second.
+// event is a message to all open pages. They get an event each second.
 type event struct {
-	text []byte // "" before the first
+	text []byte // "" before the first event
 	last bool
-	next chan struct{} // closed when there is a newer one
+	next chan struct{} // closed when there is a newer event
 }
 
 // every is the time between events.
 const every = time.Second
 
-// Listen begins to serve on an address. Show sets the source; before that the page says that the run starts. Browsers and
-// programs may ask under the host of the address.
+// Listen begins to serve on an address. Before Show sets the source, the page says that the run is starting. Requests may name
+// the host of addr: see forName.
 func Listen(addr string) (*Server, error) {
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -87,7 +87,7 @@ func Listen(addr string) (*Server, error) {
 	return s, nil
 }
 
-// URL is the address of the page.
+// URL returns the URL of the page.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/" }
 
 // Show makes source the source of the page.
@@ -114,14 +114,14 @@ func (s *Server) Watch() (stop func()) {
 	return sync.OnceFunc(func() { close(done); <-ended })
 }
 
-// Close sends the last event to all open pages, and stops serving. It waits for two seconds at most.
+// Close sends the last event to all open pages, and stops serving. It waits for at most two seconds.
 func (s *Server) Close() error {
 	s.publish(true)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	err := s.http.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = s.http.Close() // a reader is slow
+		err = s.http.Close() // a client is slow
 	}
 	if served := <-s.failed; !errors.Is(served, http.ErrServerClosed) {
 		err = errors.Join(err, served)
@@ -129,7 +129,7 @@ func (s *Server) Close() error {
 	return err
 }
 
-// publish makes the event of the present view.
+// publish makes an event of the present view.
 func (s *Server) publish(last bool) {
 	source := s.shown()
 	source.Sample()
@@ -152,7 +152,7 @@ func (s *Server) publish(last bool) {
 func render(name string, view View) []byte {
 	var b bytes.Buffer
 	if err := pages.ExecuteTemplate(&b, name, view); err != nil {
-		fmt.Fprintf(&b, "<p>The page has an error: %s</p>", template.HTMLEscapeString(err.Error())) // the run goes on
+		fmt.Fprintf(&b, "<p>The page has an error: %s</p>", template.HTMLEscapeString(err.Error())) // does not end the run
 	}
 	return b.Bytes()
 }
@@ -184,10 +184,10 @@ func (s *Server) routes() http.Handler {
 	return withSecurityHeaders(mux)
 }
 
-// forName refuses requests for other names of the machine than localhost and the host of the address, except healthPath,
-// which reveals nothing. The owner of a name can let the name resolve to an address of this machine after a browser has loaded a page of that name (DNS
-// rebinding), and the page can then read this server. IP addresses cannot be used in this way, and programs may leave
-// out the name.
+// forName refuses requests whose Host is a name other than localhost and the host of addr, except for healthPath, which reveals
+// nothing. Otherwise a page of an attacker could read this server: after a browser has loaded the page, the attacker lets the
+// name of the page resolve to an address of this machine (DNS rebinding). IP addresses cannot be used in this way. Programs may
+// leave out the Host.
 func forName(addr string, next http.Handler) http.Handler {
 	allowed := map[string]bool{"localhost": true}
 	if host, _, err := net.SplitHostPort(addr); err == nil {
@@ -207,12 +207,12 @@ func forName(addr string, next http.Handler) http.Handler {
 	})
 }
 
-// canonical is the form of a host name in which names are compared.
+// canonical returns the form of a host name for comparisons.
 func canonical(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }
 
 const healthPath = "/healthz"
 
-// withSecurityHeaders sets the headers that keep a page from loading anything from elsewhere and from being embedded.
+// withSecurityHeaders sets headers that forbid the page to load anything from other servers, and other pages to embed the page.
 func withSecurityHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -257,12 +257,12 @@ func (starting) View() View                   { return View{Title: "bulkcat", St
 func (starting) Status() any                  { return map[string]string{"state": "starting"} }
 func (starting) Metrics() prometheus.Gatherer { return prometheus.NewRegistry() }
 
-// View is the content of the page. Its figures and tables are those of Run or Service, in run.html and service.html.
+// View is the content of the page. run.html shows the figures and tables of Run, service.html those of Service.
 type View struct {
 	Title   string // of the page, such as the output of a run
-	State   string // what happens, in words
+	State   string // the state in words
 	Since   time.Time
-	Ended   bool // nothing changes any more
+	Ended   bool // the view no longer changes
 	Trouble bool // the state needs attention
 	Charts  []figures.Chart
 

@@ -16,7 +16,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
-// Service is the source of a service or a gateway. All figures are those of its metrics.
+// Service is the Source of a service or a gateway. All figures come from its metrics.
 type Service struct {
 	title   string
 	started time.Time
@@ -30,16 +30,16 @@ type Service struct {
 	waited  map[account.State]time.Duration
 }
 
-// NewService makes the source of a service that begins now, with the registry of its metrics.
+// NewService returns the source of a service that begins now, with the registry of its metrics.
 func NewService(title string, metrics *prometheus.Registry) *Service {
 	now := time.Now()
 	return &Service{title: title, started: now, metrics: metrics, since: now, sampled: now, waited: map[account.State]time.Duration{}}
 }
 
-// Metrics are those of the service.
+// Metrics returns the metrics of the service.
 func (s *Service) Metrics() prometheus.Gatherer { return s.metrics }
 
-// Status is an object with a member for each metric of the service, except histograms.
+// Status returns a map with a member for each metric of the service, except histograms.
 func (s *Service) Status() any {
 	status := map[string]any{"started": s.started.UTC()}
 	for name, family := range s.read() {
@@ -53,7 +53,7 @@ func (s *Service) Status() any {
 	return status
 }
 
-// The metrics of a service and a gateway of which the page computes figures; service.html has the names of the others.
+// The metrics from which the page computes figures. service.html has the names of other metrics.
 const (
 	requestsName = "bulkcat_service_requests_total"
 	durationName = "bulkcat_service_request_duration_seconds"
@@ -67,7 +67,7 @@ const (
 	upstreamDuration = "bulkcat_gateway_upstream_duration_seconds"
 )
 
-// upstreamWords say what a gateway does while its upstream is in a state other than "up".
+// upstreamWords describe a gateway whose upstream is in a state other than "up".
 var upstreamWords = map[string]string{
 	"limited": "the upstream refuses requests for a while",
 	"out":     "serving stored answers: the upstream does not answer",
@@ -75,11 +75,11 @@ var upstreamWords = map[string]string{
 	"spent":   "serving stored answers: the upstream's quota is used up",
 }
 
-// reading are the metrics at one moment, by name, without those of the process.
+// reading has the metrics of the service at one moment, by name, without the metrics of the process.
 type reading map[string][]*dto.Metric
 
 func (s *Service) read() reading {
-	families, _ := s.metrics.Gather() // with an error it has the other metrics
+	families, _ := s.metrics.Gather() // despite an error, Gather returns the other metrics
 	r := make(reading)
 	for _, f := range families {
 		if strings.HasPrefix(f.GetName(), "bulkcat_") {
@@ -102,7 +102,7 @@ func (r reading) By(name, label string) map[string]float64 {
 	return sums
 }
 
-// Value is the sum of a metric; 0 for none.
+// Value returns the sum of a metric; 0 for none.
 func (r reading) Value(name string) (sum float64) {
 	for _, m := range r[name] {
 		sum += valueOf(m)
@@ -110,7 +110,7 @@ func (r reading) Value(name string) (sum float64) {
 	return sum
 }
 
-// counts are the requests by HTTP status.
+// counts returns the number of requests by HTTP status.
 func (r reading) counts() map[string]int64 {
 	counts := make(map[string]int64)
 	for status, n := range r.By(requestsName, "status") {
@@ -121,7 +121,7 @@ func (r reading) counts() map[string]int64 {
 	return counts
 }
 
-// latency is the histogram of the attempts at the upstream or, without one, of the requests.
+// latency returns the histogram of the attempts at the upstream or, without an upstream, of the requests.
 func (r reading) latency() (bounds []float64, counts []int64) {
 	histograms := r[upstreamDuration]
 	if histograms == nil {
@@ -129,7 +129,7 @@ func (r reading) latency() (bounds []float64, counts []int64) {
 	}
 	for _, m := range histograms {
 		h := m.GetHistogram()
-		if counts == nil { // all have the same buckets
+		if counts == nil { // all histograms have the same buckets
 			counts = make([]int64, len(h.GetBucket())+1)
 			for _, b := range h.GetBucket() {
 				bounds = append(bounds, b.GetUpperBound())
@@ -145,10 +145,10 @@ func (r reading) latency() (bounds []float64, counts []int64) {
 	return bounds, counts
 }
 
-// valueOf is the value of a counter or a gauge; the other one is 0.
+// valueOf returns the value of a counter or a gauge.
 func valueOf(m *dto.Metric) float64 { return m.GetCounter().GetValue() + m.GetGauge().GetValue() }
 
-// labels are the labels as Prometheus writes them; "" for none.
+// labels formats the labels as Prometheus does; "" for none.
 func labels(m *dto.Metric) string {
 	var list []string
 	for _, l := range m.GetLabel() {
@@ -160,7 +160,7 @@ func labels(m *dto.Metric) string {
 	return "{" + strings.Join(list, ",") + "}"
 }
 
-// upstreamWaits are the states of the upstream in which a gateway waits, as the charts of runs name them.
+// upstreamWaits maps states of the upstream in which a gateway waits to states of a run, for the charts.
 var upstreamWaits = map[string]account.State{
 	"limited": account.Limited, "out": account.Outage, "blocked": account.Outage, "spent": account.QuotaPause,
 }
@@ -186,7 +186,7 @@ func (s *Service) Sample() {
 	s.history.add(next)
 }
 
-// View shows the metrics and the history.
+// View returns the metrics and the history.
 func (s *Service) View() View {
 	r := s.read()
 	v := View{Title: s.title, State: "serving", Since: s.started, Started: s.started, Service: &r}
@@ -207,7 +207,7 @@ func (s *Service) View() View {
 	return v
 }
 
-// UpstreamState is "" for a service without an upstream.
+// UpstreamState returns the state of the upstream; "" for a service without an upstream.
 func (r reading) UpstreamState() string {
 	for state, is := range r.By(upstreamState, "state") {
 		if is > 0 {
@@ -217,7 +217,7 @@ func (r reading) UpstreamState() string {
 	return ""
 }
 
-// key is that of a colleague.
+// key is a key of a user of the gateway.
 type key struct {
 	Name       string
 	Used, Left float64 // answers
@@ -226,7 +226,7 @@ type key struct {
 	Longest    float64 // the longest wait so far, in seconds
 }
 
-// Keys are the keys of colleagues, those of the most answers first.
+// Keys returns the keys, the key with the most answers first.
 func (r reading) Keys() (list []key) {
 	left, waiting, longest := r.By(quotaName, "key"), r.By(keyCallsName, "key"), r.By(keyWaitName, "key")
 	for name, used := range r.By(answersName, "key") {

@@ -30,8 +30,7 @@ func (e *OverwriteError) Error() string {
 	return fmt.Sprintf("%s is read by this run, which would write over it%s: choose another output", e.Input, as)
 }
 
-// Protect returns an *OverwriteError if a file that a program reads is one that it writes, under any name. Names may be URLs of
-// objects or "".
+// Protect returns an *OverwriteError if a program writes a file that it reads, under any name. Names may be URLs of objects or "".
 func Protect(written, read []string) error {
 	for _, output := range written {
 		for _, input := range read {

@@ -26,8 +26,7 @@ func init() {
 	Register("azblob", openCloud("azblob", cloudBucket{version: func(a *blob.Attributes) string { return a.ETag }, only: ifETag, served: servedByAzure}))
 }
 
-// openCloud opens buckets of a cloud. Credentials and addresses come from the environment, as in the programs of the
-// cloud itself.
+// openCloud returns the Opener of a cloud. Credentials and addresses come from the environment, as in the programs of the cloud.
 func openCloud(scheme string, cloud cloudBucket) Opener {
 	return func(ctx context.Context, name string, parameters url.Values) (Bucket, error) {
 		if len(parameters) > 0 {
@@ -42,14 +41,14 @@ func openCloud(scheme string, cloud cloudBucket) Opener {
 
 var errNoAccess = errors.New("the bucket has no conditional requests")
 
-// generationOf is the version of an object of Google Cloud Storage.
+// generationOf returns the version of an object of Google Cloud Storage.
 func generationOf(a *blob.Attributes) string {
 	var attrs gcs.ObjectAttrs
 	a.As(&attrs)
 	return strconv.FormatInt(attrs.Generation, 10)
 }
 
-// servedByGoogle says what a response has: the generation of the object, and where its range begins.
+// servedByGoogle returns the generation of the object in a response, and the beginning of its range.
 func servedByGoogle(r *blob.Reader, _ string) (version string, start int64) {
 	var response *gcs.Reader
 	if !r.As(&response) {
@@ -71,7 +70,8 @@ func ifGeneration(as func(any) bool, version string) error {
 	return nil
 }
 
-// servedByAzure is the same. A response without Content-Range has the whole blob; the version is that which was asked for.
+// servedByAzure returns the version that was asked for, and the beginning of the range of a response. A response without
+// Content-Range has the whole blob.
 func servedByAzure(r *blob.Reader, asked string) (version string, start int64) {
 	var response azblob.DownloadStreamResponse
 	if r.As(&response) && response.ContentRange != nil {
@@ -80,7 +80,7 @@ func servedByAzure(r *blob.Reader, asked string) (version string, start int64) {
 	return asked, start
 }
 
-// ifETag is for Azure Blob Storage, where the version of an object is its ETag.
+// ifETag makes a request to Azure Blob Storage conditional.
 func ifETag(as func(any) bool, version string) error {
 	conditions := &azure.AccessConditions{ModifiedAccessConditions: &azure.ModifiedAccessConditions{IfMatch: (*azcore.ETag)(&version)}}
 	var download *azblob.DownloadStreamOptions
@@ -102,11 +102,12 @@ func ifETag(as func(any) bool, version string) error {
 type cloudBucket struct {
 	bucket  *blob.Bucket
 	version func(*blob.Attributes) string
-	only    func(as func(any) bool, version string) error // makes a request conditional: only this version
-	served  func(r *blob.Reader, asked string) (version string, start int64)
+	only    func(as func(any) bool, version string) error                    // makes a request conditional: it fails for other versions
+	served  func(r *blob.Reader, asked string) (version string, start int64) // returns the version and the beginning of the range of a response
 }
 
-// cloudError types an error, and shortens those of Azure, whose text has the response and the URL with its tokens.
+// cloudError wraps fs.ErrNotExist or ErrChanged, and shortens an error of Azure, whose text has the response and the URL with
+// its tokens.
 func cloudError(err error) error {
 	code := gcerrors.Code(err)
 	if response, ok := errors.AsType[*azcore.ResponseError](err); ok {
@@ -175,7 +176,7 @@ func (b *cloudBucket) Put(ctx context.Context, key string, data io.Reader, old I
 	return cloudError(b.bucket.Upload(ctx, key, canceling{data, cancel}, o))
 }
 
-// canceling cancels an upload before its data ends in an error: else the library would publish what it has.
+// canceling cancels an upload when its data ends with an error: else the library would publish the data before the error.
 type canceling struct {
 	io.Reader
 	cancel func()

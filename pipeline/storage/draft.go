@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// draft is an object that is being written by Put in a goroutine of its own, which gets the data through a pipe. Neither
-// Discard nor the end of the process publishes the object.
+// draft is an object that Put writes in a goroutine, which reads the data from a pipe. Neither Discard nor the end of the process
+// publishes the object.
 type draft struct {
 	ctx    context.Context // of Create, for the check of Publish
 	bucket Bucket
@@ -27,7 +27,7 @@ type draft struct {
 	err  error
 }
 
-// newDraft returns a draft that replaces the version old of an object, and no other.
+// newDraft returns a draft that replaces only the version old of an object.
 func newDraft(ctx context.Context, s Bucket, key string, old Info) *draft {
 	d := &draft{ctx: ctx, bucket: s, key: key, token: rand.Text(), done: make(chan struct{})}
 	d.put, d.stop = context.WithCancelCause(ctx)
@@ -45,7 +45,7 @@ func newDraft(ctx context.Context, s Bucket, key string, old Info) *draft {
 	return d
 }
 
-// limit ends Put after a time, unless the result is called before.
+// limit ends Put after the duration most, unless unlimit is called before.
 func (d *draft) limit(most time.Duration) (unlimit func() bool) {
 	return time.AfterFunc(most, func() { d.stop(context.DeadlineExceeded) }).Stop
 }
@@ -70,8 +70,8 @@ func (d *draft) Publish(size int64) error {
 	return nil
 }
 
-// stored returns nil if the object is this draft: its publication may have succeeded although the response was lost, and
-// the next attempt then failed; or the storage may have acknowledged what it did not keep.
+// stored returns nil if the object is this draft. The result of Put does not decide: Put may have failed because its first attempt
+// succeeded but the response was lost, or the storage may have acknowledged an object that it did not keep.
 func (d *draft) stored(size int64) error {
 	info, err := d.bucket.Stat(d.ctx, d.key)
 	switch {
@@ -83,7 +83,7 @@ func (d *draft) stored(size int64) error {
 	return nil
 }
 
-// Discard ends Put, which removes what was sent.
+// Discard ends Put, which removes the data that was sent.
 func (d *draft) Discard() error {
 	defer d.limit(discardTimeout)()
 	_ = d.data.CloseWithError(errDiscarded) // always nil

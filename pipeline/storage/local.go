@@ -28,9 +28,9 @@ func stateFolder() (string, error) {
 	return filepath.Join(base, "bulkcat"), nil
 }
 
-// Local returns the path beside which the files of a run are that cannot be objects: for an object a path of its own
-// below $XDG_STATE_HOME/bulkcat (default ~/.local/state/bulkcat), which is the same in every run on the machine; for
-// other paths the path itself.
+// Local returns the path of an output whose local files, which cannot be objects, lie beside it. For the URL of an object it is a
+// path below $XDG_STATE_HOME/bulkcat (default ~/.local/state/bulkcat), which is the same in every run on the machine. For other
+// paths it is the path itself.
 func Local(path string) string {
 	if !IsURL(path) {
 		return filepath.Clean(path)
@@ -58,8 +58,8 @@ func MakeLocal(path string) error {
 	return os.MkdirAll(filepath.Dir(Local(path)), 0o777)
 }
 
-// MakeFolder creates a folder, unless it exists. For a URL it creates the folder at Local: a folder of objects exists with
-// its first object.
+// MakeFolder creates a folder, unless it exists. For a URL it creates the folder at Local, because a folder of objects exists as
+// soon as it has an object.
 func MakeFolder(path string) error {
 	if IsURL(path) {
 		return os.MkdirAll(Local(path), 0o777)
@@ -70,8 +70,7 @@ func MakeFolder(path string) error {
 	return nil
 }
 
-// Resolved is the absolute path of a file, with the symbolic links of its folder resolved if the folder
-// exists.
+// Resolved returns the absolute path of a file, with the symbolic links of its folder resolved if the folder exists.
 func Resolved(path string) string {
 	if absolute, err := filepath.Abs(path); err == nil {
 		path = absolute

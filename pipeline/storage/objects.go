@@ -16,12 +16,12 @@ import (
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
-// Objects is object storage: the buckets that URLs name, each opened once, with the parameters of these URLs. Its errors name
-// the object, as an error of package os names the file. Several Objects know nothing of each other, so that a bucket of one
-// name may be at two places. It implements the storages of packages reader and writer.
-type Objects struct{ places sync.Map } // of "scheme://bucket": a *place
+// Objects has the buckets that URLs name, each opened once, with the parameters of the URLs. Its errors name the object, as an
+// error of package os names the file. Several Objects share no buckets, so a bucket with one name may be at two endpoints. Objects
+// implements the storages of packages reader and writer.
+type Objects struct{ places sync.Map } // "scheme://bucket" to *place
 
-// place is where a bucket is.
+// place is a bucket with its parameters.
 type place struct {
 	mu         sync.Mutex
 	parameters url.Values
@@ -36,16 +36,16 @@ func (o *Objects) place(name string) *place {
 	return p.(*place)
 }
 
-// key is that of the Objects in a context.
+// key is the key of the Objects in a context.
 type key struct{}
 
-// common is the Objects of contexts without one.
+// common is the Objects of contexts without Objects.
 var common = New()
 
 // With returns a context whose calls of this package use o.
 func With(ctx context.Context, o *Objects) context.Context { return context.WithValue(ctx, key{}, o) }
 
-// From returns the Objects of a context, or those of all contexts without any.
+// From returns the Objects of a context, or the common Objects of contexts without Objects.
 func From(ctx context.Context) *Objects {
 	if o, ok := ctx.Value(key{}).(*Objects); ok {
 		return o
@@ -53,7 +53,7 @@ func From(ctx context.Context) *Objects {
 	return common
 }
 
-// Own returns the Objects of a context, and new ones if it has none.
+// Own returns the Objects of a context, or new Objects if the context has none.
 func Own(ctx context.Context) *Objects {
 	if o := From(ctx); o != common {
 		return o
@@ -61,8 +61,8 @@ func Own(ctx context.Context) *Objects {
 	return New()
 }
 
-// open returns the bucket and the key of a URL without parameters. To open a bucket may take a while; other buckets do not
-// wait.
+// open returns the bucket and the key of a URL without parameters. Opening a bucket may take a while, and does not block other
+// buckets.
 func (o *Objects) open(ctx context.Context, path string) (Bucket, string, error) {
 	name, key, err := parse(path)
 	if err != nil {
@@ -105,11 +105,11 @@ func (o *Objects) List(ctx context.Context, prefix string) ([]string, error) {
 	return slices.Sorted(maps.Keys(found)), err
 }
 
-// emptyPages of a list may follow each other. Servers that skip removed objects send some.
+// emptyPages is how many empty pages of a list may follow each other. Servers that skip removed objects send some.
 const emptyPages = 100
 
-// list returns the URLs that begin with prefix, and ends when there are enough. A list that repeats a key or a token, or has
-// keys that were not asked for, is an error: it would have no end, or name the wrong inputs.
+// list returns at least enough of the URLs that begin with prefix, or all. A list that repeats a key or a token, or has keys
+// without the prefix, is an error: it may have no end, or name the wrong inputs.
 func (o *Objects) list(ctx context.Context, prefix string, enough int) (map[string]bool, error) {
 	bucket, start, err := o.open(ctx, prefix)
 	if err != nil {
@@ -153,7 +153,7 @@ func (o *Objects) ReadDir(ctx context.Context, dir string) ([]string, error) {
 		name, _, _ := strings.Cut(url[len(dir):], "/")
 		names = append(names, name)
 	}
-	slices.Sort(names) // "a.csv" is before "a/b", but after the folder "a"
+	slices.Sort(names) // "a.csv" sorts before "a/b", but after "a"
 	return slices.Compact(names), err
 }
 
@@ -170,7 +170,7 @@ func (o *Objects) Prepare(ctx context.Context, url string, _ bool) error {
 	return nil
 }
 
-// Create starts a draft that replaces the present version of an object, and no other.
+// Create starts a draft that replaces only the present version of an object.
 func (o *Objects) Create(ctx context.Context, url string) (disk.Draft, error) {
 	bucket, key, err := o.open(ctx, url)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
-// Of returns where a path is written: the file system of the machine, or the object storage of the context. The file system
-// does not wait for a context: the account of an interrupted run is written after the end of its context.
+// Of returns the storage of a path: the file system of the machine, or the object storage of the context. The file system
+// ignores contexts, so that the account of an interrupted run is written after the end of its context.
 func Of(ctx context.Context, path string) disk.Storage {
 	if IsURL(path) {
 		return From(ctx)
@@ -24,7 +24,7 @@ func Of(ctx context.Context, path string) disk.Storage {
 	return disk.Local{}
 }
 
-// Open opens a regular file, or the present version of an object. The context also ends the reads.
+// Open opens a regular file, or the present version of an object. The end of ctx also ends the reads of an object.
 func Open(ctx context.Context, path string) (reader.Source, error) {
 	if IsURL(path) {
 		return From(ctx).Open(ctx, path)
@@ -32,7 +32,7 @@ func Open(ctx context.Context, path string) (reader.Source, error) {
 	return regular.Open(path)
 }
 
-// Exists reports whether there is a file, a folder or an object at path.
+// Exists reports whether a file, a folder or an object exists at path.
 func Exists(ctx context.Context, path string) (bool, error) {
 	if !IsURL(path) {
 		_, err := os.Lstat(path)
@@ -63,7 +63,7 @@ func ReadDir(ctx context.Context, path string) ([]string, error) {
 	return Of(ctx, path).ReadDir(ctx, path)
 }
 
-// Digest returns the size of a file, and its SHA-256 in hex. The context also ends the reads.
+// Digest returns the size of a file, and its SHA-256 in hex. The end of ctx also ends the reads.
 func Digest(ctx context.Context, path string) (size int64, sum string, err error) {
 	f, err := Open(ctx, path)
 	if err != nil {
@@ -88,11 +88,11 @@ func (r withContext) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// mostBytes bounds what ReadFile reads. The largest files of this program are the manifests of folders with a hundred
-// thousand parts, which have some hundred bytes for each part.
+// mostBytes is the maximum size of a file for ReadFile. The largest files of this program are the manifests of folders with a
+// hundred thousand parts, which have some hundred bytes for each part.
 const mostBytes = 256 << 20
 
-// ReadFile reads a file of this program, which has 256 MiB at most.
+// ReadFile reads a file of this program, which has at most 256 MiB.
 func ReadFile(ctx context.Context, path string) ([]byte, error) {
 	f, err := Open(ctx, path)
 	if err != nil {
@@ -107,8 +107,8 @@ func Publish(ctx context.Context, path string, data []byte) error {
 	return disk.PublishIn(ctx, Of(ctx, path), path, data)
 }
 
-// CreateFile writes data to a path whole or not at all, unless a file or an object is there. Of several programs, one creates
-// the file.
+// CreateFile writes data to a path whole or not at all, unless a file or an object exists there. If several programs call it at
+// once, one of them creates the file.
 func CreateFile(ctx context.Context, path string, data []byte) (created bool, err error) {
 	if !IsURL(path) {
 		return disk.CreateFile(path, data)
@@ -130,7 +130,7 @@ func CreateFile(ctx context.Context, path string, data []byte) (created bool, er
 	return err == nil, failed("create", path, err)
 }
 
-// Remove removes a file or an object durably, if there is one.
+// Remove removes a file or an object durably. The error of a missing file or object is nil.
 func Remove(ctx context.Context, path string) error {
 	if err := Of(ctx, path).Remove(ctx, path); !errors.Is(err, fs.ErrNotExist) {
 		return err

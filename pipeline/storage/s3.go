@@ -24,11 +24,11 @@ import (
 )
 
 const (
-	// attempts of a request: with the pauses in between, a minute or more of 503 SlowDown.
+	// attempts is the maximum number of attempts of a request. With their pauses they survive a minute or more of 503 SlowDown.
 	attempts = 10
 	// headerTimeout bounds the wait for the beginning of a response. Completing a large upload takes minutes.
 	headerTimeout = 3 * time.Minute
-	// partSize is the size of a part of an upload in bytes, which is in memory while it is sent; S3 wants 5 MiB.
+	// partSize is the size of a part of an upload in bytes. S3 wants at least 5 MiB. A part is in memory while it is sent.
 	partSize = 8 << 20
 	// doubleEvery is the number of parts after which the part size doubles: an upload has at most 10,000 parts.
 	doubleEvery = 1000
@@ -39,8 +39,8 @@ const (
 // maxPause is the longest pause between two attempts. Tests shorten it.
 var maxPause = 20 * time.Second
 
-// s3Bucket is a bucket of Amazon S3, or of a server with the interface of S3. It uses the client of S3 itself, and not
-// the bucket of gocloud.dev, with which the program is 3 MB larger.
+// s3Bucket is a bucket of Amazon S3, or of a server with the interface of S3. It uses the client of the AWS SDK. With
+// gocloud.dev/blob/s3blob the program would be 3 MB larger.
 type s3Bucket struct {
 	name   string
 	client *s3.Client
@@ -48,7 +48,7 @@ type s3Bucket struct {
 
 func openS3(ctx context.Context, name string, parameters url.Values) (Bucket, error) {
 	options := []func(*config.LoadOptions) error{
-		config.WithLogger(logging.Nop{}), // errors say what went wrong
+		config.WithLogger(logging.Nop{}), // the errors are enough
 		config.WithRetryer(func() aws.Retryer {
 			return retry.NewStandard(func(o *retry.StandardOptions) {
 				o.MaxAttempts, o.MaxBackoff, o.RateLimiter = attempts, maxPause, ratelimit.None
@@ -69,14 +69,14 @@ func openS3(ctx context.Context, name string, parameters url.Values) (Bucket, er
 		return nil, err
 	}
 	if c.Region == "" {
-		c.Region = "us-east-1" // other servers ignore it, and S3 names the right region in the error
+		c.Region = "us-east-1" // other servers ignore the region, and S3 names the right region in the error
 	}
 	if endpoint := parameters.Get("endpoint"); endpoint != "" {
 		c.BaseEndpoint = &endpoint
 	}
 	client := s3.NewFromConfig(c, func(o *s3.Options) {
 		o.DisableLogOutputChecksumValidationSkipped = true
-		// Other servers seldom have a name for each bucket.
+		// Other servers seldom have a host name for each bucket.
 		o.UsePathStyle = o.BaseEndpoint != nil && parameters.Get("use_path_style") != "false"
 	})
 	return &s3Bucket{name, client}, nil
@@ -93,9 +93,9 @@ func (b *s3Bucket) Stat(ctx context.Context, key string) (Info, error) {
 	return Info{*out.ContentLength, aws.ToString(out.ETag), aws.ToTime(out.LastModified), out.Metadata[tokenKey]}, nil
 }
 
-// Read compares the version and the range of the response with what was asked for: servers and the proxies before them
-// ignore headers. It does not use If-Unmodified-Since if there is no ETag. Servers over a folder, such as versitygw, have no
-// ETag of files that others have put there, but versitygw compares fractions of a second, which the header does not have.
+// Read compares the version and the range of the response with the request: some servers and proxies ignore headers. Servers over
+// a folder, such as versitygw, have no ETag for files that other programs have put there. Read does not send If-Unmodified-Since
+// for such files: versitygw compares fractions of a second, which the header does not have.
 func (b *s3Bucket) Read(ctx context.Context, key string, version Info, offset, length int64) (io.ReadCloser, error) {
 	in := &s3.GetObjectInput{Bucket: &b.name, Key: &key}
 	if version.ETag != "" {
@@ -179,10 +179,10 @@ func (b *s3Bucket) Put(ctx context.Context, key string, data io.Reader, old Info
 			return nil
 		}
 	}
-	return errors.Join(s3Error(err), b.abort(ctx, key, upload.UploadId)) // a storage that does not have the object may keep the parts
+	return errors.Join(s3Error(err), b.abort(ctx, key, upload.UploadId)) // also if the storage has acknowledged the object but lacks it
 }
 
-// putParts sends the first part and the others, which it reads from data.
+// putParts sends part as the first part, and further parts from data.
 func (b *s3Bucket) putParts(ctx context.Context, key string, upload *string, part *bytes.Buffer, data io.Reader) (parts []types.CompletedPart, err error) {
 	for part.Len() > 0 {
 		number := aws.Int32(int32(len(parts) + 1))
@@ -202,7 +202,7 @@ func (b *s3Bucket) putParts(ctx context.Context, key string, upload *string, par
 	return parts, nil
 }
 
-// abort removes the parts of an upload, with a context of its own: that of the run may be done.
+// abort removes the parts of an upload, even if ctx is done.
 func (b *s3Bucket) abort(ctx context.Context, key string, upload *string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardTimeout)
 	defer cancel()
@@ -218,7 +218,7 @@ func (b *s3Bucket) Remove(ctx context.Context, key string) error {
 	return s3Error(err)
 }
 
-// s3Error returns the code and the message of an error of S3, without the names of the SDK.
+// s3Error returns an error with the code and the message of S3, without the text of the SDK.
 func s3Error(err error) error {
 	var response *smithyhttp.ResponseError
 	status := 0

@@ -17,8 +17,8 @@ import (
 const (
 	// blockSize is the size of a ranged read in bytes. It is large enough that the latency of a request costs little.
 	blockSize = 2 << 20
-	// seekBlocks are kept of an object that is read by offset, and one of others: each column of a Parquet file is read in
-	// another block.
+	// seekBlocks is the number of blocks that are kept of an object that is read by offset, because a Parquet file has its columns
+	// in different blocks. One block of other objects is kept.
 	seekBlocks = 16
 	// maxCuts is the number of reads in a row that may end without a byte.
 	maxCuts = 10
@@ -48,7 +48,7 @@ func openSource(ctx context.Context, s Bucket, key string) (*source, error) {
 	info, err := s.Stat(ctx, key)
 	if err == nil && info.Size == 0 {
 		var body io.ReadCloser
-		if body, err = s.Read(ctx, key, info, 0, 0); err == nil { // some proxies answer HEAD with a length of 0
+		if body, err = s.Read(ctx, key, info, 0, 0); err == nil { // some proxies answer HEAD with a wrong length of 0
 			err = body.Close()
 		}
 	}
@@ -96,7 +96,7 @@ func (s *source) readSome(p []byte, offset int64) (int, error) {
 	return copy(p, data[offset%blockSize:]), nil
 }
 
-// block returns a block from memory, or reads the block in place of the one that was not used for the longest time.
+// block returns a block from memory, or reads the block in place of the least recently used block.
 func (s *source) block(number int64) ([]byte, error) {
 	var b block
 	if at := slices.IndexFunc(s.blocks, func(b block) bool { return b.number == number }); at >= 0 {
@@ -117,8 +117,8 @@ func (s *source) block(number int64) ([]byte, error) {
 	return b.data, nil
 }
 
-// fetch fills p from an offset. A connection that is cut continues at its offset. The error of a request, which the storage
-// has repeated, is final; the error of a body is not.
+// fetch fills p from an offset. After a cut connection it continues at the offset. The error of a request, which the Bucket has
+// repeated, is final; the error of reading a body is not.
 func (s *source) fetch(p []byte, offset int64) error {
 	for cuts := 0; ; {
 		n, final, err := s.fetchOnce(p, offset)
@@ -160,7 +160,7 @@ func (s *source) fetchOnce(p []byte, offset int64) (n int, final bool, err error
 	return n, false, noEnd(err)
 }
 
-// noEnd replaces the error of a closed connection by one that no library takes for the end of the object.
+// noEnd replaces io.EOF, which a closed connection may return, by an error that no library takes for the end of the object.
 func noEnd(err error) error {
 	if errors.Is(err, io.EOF) {
 		return fmt.Errorf("%w (%v)", io.ErrUnexpectedEOF, err)

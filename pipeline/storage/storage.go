@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// Bucket is a bucket of object storage. Each method makes the requests of one operation, and repeats those that failed for
-// a reason that passes. The error of a missing object is fs.ErrNotExist, and that of an object with another version than
-// expected ErrChanged. No error has a secret.
+// Bucket is a bucket of object storage. Each method makes the requests of one operation, and repeats a request after a transient
+// failure. The error is fs.ErrNotExist if the object is missing, and ErrChanged if the object has another version than expected.
+// No error has a secret.
 type Bucket interface {
 	// Stat describes the present version of an object.
 	Stat(ctx context.Context, key string) (Info, error)
-	// Read returns a range of a version of an object. A length of 0, of an empty object, asks whether the object is empty.
+	// Read returns a range of a version of an object. With a length of 0 it checks that an object of size 0 is empty.
 	Read(ctx context.Context, key string, version Info, offset, length int64) (io.ReadCloser, error)
-	// List returns a page of the keys that begin with prefix, and the token of the next page, which is "" for none.
+	// List returns a page of the keys that begin with prefix, and the token of the next page; "" for none.
 	List(ctx context.Context, prefix, token string) (keys []string, next string, err error)
 	// Put writes an object whole: nothing is visible before the end of the data, and nothing stays after an error of the data.
-	// It replaces the version old of the object, and no other; the zero Info stands for no object. The token is stored with
-	// the object.
+	// It replaces only the version old of the object; the zero Info stands for a missing object. The token is stored with the
+	// object.
 	Put(ctx context.Context, key string, data io.Reader, old Info, token string) error
 	// Remove removes an object.
 	Remove(ctx context.Context, key string) error
@@ -39,10 +39,10 @@ type Info struct {
 // Opener opens a bucket. The parameters are those of the URL.
 type Opener func(ctx context.Context, name string, parameters url.Values) (Bucket, error)
 
-// schemes are the object storages of the program, each of which registers itself.
+// schemes are the object storages of the program, by the scheme of their URLs.
 var schemes = map[string]Opener{"s3": openS3}
 
-// Register adds an object storage for URLs with the scheme. An init calls it.
+// Register adds an object storage for URLs with the scheme. Call it in an init function.
 func Register(scheme string, open Opener) { schemes[scheme] = open }
 
 // ErrChanged says that an object has another version than expected.
@@ -60,13 +60,13 @@ var (
 const (
 	// callTimeout bounds an operation with its repetitions. Completing a large upload takes minutes.
 	callTimeout = 5 * time.Minute
-	// readTimeout bounds the time in which a body is read. What was read until then counts.
+	// readTimeout bounds the time in which a body is read. The next request continues after the bytes that were read.
 	readTimeout = time.Minute
 	// discardTimeout bounds the removal of an unfinished upload.
 	discardTimeout = 5 * time.Second
 )
 
-// limited is a bucket with time limits. Sources and drafts limit reading and writing.
+// limited is a bucket with time limits. Read and Put have none: sources and drafts limit them.
 type limited struct{ Bucket }
 
 func (l limited) Stat(ctx context.Context, key string) (Info, error) {
@@ -92,7 +92,7 @@ func rangeOf(offset, length, size int64) string {
 	return fmt.Sprintf("bytes %d-%d/%d", offset, offset+length-1, size)
 }
 
-// failed names the object of an error, as package os names the file.
+// failed adds the operation and the URL to an error, as package os adds the path.
 func failed(op, url string, err error) error {
 	if err == nil {
 		return nil

@@ -18,14 +18,14 @@ func IsURL(path string) bool {
 // parameters that a URL may end in. None is a secret.
 var parameterNames = []string{"region", "endpoint", "profile", "use_path_style"}
 
-// WithoutParameters returns a URL without its parameters, and checks the URL. Other paths stay as they are.
+// WithoutParameters checks a URL, and returns the URL without its parameters. It returns other paths unchanged.
 func WithoutParameters(path string) (string, error) {
 	base, _, err := split(path)
 	return base, err
 }
 
-// TakeParameters returns a URL without its parameters, which from then on hold for its bucket in o, and checks the URL.
-// Other paths stay as they are.
+// TakeParameters checks a URL, sets the parameters of its bucket in o, and returns the URL without its parameters. It returns
+// other paths unchanged.
 func (o *Objects) TakeParameters(path string) (string, error) {
 	base, values, err := split(path)
 	if err != nil || !IsURL(base) {
@@ -44,7 +44,7 @@ func (o *Objects) TakeParameters(path string) (string, error) {
 	return base, nil
 }
 
-// split checks a URL, and returns it without its parameters, and these.
+// split checks a URL, and splits off its parameters.
 func split(path string) (base string, values url.Values, err error) {
 	if !IsURL(path) {
 		return path, nil, nil
@@ -71,7 +71,7 @@ func split(path string) (base string, values url.Values, err error) {
 	return base, values, nil
 }
 
-// insteadOf says what to do about schemes that are no storage, or not in this program.
+// insteadOf has the advice about schemes that are no storage, or not in this program.
 var insteadOf = map[string]string{
 	"http":   "nothing is read from the web or written to it: download a list first, as curl -LO does, and name the file",
 	"https":  "nothing is read from the web or written to it: download a list first, as curl -LO does, and name the file",
@@ -83,7 +83,7 @@ var insteadOf = map[string]string{
 	"azblob": "only programs that are built with -tags clouds know gs and azblob",
 }
 
-// unknownScheme is the error of a scheme that is not registered.
+// unknownScheme returns the error of a scheme that is not registered.
 func unknownScheme(path, scheme string) error {
 	if advice := insteadOf[strings.ToLower(scheme)]; advice != "" {
 		return fmt.Errorf("%s: %s", path, advice)
@@ -91,7 +91,7 @@ func unknownScheme(path, scheme string) error {
 	return fmt.Errorf("%s: unknown storage %s (known: %s)", path, scheme, strings.Join(slices.Sorted(maps.Keys(schemes)), ", "))
 }
 
-// query begins the parameters of a URL. Another question mark is part of a pattern.
+// query matches the beginning of the parameters of a URL. Other question marks belong to a pattern.
 var query = regexp.MustCompile(`\?[A-Za-z_-]+=`)
 
 // parse splits a URL of a known storage into "scheme://bucket" and the key.

@@ -130,8 +130,8 @@ func (l *Log) begin(run string, overwrite bool) error {
 	return disk.SyncDir(filepath.Dir(l.path))
 }
 
-// isCut reports whether a log without a complete line is empty or has the beginning of the header: a process was killed while
-// it wrote it.
+// isCut reports whether a log without a complete line is empty or has the beginning of the header. Then a process was killed
+// while it wrote the header.
 func (l *Log) isCut(run string) bool {
 	first, err := json.Marshal(header{run})
 	begun := make([]byte, len(first)+1)

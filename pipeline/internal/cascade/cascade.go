@@ -35,7 +35,7 @@ type Options struct {
 	Precision      float64          // required share of free answers that agree with the service, between 0 and 1
 	Audit          float64          // share of the requests that the audit sends to the service, from 0 to 1; 0 for no audit
 	MaxAge         time.Duration    // an older plan is replaced; 0 for no maximum
-	Offline        bool             // the run makes no plan; without a stored one no answer is free
+	Offline        bool             // the run makes no plan; without a stored plan no answer is free
 }
 
 // Cascade is the cascade of a run, across its starts. The caller first offers all requests, then calls Plan. Afterwards,
@@ -46,7 +46,7 @@ type Cascade struct {
 	plan    plan
 	planned bool         // the store had the plan
 	spill   *spill.Spill // the entries of the plan
-	next    *spill.Spill // those of the plan that replaces a stored one if the requests are others; nil if none can
+	next    *spill.Spill // the entries of the plan that replaces a stored plan for other requests; nil if no plan can
 	sure    int64        // distinct requests that reach the lowest threshold
 
 	mu sync.Mutex
@@ -77,8 +77,8 @@ func Begin(store *answers.Store, o Options, now time.Time) (*Cascade, error) {
 	return c, nil
 }
 
-// renewed is the plan that replaces the present one. The new number changes the hashes. With the old hashes, whose sample is
-// answered, new requests would be over-represented in the sample.
+// renewed returns the plan that replaces the present plan. The new number changes the hashes. With the old hashes, whose sample
+// is answered, new requests would be over-represented in the sample.
 func (c *Cascade) renewed() plan {
 	return plan{Number: c.plan.Number + 1, Begun: c.begun, Audit: c.options.Audit}
 }
@@ -177,8 +177,8 @@ func parseEntry(b []byte) entry {
 	}
 }
 
-// predict returns the answer of the model, and whether it reaches the lowest threshold. It does not for an input that the model
-// cannot read.
+// predict returns the answer of the model, and whether the answer reaches the lowest threshold. sure is false for an input that
+// the model cannot read.
 func (c *Cascade) predict(r client.Request) (entries []client.Entry, sure bool) {
 	a, err := c.options.Model.Attempt(context.Background(), r) // a local model needs no cancellation
 	if err != nil || len(a.Entries) == 0 {

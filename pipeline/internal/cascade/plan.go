@@ -32,7 +32,7 @@ type step struct {
 	most      int64 // disagreed above most fails the audit
 }
 
-// decode reads a note. It reports false for an empty or a damaged one.
+// decode reads a note. It reports false if the note is empty or damaged.
 func (p *plan) decode(note []byte) bool {
 	return len(note) > 0 && json.Unmarshal(note, p) == nil && !p.Begun.IsZero()
 }
@@ -127,7 +127,7 @@ func (s *step) countOutcome(disagreed bool) {
 }
 
 // setMost sets most to the highest number of disagreements with which the bound still reaches the precision. It is -1 if the
-// bound is too low even without a disagreement. number is that of the step, from 1.
+// bound is too low even without a disagreement. number is the number of the step, from 1.
 func (s *step) setMost(number int, precision float64) {
 	s.most = int64(sort.Search(int(s.sample), func(disagreed int) bool {
 		return learn.LowerBound(s.sample-int64(disagreed), s.sample, levelOf(number)) < precision
@@ -138,8 +138,8 @@ func (s *step) setMost(number int, precision float64) {
 // 2.5% for the first step, and half of the previous for each further step.
 func levelOf(step int) float64 { return 1 - 0.05*math.Pow(0.5, float64(step)) }
 
-// Restated returns the audit with Level and Bound computed from its counts. Bound is rounded down to six digits, because the last digits of a float differ between
-// processors.
+// Restated returns the audit with Level and Bound computed from its counts. Bound is rounded down to six digits, because the
+// last digits of a float differ between processors.
 func Restated(a account.Audit) account.Audit {
 	a.Level, a.Bound = 0, 0
 	if a.Step > 0 && a.Sample > 0 {

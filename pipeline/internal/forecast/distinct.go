@@ -13,10 +13,10 @@ type Use byte
 
 // The modes are in the order of account.Dedupes.
 const (
-	Exactly  Use = 1 << iota // in a run by exact spellings
-	BySite                   // in a run by sites
-	ByHost                   // in a run by hosts
-	ByDomain                 // in a run by domains
+	Exactly  Use = 1 << iota // a run with DedupeExact makes the request
+	BySite                   // a run with DedupeSite makes the request
+	ByHost                   // a run with dedupe by host makes the request
+	ByDomain                 // a run with dedupe by domain makes the request
 	Answered                 // the store has the outcome
 
 	uses = 1 << iota // number of combinations
@@ -25,8 +25,8 @@ const (
 // Distinct counts different requests by their uses. Memory does not grow with the number of requests.
 type Distinct struct{ spill *spill.Spill }
 
-// hashSize is in bytes of SHA-256. Among ten million requests, two have equal hashes with a probability of
-// about 10⁻²⁴.
+// hashSize is the number of bytes of a SHA-256 that are kept. Two of ten million requests have equal hashes with a probability
+// of about 10⁻²⁴.
 const hashSize = 16
 
 // NewDistinct starts a count. The caller closes it.
@@ -47,10 +47,10 @@ func (d Distinct) Add(request string, u Use) error {
 // Tally counts requests by their uses.
 type Tally struct {
 	counts  [uses]int64
-	digests [uses][hashSize]byte // the exclusive or of the hashes, which does not depend on their order
+	digests [uses][hashSize]byte // the XOR of the hashes, which does not depend on their order
 }
 
-// Of is the number of requests that have all wanted uses, and perhaps others.
+// Of returns the number of requests that have at least the wanted uses.
 func (t *Tally) Of(wanted Use) (n int64) {
 	for u, count := range t.counts {
 		if Use(u)&wanted == wanted {
@@ -60,7 +60,7 @@ func (t *Tally) Of(wanted Use) (n int64) {
 	return n
 }
 
-// Digest is equal for equal sets of requests that have all wanted uses.
+// Digest returns a digest of the set of requests that have at least the wanted uses.
 func (t *Tally) Digest(wanted Use) string {
 	var all [hashSize]byte
 	for u := range t.digests {
@@ -71,10 +71,10 @@ func (t *Tally) Digest(wanted Use) string {
 	return hex.EncodeToString(all[:])
 }
 
-// ToAsk is the number of requests in a mode that the store lacks.
+// ToAsk returns the number of requests in a mode whose outcomes the store lacks.
 func (t *Tally) ToAsk(mode Use) int64 { return t.Of(mode) - t.Of(mode|Answered) }
 
-// Count reads the entries: those of a request follow each other.
+// Count counts the requests. The sorted entries of a request are adjacent.
 func (d Distinct) Count() (t Tally, err error) {
 	var hash [hashSize]byte
 	var u Use

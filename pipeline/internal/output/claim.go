@@ -118,8 +118,8 @@ func (o *Options) checkOwner(ctx context.Context, a *account.Account) error {
 	return o.checkEdited(ctx, last)
 }
 
-// checkEdited returns a *TakenError if the file is not as its run has published it: its user has changed it. The size and the
-// time of the file tell, unless it was written after the end of the run: then its bytes do. An object has a size only.
+// checkEdited returns a *TakenError if the file has changed since its run published it, for example by its user. It compares the
+// size and, if a local file was written after the end of the run, the bytes. Of an object it compares only the size.
 func (o *Options) checkEdited(ctx context.Context, last *account.Account) error {
 	if o.IsFolder() || len(last.Outputs) != 1 {
 		return nil
@@ -157,7 +157,7 @@ func unreadableAccount(output string, err error) error {
 	return &TakenError{Path: output, Reason: "has an account that cannot be read (" + err.Error() + ")"}
 }
 
-// IsOccupied reports whether the output exists. An empty folder, or one that has only the store of a shard, does not count.
+// IsOccupied reports whether the output exists. An empty folder, or a folder with only the store of a shard, does not count.
 func (o *Options) IsOccupied(ctx context.Context) (bool, error) {
 	if o.IsFolder() && !storage.IsURL(o.Path) {
 		entries, err := os.ReadDir(o.Path)

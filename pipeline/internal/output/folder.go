@@ -27,7 +27,7 @@ type Folder struct {
 	path     string
 	manifest *account.Manifest
 	full     []int64                 // last records of the full parts in the earlier manifest
-	kept     []account.PublishedPart // parts of an earlier start that are kept; the first ones of manifest
+	kept     []account.PublishedPart // parts of an earlier start that are kept; the first parts of manifest
 	before   []account.PublishedPart // parts of the earlier manifest that are written again, and not compared yet
 	fewer    func(before, outcomes, pending int64) error
 	statuses account.Statuses // of the records after the kept parts, as far as announced
@@ -48,7 +48,7 @@ type RecordEnd struct {
 	Free    bool // a model answered the record for free
 }
 
-// InputChangedError says that the input differs from the one that the kept parts were written from.
+// InputChangedError says that the input has changed since the kept parts were written.
 type InputChangedError struct {
 	Part string // the first kept part whose records have changed
 	Kept int    // number of kept parts before Part, which still match the input
@@ -61,14 +61,14 @@ func (e *InputChangedError) Error() string {
 // OpenFolder reads the manifest of the output folder and decides which parts of an earlier start to keep. It returns nil if the
 // output is not a folder.
 //
-// OpenFolder keeps parts from the first one on, as long as they are full, unchanged since they were published, and settled. A
+// OpenFolder keeps parts from the first on, as long as they are full, unchanged since they were published, and settled. A
 // part is settled if none of its records is failed or pending, and keeps, if not nil, returns true for its statuses; keeps is
 // called for the parts in order. The last part of a run is not full: it is written again, because more records may follow.
 // OpenFolder keeps no part if the carried columns or their types have changed, because all parts must have the same columns, or
 // if a model now answers other requests for free.
 //
-// A folder without a manifest gets a new one; with Overwrite, every folder does. The error is a *[TakenError] if the manifest
-// is damaged, or of a run with other settings than those of account.
+// A folder without a manifest gets a new manifest; with Overwrite, every folder does. The error is a *[TakenError] if the
+// manifest is damaged, or if its run had other settings than a.
 func (o *Options) OpenFolder(ctx context.Context, a *account.Account, keeps func(account.Statuses) bool) (*Folder, error) {
 	if !o.IsFolder() {
 		return nil, nil
@@ -144,7 +144,7 @@ func isIntact(ctx context.Context, path string, o account.Output) bool {
 	return err == nil && size == o.Bytes && sum == o.SHA256
 }
 
-// IsIntact reports whether the rows of an account are at the output, byte for byte, and no others. It reads them.
+// IsIntact reports whether the output consists of the files of an account, byte for byte. It reads the files.
 func (o *Options) IsIntact(ctx context.Context, rows *account.Account) bool {
 	path := disk.Clean(o.Path)
 	if !o.IsFolder() {
@@ -253,7 +253,7 @@ func (f *Folder) CheckEnd(records int64) error {
 }
 
 // Expect announces the records whose rows the sink gets next. Records that were announced before are then in the open part or
-// in a published one. The error is a *[TakenError] if the records would replace parts that have more outcomes: see
+// in a published part. The error is a *[TakenError] if the records would replace parts that have more outcomes: see
 // [Options.CheckFewer].
 func (f *Folder) Expect(records []RecordEnd) error {
 	if f == nil {

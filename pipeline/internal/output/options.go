@@ -180,7 +180,7 @@ func (o *Options) Content() writer.Format {
 	return writer.Format(content)
 }
 
-// Schema is the schema of the output of a run with these settings, without the carried columns.
+// Schema returns the schema of the output of a run with these settings, without the carried columns.
 func Schema(s account.Settings) writer.Schema {
 	schema := writer.Schema{Form: s.Form, Sources: s.Free != "", Codes: client.Codes()}
 	for _, name := range s.Classifications() {
@@ -189,7 +189,7 @@ func Schema(s account.Settings) writer.Schema {
 	return schema
 }
 
-// Metadata is the metadata of such an output. It holds only what is the same in every run over the same input.
+// Metadata returns the metadata of the output of a run with these settings. They are the same in every run over the same input.
 func Metadata(s account.Settings) map[string]string {
 	metadata := map[string]string{
 		"bulkcat.format":         "2",
@@ -216,7 +216,7 @@ func CarriedBy(s writer.Schema) []account.Carried {
 	return carried
 }
 
-// Entries are the published files as accounts have them.
+// Entries returns the account's entries of the published files.
 func Entries(p writer.Published) []account.Output {
 	var outputs []account.Output
 	for _, file := range p.Files {

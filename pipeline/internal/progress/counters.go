@@ -149,7 +149,7 @@ func (c *Counters) CountError(e *client.Error) {
 // CountCanceled counts an attempt that was canceled.
 func (c *Counters) CountCanceled() { c.attempts.add("canceled") }
 
-// CountBasis counts a record by what its answer rests on, which is "" without an answer.
+// CountBasis counts a record by the basis of its answer. basis is "" without an answer.
 func (c *Counters) CountBasis(basis client.Basis, unread bool) {
 	if n := c.Basis.Of(string(basis)); n != nil {
 		n.Add(1)

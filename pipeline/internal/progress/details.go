@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	mostCategories  = 10_000 // that are counted; a custom taxonomy may have any number
+	mostCategories  = 10_000 // maximum number of categories to count; a custom taxonomy may have any number
 	shownCategories = 12
 	shownFailures   = 20
 	inputShown      = 200 // bytes

@@ -16,8 +16,8 @@ import (
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
-// Monitor updates the journal and the status file of a run. The run needs neither: the first error of each file is logged as a
-// warning, and the run goes on.
+// Monitor updates the journal and the status file of a run. The run needs neither, so an error of a file does not end the run:
+// the first error of each file is logged as a warning.
 type Monitor struct {
 	account  *account.Account
 	counters *Counters

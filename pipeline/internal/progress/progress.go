@@ -14,7 +14,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
-// Progress says how far a run is.
+// Progress is the progress of a run.
 type Progress struct {
 	State account.State
 	Since time.Time // when State began; for an outage, when the service last answered
@@ -61,7 +61,7 @@ func (p *Progress) Foresee() {
 	p.AtEnd = p.Cost.Total.Plus(p.Cost.Price.Of(int64(max(0, attempts*requestsToCome(&p.Counts, p.Total)))))
 }
 
-// waits reports whether a run in this state sends only probes: requests that find out whether it can go on.
+// waits reports whether a run in this state sends only probes: requests that find out whether the run can continue.
 func waits(s account.State) bool { return s == account.Outage || s == account.QuotaPause }
 
 // StateOf returns the state of a run from the status of its limits. finishing reports that the run sends no more requests.
@@ -124,7 +124,7 @@ type Total struct {
 	last    atomic.Int64
 }
 
-// steady is the relative difference from which on a new estimate replaces the shown one. Lines of different lengths make
+// steady is the relative difference from which on a new estimate replaces the shown estimate. Lines of different lengths make
 // estimates fluctuate.
 const steady = 0.1
 
@@ -146,7 +146,7 @@ func (t *Total) Of(s *account.Snapshot, read, bytes, limit int64) (records int64
 // Last returns the last result of Of.
 func (t *Total) Last() int64 { return t.last.Load() }
 
-// of returns the counted number, or else the estimate if it differs enough from the shown one.
+// of returns the counted number, or else the shown estimate, which a new estimate replaces only if it differs enough.
 func (t *Total) of(estimate, limit int64) (records int64, estimated bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

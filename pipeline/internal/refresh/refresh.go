@@ -34,15 +34,15 @@ type Refresh struct {
 	progress progress
 }
 
-// Begin begins the refresh of a run, or resumes one that has not ended. budget is the number of answers to ask again, over all
-// starts of the run.
+// Begin begins the refresh of a run, or resumes a refresh that has not ended. budget is the number of answers to ask again, over
+// all starts of the run.
 func Begin(store *answers.Store, run string, budget int64, now time.Time) (*Refresh, error) {
 	text, err := store.Note(progressNote + run)
 	if err != nil {
 		return nil, err
 	}
 	r := &Refresh{run: run, chosen: make(map[id]bool)}
-	if json.Unmarshal(text, &r.progress) != nil || r.progress.Begun.IsZero() { // no note, or a damaged one
+	if json.Unmarshal(text, &r.progress) != nil || r.progress.Begun.IsZero() { // the note is missing or damaged
 		r.progress = progress{Begun: now.UTC().Truncate(time.Microsecond)} // the resolution of the times of answers
 	}
 	r.budget = max(0, budget-r.progress.Asked)
@@ -144,7 +144,7 @@ func idOf(r client.Request) (of id) {
 
 // candidate is an answer that may be asked again.
 type candidate struct {
-	at time.Time // when the service last gave or confirmed it
+	at time.Time // when the service last gave or confirmed the answer
 	id id
 }
 

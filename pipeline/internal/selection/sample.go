@@ -20,8 +20,8 @@ type Source interface {
 	Read() (reader.Record, error)
 }
 
-// Sample is the records that a run asks for: those of the source, or the sample. The number of the records
-// that are not in the sample is added to others.
+// Sample returns the source of the records that a run asks for: from, or a sample of from. It adds the number of records that
+// are not in the sample to others.
 func Sample(ctx context.Context, r account.Requested, from Source, others *atomic.Int64) Source {
 	if r.Sample == 0 {
 		return from
@@ -29,8 +29,8 @@ func Sample(ctx context.Context, r account.Requested, from Source, others *atomi
 	return &sample{ctx: ctx, from: from, size: int(r.Sample), limit: r.Limit, others: others}
 }
 
-// sample is a Source of random records of another, in their order. It reads all before the first, and keeps the size
-// records with the lowest ranks.
+// sample is a Source of random records of the Source from, in the order of from. The first Read reads all records, and keeps the
+// size records with the lowest ranks.
 type sample struct {
 	ctx    context.Context // ends the reading
 	from   Source
@@ -57,7 +57,7 @@ func (s *sample) Read() (reader.Record, error) {
 	return next, nil
 }
 
-// draw reads the records. It keeps up to twice as many as are wanted, so that it sorts seldom.
+// draw reads the records. It keeps up to 2*size records, so that it sorts seldom.
 func (s *sample) draw() error {
 	var kept []reader.Record
 	all, below := int64(0), ^uint64(0)
@@ -86,7 +86,7 @@ func (s *sample) draw() error {
 	return nil
 }
 
-// lowest returns the wanted records, the lowest rank first.
+// lowest returns the size records with the lowest ranks, the lowest rank first.
 func (s *sample) lowest(records []reader.Record) []reader.Record {
 	slices.SortFunc(records, func(a, b reader.Record) int { return cmp.Compare(rank(a.Number), rank(b.Number)) })
 	n := min(s.size, len(records))
@@ -94,15 +94,15 @@ func (s *sample) lowest(records []reader.Record) []reader.Record {
 	return records[:n]
 }
 
-// rank orders records at random, by nothing but their numbers: the same list has the same sample, and a larger sample has
-// the smaller one in it.
+// rank returns a pseudo-random number that depends only on the number of the record. So the same list has the same sample, and a
+// larger sample includes the smaller sample.
 func rank(number int64) uint64 {
 	var b [8]byte
 	binary.LittleEndian.PutUint64(b[:], uint64(number))
 	return xxhash.Sum64(b[:])
 }
 
-// cloned is a record that shares no memory with those around it, which the reader has read at once.
+// cloned returns a copy that does not keep the reader's block of records in memory.
 func cloned(r reader.Record) reader.Record {
 	r.Input = strings.Clone(r.Input)
 	r.Fields, r.Nulls = slices.Clone(r.Fields), slices.Clone(r.Nulls)

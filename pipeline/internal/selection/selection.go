@@ -1,5 +1,5 @@
-// Package selection applies account.Requested: which records of a list a run asks for, a sample of all or those of its shard,
-// and which of these are one request.
+// Package selection applies account.Requested: it selects the records that a run asks for, which are a sample or a shard of the
+// list, and says which records are one request.
 package selection
 
 import (
@@ -14,12 +14,12 @@ import (
 	"github.com/bulkcat/bulkcat/reader"
 )
 
-// Normalizer makes the requests of a run.
+// Normalizer returns the normalizer of the requests of a run.
 func Normalizer(r account.Requested) normalize.Normalizer {
 	return normalize.Normalizer{Scheme: r.Scheme, AskPlaceholders: r.AskPlaceholders}
 }
 
-// Merges gives the steps that make one request of several: see account.Dedupes.
+// Merges returns the steps that merge requests: see account.Dedupes.
 func Merges(r account.Requested, kind client.Kind) []func(client.Request) client.Request {
 	dedupe := r.Dedupe
 	if kind == client.Website {
@@ -28,26 +28,25 @@ func Merges(r account.Requested, kind client.Kind) []func(client.Request) client
 	return Normalizer(r).Coarser()[:max(0, slices.Index(account.Dedupes(), dedupe))]
 }
 
-// Splitter says which records a shard has.
+// Splitter decides which records belong to a shard.
 type Splitter struct {
 	shard      account.Shard
 	kind       client.Kind
-	request    func(client.Request) client.Request // that records of one shard have in common
+	request    func(client.Request) client.Request // returns the request by whose input records are split
 	normalizer normalize.Normalizer
 	hash       *xxhash.Digest
 }
 
-// NewSplitter makes the splitter of a run with such requests.
+// NewSplitter returns the splitter of a run.
 func NewSplitter(shard account.Shard, kind client.Kind, r account.Requested) *Splitter {
 	normalizer := Normalizer(r)
 	return &Splitter{shard: shard, kind: kind, request: normalizer.Coarser()[max(len(Merges(r, kind)), 1)-1], normalizer: normalizer, hash: xxhash.New()}
 }
 
-// Holds reports whether the shard has a record. Records with equal requests are in one shard, whatever the
-// classification: the shard is the remainder, plus 1, that the XXH64 hash of the kind, a zero byte and the
-// normalized input leaves when it is divided by the number of shards. The normalized input of a website is that
-// of its site, or of its host or domain if these are one request. An input that cannot be normalized is hashed as it was read. The rule must not change: it has the
-// name account.SplitRule.
+// Holds reports whether a record belongs to the shard. Records with equal requests are in one shard, whatever the
+// classification. The number of the shard is the XXH64 hash of the kind, a zero byte and the normalized input, modulo the
+// number of shards, plus 1. The normalized input of a website is its site, or its host or domain if Dedupe merges these. An
+// input that cannot be normalized is hashed as it was read. This rule has the name account.SplitRule, and must not change.
 func (s *Splitter) Holds(record *reader.Record) bool {
 	if s.shard.Count == 0 {
 		return true

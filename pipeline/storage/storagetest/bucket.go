@@ -1,5 +1,5 @@
-// Package storagetest has an object storage in memory for tests: the URLs mem://NAME/..., each NAME a bucket of its own, and
-// another at each endpoint.
+// Package storagetest has an object storage in memory for tests, with URLs mem://NAME/... Each NAME at each endpoint is a bucket of
+// its own.
 package storagetest
 
 import (
@@ -53,7 +53,7 @@ func New() (b *Bucket, url string) {
 	return At(name, ""), "mem://" + name + "/copy"
 }
 
-// ErrHang is what a fault returns for a call that has no answer until its context ends.
+// ErrHang is the result of a fault that makes a call wait until its context ends.
 var ErrHang = errors.New("no answer")
 
 func (b *Bucket) fail(ctx context.Context, op, key string) error {
@@ -71,15 +71,14 @@ func (b *Bucket) fail(ctx context.Context, op, key string) error {
 	return err
 }
 
-// Disturb sets a function that decides which calls fail: "stat", "read", "list", "remove" and
-// "publish".
+// Disturb sets the function that decides which calls fail. op is "stat", "read", "list", "remove" or "publish".
 func (b *Bucket) Disturb(fault func(op, key string) error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.fault = fault
 }
 
-// Names are the objects, without the folder.
+// Names returns the keys of the objects, without the folder.
 func (b *Bucket) Names() (names []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -89,7 +88,7 @@ func (b *Bucket) Names() (names []string) {
 	return names
 }
 
-// Set makes a version of an object.
+// Set makes a new version of an object.
 func (b *Bucket) Set(key, text string) {
 	b.next++
 	b.Objects[key] = Version{Text: text, etag: fmt.Sprint(b.next)}
@@ -121,7 +120,7 @@ func (b *Bucket) Read(ctx context.Context, key string, version storage.Info, off
 	return io.NopCloser(strings.NewReader(v.Text[offset:min(offset+length, int64(len(v.Text)))])), nil
 }
 
-// List has one key a page.
+// List returns one key per page.
 func (b *Bucket) List(ctx context.Context, prefix, token string) (keys []string, next string, err error) {
 	if err := b.fail(ctx, "list", prefix); err != nil {
 		return nil, "", err

@@ -1,6 +1,6 @@
-// Package s3faults has the faults of servers with the interface of S3, and of proxies before them, for tests: one
-// implementation disturbs a server in memory and a real one. It is apart from storagetest, because the tests of real servers,
-// a module of their own, need nothing of the program.
+// Package s3faults has the faults of servers with the interface of S3, and of proxies before them, for tests with a server in
+// memory and with real servers. It does not belong to storagetest, because the tests with real servers are another module and
+// import nothing of the program.
 package s3faults
 
 import (
@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 )
 
-// Fault answers a request in place of a server, or leaves the request to the server. It reports whether it has
-// answered. serve is the answer of the server, to a request that the Fault may have changed.
+// Fault answers a request in place of a server, or leaves the request to the server. It reports whether it has answered. serve
+// makes the server answer the request, which the Fault may have changed.
 type Fault func(w http.ResponseWriter, r *http.Request, serve func(http.ResponseWriter)) bool
 
 // Before puts a Fault before a server. A nil Fault does nothing.
@@ -43,7 +43,7 @@ func IgnoreRange(_ http.ResponseWriter, r *http.Request, _ func(http.ResponseWri
 	return false
 }
 
-// OtherRange changes the range that is asked for.
+// OtherRange replaces the range of a request by asked.
 func OtherRange(asked string) Fault {
 	return func(_ http.ResponseWriter, r *http.Request, _ func(http.ResponseWriter)) bool {
 		if r.Header.Get("Range") != "" {
@@ -53,7 +53,7 @@ func OtherRange(asked string) Fault {
 	}
 }
 
-// Header sets a header of the responses to a method, or removes it if the value is empty, and the status.
+// Header sets the status and a header of the responses to a method. An empty value removes the header.
 func Header(method, name, value string, status int) Fault {
 	return func(w http.ResponseWriter, r *http.Request, serve func(http.ResponseWriter)) bool {
 		if r.Method != method {
@@ -125,8 +125,7 @@ func (s *short) Write(p []byte) (int, error) {
 	panic(http.ErrAbortHandler)
 }
 
-// Page is a response to a request for a list. Blanks separate the keys. The page does not say whether it is truncated,
-// or has no token, if these are empty.
+// Page returns a page of a list. Blanks separate the keys. If truncated or token is empty, the page lacks the element.
 func Page(keys, truncated, token string) string {
 	var b strings.Builder
 	b.WriteString("<ListBucketResult>")
@@ -142,7 +141,7 @@ func Page(keys, truncated, token string) string {
 	return b.String() + "</ListBucketResult>"
 }
 
-// List answers the requests for a list. n counts the requests before.
+// List answers the requests for a list. n is the number of earlier requests.
 func List(page func(n int) string) Fault {
 	var requests atomic.Int64
 	return func(w http.ResponseWriter, r *http.Request, _ func(http.ResponseWriter)) bool {
@@ -154,7 +153,7 @@ func List(page func(n int) string) Fault {
 	}
 }
 
-// Forget acknowledges objects, and stores none.
+// Forget acknowledges objects, but does not store them.
 func Forget(w http.ResponseWriter, r *http.Request, _ func(http.ResponseWriter)) bool {
 	if !Publishes(r) {
 		return false
@@ -167,7 +166,7 @@ func Forget(w http.ResponseWriter, r *http.Request, _ func(http.ResponseWriter))
 	return true
 }
 
-// LoseOnce serves the first request, and cuts the connection before the response.
+// LoseOnce serves the first request, but cuts the connection before the response.
 func LoseOnce() Fault {
 	var lost atomic.Bool
 	return func(_ http.ResponseWriter, _ *http.Request, serve func(http.ResponseWriter)) bool {
@@ -179,17 +178,17 @@ func LoseOnce() Fault {
 	}
 }
 
-// discarding is a response that is lost.
+// discarding discards a response.
 type discarding struct{ header http.Header }
 
 func (d discarding) Header() http.Header         { return d.header }
 func (d discarding) Write(p []byte) (int, error) { return len(p), nil }
 func (d discarding) WriteHeader(int)             {}
 
-// Hang reports each request, and answers none until the client gives up.
+// Hang reports each request, and does not answer.
 func Hang(report func()) Fault {
 	return func(_ http.ResponseWriter, r *http.Request, _ func(http.ResponseWriter)) bool {
-		_, _ = io.Copy(io.Discard, r.Body) // net/http notices a client that gives up only then
+		_, _ = io.Copy(io.Discard, r.Body) // net/http notices only after the body that a client gives up
 		report()
 		<-r.Context().Done()
 		panic(http.ErrAbortHandler)
