@@ -107,14 +107,17 @@ func (o *opened) newAccount() *account.Account {
 	return a
 }
 
-// follow adds the earlier starts of the run to its account, and sets the deadline. last is the account beside the output, and
-// before the account of the last start of the same run: last, or the account of the rows if the last start was another run and
-// has left the rows unchanged. Either may be nil.
+// follow adds the earlier starts of the run to its account, and the store of the last start to the other stores, and sets the
+// deadline. last is the account beside the output, and before the account of the last start of the same run: last, or the
+// account of the rows if the last start was another run and has left the rows unchanged. Either may be nil.
 func (o *opened) follow(ctx context.Context, a *account.Account) (last, before *account.Account) {
 	output := o.options.Output.Path
 	last, err := runfiles.ReadLast(ctx, runfiles.AccountPath(output))
 	if err != nil {
 		o.options.Log.Warn("the account does not count the earlier runs", "reason", err)
+	}
+	if last != nil && last.Store != "" {
+		o.options.Store.Others = append(slices.Clip(o.options.Store.Others), last.Store)
 	}
 	for _, of := range []*account.Account{last, last.OfRows()} {
 		if before == nil && a.Follow(of) {
