@@ -50,7 +50,7 @@ func (e *ShardsTakenError) Error() string { return e.Describe(Texts(e.Changes)) 
 
 // Describe returns the text of the error with the changes in the caller's words.
 func (e *ShardsTakenError) Describe(changes []string) string {
-	return fmt.Sprintf("%s has the shards of another run (%s): remove the folder, or choose another", e.Folder, strings.Join(changes, "; "))
+	return fmt.Sprintf("%s has the shards of another run (%s): choose another folder, or remove this one with its answers, which 'bulkcat store import' copies", e.Folder, strings.Join(changes, "; "))
 }
 
 // Changes returns the differences between the settings of all shards and the settings of a shard.

@@ -45,7 +45,7 @@ func (o *Options) Claim(ctx context.Context, a *account.Account, lock *disk.Lock
 		case err != nil:
 			return err
 		case shards != nil:
-			return fmt.Errorf("%s has the shards of another run: remove the folder, or choose another", o.Path)
+			return fmt.Errorf("%s has the shards of another run: choose another folder, or remove this one with its answers, which 'bulkcat store import' copies", o.Path)
 		}
 	}
 	if _, err := runfiles.ReadAccount(ctx, runfiles.AccountPath(o.Path)); err != nil && !o.Overwrite {
