@@ -131,8 +131,8 @@ const usageLifetime = time.Minute
 // usage fails as well.
 const usageFailureLifetime = 10 * time.Minute
 
-// usageSince returns a reply of the usage operation that came after sent or, unless fresh, one that is still valid. It sends a
-// request only if there is none. Concurrent calls share one request.
+// usageSince returns a reply of the usage operation that came after sent or, unless fresh, that is still valid. It sends a
+// request only if there is no such reply. Concurrent calls share one request.
 func (d *diagnoser) usageSince(ctx context.Context, sent time.Time, fresh bool) usageReply {
 	for {
 		d.mu.Lock()

@@ -18,8 +18,8 @@ func (e *TimeoutError) Error() string {
 	return fmt.Sprintf("the service did not answer within %v", e.Timeout)
 }
 
-// patience is the timeout of attempts. It doubles, up to most, after each severalTimeouts attempts in a row that reach it. The
-// next answer resets it to first, unless an answer has ever taken longer than first: then the service is slow, not out.
+// patience is the timeout of attempts. It doubles, up to most, after every severalTimeouts attempts in a row that reach it. The next
+// answer resets it to first, unless an answer has ever taken longer than first: then the service is slow, not out.
 type patience struct {
 	first, most time.Duration
 
@@ -41,7 +41,7 @@ func (p *patience) timeout() time.Duration {
 	return p.current
 }
 
-// expired records an attempt that reached its timeout. An attempt with a shorter timeout than the present one does not count.
+// expired records an attempt that reached its timeout. An attempt with a shorter timeout than current does not count.
 func (p *patience) expired(timeout time.Duration) *TimeoutError {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -44,7 +44,7 @@ func CheckClassification(kind Kind, name string) error {
 	return fmt.Errorf("a %s has no classification %q: choose %s", kind, name, strings.Join(known, " or "))
 }
 
-// IsCustom reports whether a classification is a custom one.
+// IsCustom reports whether a classification is custom.
 func IsCustom(classification string) bool {
 	name, ok := strings.CutPrefix(classification, CustomPrefix)
 	return ok && isIdentifier(name)

@@ -47,8 +47,8 @@ func (p RetryPolicy) jitter(bound time.Duration) time.Duration {
 // milliseconds sends 1. Then a lower rate is enough.
 const shortWait = 2 * time.Second
 
-// Next returns the wait before the next attempt. attempts is the number of failed attempts, refusals the number of refused ones
-// among them (see Error.Refused), and err the error of the last attempt. A refusal says nothing about the request, so up to
+// Next returns the wait before the next attempt. attempts is the number of failed attempts, refusals how many of these were
+// refused (see Error.Refused), and err the error of the last attempt. A refusal says nothing about the request, so up to
 // MaxRefusals refusals are not counted. ok is false if there is no next attempt: only errors of the classes Transient and Unsent
 // are retried. The wait is Error.RetryAfter plus a random wait, which spreads the retries of many requests. A RetryAfter of up to
 // shortWait is ignored if a limiter may have sent it (see Error.Refused and Error.Unavailable).

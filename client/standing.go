@@ -40,8 +40,8 @@ const (
 	Answering              // the service has answered this process
 )
 
-// MostUnusable is the number of unusable responses without an answer that shows that the settings are wrong. They may be
-// charged, so it also bounds the requests in flight before the first answer.
+// MostUnusable is the number of unusable responses without an answer that shows that the settings are wrong. Unusable responses
+// may be charged, so MostUnusable also bounds the requests in flight before the first answer.
 const MostUnusable = 3
 
 // State returns the state of the service.

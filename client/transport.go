@@ -113,7 +113,8 @@ func (c *HTTP) send(req *http.Request) (*http.Response, error) {
 			return resp, err
 		}
 		next, err := resp.Location()
-		drain(resp)
+		_, _ = io.CopyN(io.Discard, resp.Body, maxDrain) // frees the connection for the next request
+		_ = resp.Body.Close()
 		if err != nil {
 			return nil, fmt.Errorf("the service redirects without an address: %w", err)
 		}
@@ -124,10 +125,4 @@ func (c *HTTP) send(req *http.Request) (*http.Response, error) {
 		req.URL = next
 	}
 	return nil, errRedirectLoop
-}
-
-// drain reads up to maxDrain of the rest of a body, to free the connection for the next request.
-func drain(resp *http.Response) {
-	_, _ = io.CopyN(io.Discard, resp.Body, maxDrain)
-	_ = resp.Body.Close()
 }

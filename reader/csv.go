@@ -148,7 +148,7 @@ func (l *csvLayout) rows(lines *lineSplitter) csvRows {
 	return csvRows{lines: lines, csvDialect: l.dialect}
 }
 
-// firstRow returns the row that decides on the columns: the header or, without one, the first of sniffRows rows that is not
+// firstRow returns the row that decides on the columns: the header or, without a header, the first of sniffRows rows that is not
 // malformed. If the sample can grow, a malformed row is perhaps only cut off, and is returned.
 func (l *csvLayout) firstRow(s *beginning, o *Options) (r row, err error) {
 	rows := l.rows(newLineSplitter(bytes.NewReader(s.lines())))

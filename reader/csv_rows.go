@@ -17,9 +17,9 @@ import (
 // next row starts on the next line. encoding/csv cannot do this: after a stray quote it has consumed the lines
 // up to the next quote or to the end of the file.
 //
-// The look-ahead takes linear time. If it passes a line without closing a field, the line has an even number of quotes, so a
-// row that starts on this line also ends on it. If the line closes a field, it adds a field to the row, and a row has at most
-// the wanted number of fields. So the look-ahead passes each line at most once per column, and once in strict mode.
+// The look-ahead takes linear time. If the look-ahead passes a line without closing a field, the line has an even number of
+// quotes, so a row that starts on this line also ends on it. If the line closes a field, it adds a field to the row, and a row
+// has at most the wanted number of fields. So the look-ahead passes each line at most once per column, and once in strict mode.
 type csvRows struct {
 	lines *lineSplitter
 	csvDialect

@@ -48,7 +48,7 @@ func (p *documentParser) next() (row, error) {
 	return r, nil
 }
 
-// value returns the next value, and io.EOF after the last one.
+// value returns the next value, and io.EOF after the last value.
 func (p *documentParser) value() (value json.RawMessage, err error) {
 	if err := p.enter(); err != nil {
 		return nil, err

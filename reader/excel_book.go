@@ -27,7 +27,7 @@ const zipMagic = "PK\x03\x04"
 // errNoWorkbook is the error of an Office file that is not a workbook.
 var errNoWorkbook = errors.New("no workbook")
 
-// book is an opened Excel file. It finds parts by their relationships (ECMA-376 part 2 §6.5), because programs give them
+// book is an opened Excel file. It finds parts by their relationships (ECMA-376 part 2 §6.5), because programs give the parts
 // different names.
 type book struct {
 	parts    map[string][]*zip.File // by partName

@@ -20,9 +20,9 @@ type Options struct {
 	// not a glob, even if it has glob characters. The files of a glob are sorted by name.
 	Paths []string
 	// Records are the input instead of Paths. The Reader ranges over them once, in its own goroutine, one record ahead of Read.
-	// It sets Number, and File and Line if they are zero. A record with Err, with a wrong number of Fields, or with invalid
-	// UTF-8 is malformed. An error of the sequence is final. The sequence may reuse the slices of a record. Options of formats
-	// are errors. For records without fields, see [Inputs].
+	// The Reader sets Number, and sets File and Line if they are zero. A record with Err, with a wrong number of Fields, or with
+	// invalid UTF-8 is malformed. An error of the sequence is final. The sequence may reuse the slices of a record. Options of
+	// formats are errors. For records without fields, see [Inputs].
 	Records iter.Seq2[Record, error]
 	// RecordColumns are the names of the Fields of Records. A record without Fields gets empty fields.
 	RecordColumns []string

@@ -104,7 +104,7 @@ func (t *Table[R]) Close() error {
 	return nil
 }
 
-// Null is the value of a column that is null. It is invalid UTF-8, so no text of a row is equal to it.
+// Null is the value of a column that is null. Null is invalid UTF-8, so no text of a row is equal to Null.
 const Null = "\xff"
 
 // Values returns the values of columns in a row as text, as a reader of a file in the format gets them. In CSV and TSV, empty

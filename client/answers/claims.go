@@ -293,8 +293,9 @@ func (s *Store) showLife() error {
 	})
 }
 
-// Lapses returns how often other processes have removed the claims of this process because it seemed to be gone, as when it was
-// stopped with Ctrl-Z. A request that was claimed before the last lapse must be claimed again before it is sent. On a nil Store it is 0.
+// Lapses returns how often other processes have removed the claims of this process because this process seemed gone, as when it
+// was stopped with Ctrl-Z. A request that was claimed before the last lapse must be claimed again before it is sent. On a nil
+// Store it is 0.
 func (s *Store) Lapses() (int64, error) {
 	if s == nil {
 		return 0, nil

@@ -8,8 +8,8 @@ import (
 	"github.com/ncruces/go-sqlite3/vfs"
 )
 
-// diskName is the engine's name of the machine's file system without memory maps. With page checksums the engine maps no
-// memory, and its own file system fails when it unmaps a page that it wrongly takes for mapped.
+// diskName is the engine's name of the machine's file system without memory maps. With page checksums the engine maps no memory,
+// and the engine's own file system fails when it unmaps a page that was never mapped.
 const diskName = "bulkcat"
 
 func init() { vfs.Register(diskName, disk{vfs.Find("os").(vfs.VFSFilename)}) }

@@ -15,7 +15,7 @@
 // # Several processes
 //
 // Commit makes a batch durable with one fsync, and waits for other processes that commit. A lookup finds the outcomes that any
-// process has committed. A process claims a request shortly before it sends it ([Store.Claim]). Other processes then wait for the
+// process has committed. A process claims a request shortly before sending it ([Store.Claim]). Other processes then wait for the
 // outcome. They take over if the process gives the claim back, as in a pause ([Store.Release]), or is gone. The operating system
 // releases its lock when the process ends. A running process also updates its row every few seconds. A suspended process keeps
 // its lock, but its row gets old.

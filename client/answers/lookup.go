@@ -27,8 +27,8 @@ type Query struct {
 	Seen int64 // Store.changes at the last lookup, set by LookupAll: Claim looks again only if Store.changes has changed; 0 before
 }
 
-// Lookup returns the stored outcome of a request, and whether there is one that counts (see Options). For several requests,
-// LookupAll is faster.
+// Lookup returns the stored outcome of a request, and whether there is an outcome that counts (see Options). For several
+// requests, LookupAll is faster.
 func (s *Store) Lookup(r client.Request) (Outcome, bool, error) {
 	queries := []Query{{Request: r}}
 	if err := s.LookupAll(queries); err != nil {

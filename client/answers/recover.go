@@ -21,7 +21,7 @@ type Recovered struct {
 	NotesLost bool `json:"notes_lost"` // some notes could not be read
 }
 
-// Recover copies all readable answers of a store, which may be damaged, to a new store. No process may use the old one. Recover
+// Recover copies all readable answers of a store, which may be damaged, to a new store. No process may use the old store. Recover
 // reads every page of the file, because pointers between pages may be wrong, and checks the checksum of each answer. The error
 // wraps fs.ErrExist if the file to exists, or is an error of Open.
 func Recover(ctx context.Context, from, to string) (n Recovered, err error) {

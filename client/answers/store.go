@@ -18,7 +18,7 @@ import (
 
 // Options describe a store.
 type Options struct {
-	Path          string        // the file; it is made if missing, with its folder
+	Path          string        // the file; Open makes a missing file and its folder
 	Source        string        // the service whose answers are looked up and stored
 	MaxAge        time.Duration // answers older than this when the store is opened are ignored; 0 for any age
 	RetryRejected bool          // rejections from before the store is opened are ignored

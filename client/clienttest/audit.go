@@ -24,7 +24,7 @@ type Audit struct {
 	Late     int         // requests beyond the quota
 }
 
-// Twice is the number of charged answers beyond the first one of each input.
+// Twice is the number of charged answers beyond the first answer to each input.
 func (a Audit) Twice() (n int) {
 	for _, record := range a.Inputs {
 		n += max(record.Answers-1, 0)

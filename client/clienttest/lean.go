@@ -164,8 +164,8 @@ func (s *session) respond(target string) []byte {
 	return append(s.out, s.body...)
 }
 
-// Protocol is the version of HTTP of a [Lean] service, with or without TLS. A service has only one: a client cannot fall back
-// to another. The zero value is HTTP1.
+// Protocol is the version of HTTP of a [Lean] service, with or without TLS. A service has only one protocol: a client cannot fall
+// back to another. The zero value is HTTP1.
 type Protocol int
 
 const (

@@ -229,7 +229,7 @@ func (a *Key) Refill() time.Duration {
 	return time.Until(a.ends)
 }
 
-// turn begins a new period if the present one is over, or if the clock was set back. The caller holds mu.
+// turn begins a new period if the present period is over, or if the clock was set back. The caller holds mu.
 func (a *Key) turn() {
 	now, t := time.Now(), a.granted.Load()
 	if t.period == "" || now.Before(a.ends) && !now.Before(a.begins) {

@@ -61,8 +61,8 @@ func (e *SpentError) OptionName() string {
 }
 
 // budget counts the requests that the run may still make. Services charge requests at different times, and do not charge some.
-// Therefore every request counts as one, and once the count reaches 0 and no request is in flight, the service is asked for its
-// quota.
+// Therefore budget takes one unit of quota for every request. Once no unit is left and no request is in flight, the service is
+// asked for its quota.
 type budget struct {
 	max     int64 // requests; 0 for no bound
 	reserve int64 // requests of the quota to leave; negative for no bound

@@ -14,7 +14,7 @@
 //   - First attempt: the first attempt of a request. Its failure says more about the service than
 //     the failure of a retry, whose input may be the cause.
 //   - Refusal: the service says that the caller asks too much (429). It is about the rate, or about the number in flight.
-//   - Failure: any other error that may pass (5xx, a reset, a time-out, an HTML page). It is not about the rate, unless a test
+//   - Failure: any other error that may pass (5xx, a reset, a time-out, an HTML page). A failure is not about the rate, unless a test
 //     shows that it is.
 //   - Cut: a lower rate, or a lower number in flight, after refusals.
 //   - Served rate: the highest rate that was kept for a while without a cut. Refused rate: the rate at the last cut.

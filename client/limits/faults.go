@@ -202,7 +202,7 @@ func (c *Controller) decideTest(now time.Time) {
 	}
 }
 
-// endTest ends the test, if there is one, and restores the rate before it.
+// endTest ends the test, if a test is running, and restores the rate before the test.
 func (c *Controller) endTest(now time.Time) {
 	if t := &c.faults.test; t.stage != noTest {
 		c.pace.set(max(c.pace.rate, t.rate))

@@ -100,7 +100,7 @@ func (w *concurrency) limit(least float64) int {
 			return 0
 		}
 		between := 0.0
-		for i := n + 1; i <= min(n+n/8, len(w.refused)-1); i++ { // a request may end before the service sees the next one
+		for i := n + 1; i <= min(n+n/8, len(w.refused)-1); i++ { // a request may end before the service sees the next request
 			between += w.admitted[i]
 		}
 		if admitted-below-between < concurrencyErrors && below >= enough && float64(n) > least*0.8-1 {

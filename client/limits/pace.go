@@ -133,8 +133,9 @@ func (p *pace) grow(now time.Time, unit, latency time.Duration) {
 		latency = since
 	}
 	switch target := p.refused * nearRefused; {
-	case p.refused == 0: // the rate doubles in two round trips
-		p.double(elapsed, max(2*latency, 40*time.Millisecond))
+	case p.refused == 0:
+		doubling := max(2*latency, 40*time.Millisecond) // two round trips
+		p.set(p.rate * math.Exp2(min(elapsed.Seconds(), 0.1)/doubling.Seconds()))
 	case p.rate < min(p.back, target)*almost:
 		p.approach(min(p.back, target), elapsed, unit)
 	case p.rate < target*almost && p.lost > 0:
@@ -166,10 +167,6 @@ func (p *pace) prove(now time.Time, elapsed, unit time.Duration) {
 
 func (p *pace) approach(target float64, elapsed, unit time.Duration) {
 	p.set(p.rate + (target-p.rate)*min(1, approach*elapsed.Seconds()/unit.Seconds()))
-}
-
-func (p *pace) double(elapsed, doubling time.Duration) {
-	p.set(p.rate * math.Exp2(min(elapsed.Seconds(), 0.1)/doubling.Seconds()))
 }
 
 // lower records the present rate as refused, and cuts the rate to just under the admitted rate. After the hold the rate may

@@ -64,7 +64,7 @@ func (e *pressure) count(good, bad float64) {
 	e.cost += bad
 }
 
-// accept counts an admitted request: one that was answered, or, if answers are slow, one that was sent.
+// accept counts an admitted request: an answered request or, if answers are slow, a sent request.
 func (c *Controller) accept(now time.Time, p Permit) {
 	e := &c.pressure
 	e.fade(now, c.unit())
@@ -124,8 +124,8 @@ func (c *Controller) pressed(now time.Time) {
 	c.lower(now)
 }
 
-// isSteady counts the cuts that did not change the share of refusals, and reports whether they show that the rate is not the
-// cause.
+// isSteady counts the cuts that did not change the share of refusals, and reports whether these cuts show that the rate is not
+// the cause.
 func (e *pressure) isSteady(now time.Time, p *pace) bool {
 	t, share := &e.steady, e.recent.share()
 	if t.cuts == 0 || share < steadyShare*t.share || p.rate >= t.last || e.recent.good < enough {

@@ -3,8 +3,8 @@ package limits
 import "time"
 
 // A trip is a total refusal: the service admits no request that was sent after the first refused one. Fixed and sliding windows
-// trip when their number is used up, and blocks when a rate is exceeded. A bucket does not trip: it refuses the excess and
-// serves the rest, and pressure finds the rate that it serves.
+// trip when their number is used up, and blocks when a rate is exceeded. A bucket does not trip: it refuses the excess and serves
+// the rest, and pressure finds the rate that the bucket serves.
 //
 // After a trip the run is silent, except for probes. Their intervals grow, because each request may prolong a block. endTrip
 // sets the pace after the silence.

@@ -69,8 +69,8 @@ func (n Normalizer) Domain(r client.Request) client.Request {
 	return r
 }
 
-// Coarser returns Site, Host and Domain. Each groups more websites under one request than the previous one. The argument may be
-// a result of Request or of an earlier function: the result is the same.
+// Coarser returns Site, Host and Domain. Each function groups more websites under one request than the previous function. The
+// argument may be a result of Request or of an earlier function: the result is the same.
 func (n Normalizer) Coarser() []func(client.Request) client.Request {
 	return []func(client.Request) client.Request{n.Site, n.Host, n.Domain}
 }

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// File is a file that is written sequentially. It begins writeback while it is written, which makes the sync at the end short.
-// It also removes written pages from the page cache: a large output does not evict the pages of other processes.
+// File is a file that is written sequentially. File begins writeback during writing, which makes the sync at the end short. It
+// also removes written pages from the page cache: a large output does not evict the pages of other processes.
 type File struct {
 	*os.File
 
@@ -65,8 +65,8 @@ func ReplaceFile(path string, data []byte) error {
 	return Failed("writing", path, err)
 }
 
-// CreateFile atomically creates the file at path with data, unless a file exists. It reports whether it has created the file.
-// Of concurrent processes, only one creates it. The error is an *Error.
+// CreateFile atomically creates the file at path with data, unless a file exists. It reports whether it has created the file. Of
+// concurrent processes, only one creates the file. The error is an *Error.
 func CreateFile(path string, data []byte) (created bool, err error) {
 	file, err := NewFile(TempName(path))
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // pipeWait is the longest wait for a pipe: the program that writes a secret may ask for a passphrase first.
 const pipeWait = 2 * time.Minute
 
-// IsPipe reports whether path is a named pipe or a link to one, such as <(...) in a shell.
+// IsPipe reports whether path is a named pipe or a link to a named pipe, such as <(...) in a shell.
 func IsPipe(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode()&fs.ModeNamedPipe != 0

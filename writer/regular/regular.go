@@ -56,8 +56,8 @@ func ReadAll(in io.Reader, path string, most int64) ([]byte, error) {
 	return text, err
 }
 
-// open checks the file before it opens it, because opening some devices has effects, and again afterwards, because another file
-// may have replaced it.
+// open checks the file before opening it, because opening some devices has effects, and again afterwards, because another file
+// may have replaced the first.
 func open(path string, flag int, look func(string) (fs.FileInfo, error)) (*os.File, error) {
 	info, err := look(path)
 	if err == nil {

@@ -15,7 +15,7 @@ type Sample struct {
 	Host    string           // of a website
 	Fields  []classify.Field // the title of a product, or the fields of a page
 	Engine  Answers          // in the model's taxonomy
-	Builtin Answers          // in the product taxonomy, if the model's taxonomy is a custom one
+	Builtin Answers          // in the product taxonomy, if the model's taxonomy is custom
 }
 
 // Answers are the candidates of an engine, the best first.

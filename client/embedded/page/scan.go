@@ -191,8 +191,8 @@ func isNavigation(role []byte) bool {
 	return bytes.EqualFold(role, []byte("navigation")) || bytes.EqualFold(role, []byte("contentinfo"))
 }
 
-// endsSkipped ends the skipped element at a tag that it cannot contain, and reports whether it did: navigation, footers and
-// banners contain no main part of a page, so the end tag is missing.
+// endsSkipped ends the skipped element at a tag that the element cannot contain, and reports whether it has ended the element:
+// navigation, footers and banners contain no main part of a page, so the end tag is missing.
 func (s *scanner) endsSkipped(tag atom.Atom) bool {
 	if tag != atom.Main && tag != atom.Article || foreign(s.skip) || s.skip == atom.Template {
 		return false

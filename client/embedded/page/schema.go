@@ -54,8 +54,8 @@ func (s *schema) fill(p *Page) {
 	}
 }
 
-// readJSON reads the objects of one script. It ignores the text between them (brackets, commas,
-// comments for old browsers) and stops at a malformed object.
+// readJSON reads the objects of one script. It ignores the text between objects (brackets, commas, comments for old browsers) and
+// stops at a malformed object.
 func (s *schema) readJSON(text []byte) {
 	if s.json += len(text); s.json > maxJSON {
 		return

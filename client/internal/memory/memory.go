@@ -29,9 +29,8 @@ type Share struct {
 // Share returns an empty share of the pool.
 func (r *Pool) Share() *Share { return &Share{pool: r} }
 
-// Grow adds bytes to the share. If the pool is full, one share at a time may exceed it, so that its reader
-// can finish and release the share; Grow blocks for the other shares. The caller bounds each share. The
-// error is the cause of ctx.
+// Grow adds bytes to the share. If the pool is full, one share at a time may exceed the pool, so that the share's reader can
+// finish and release the share; Grow blocks for the other shares. The caller bounds each share. The error is the cause of ctx.
 func (s *Share) Grow(ctx context.Context, bytes int64) error {
 	switch {
 	case s.alone:

@@ -26,7 +26,7 @@ func Wait(h http.Header, body []byte, limit Limit, now time.Time) time.Duration 
 }
 
 // retryAfterBody looks for a number of seconds in a JSON body, such as {"retry_after": 3}, to a depth of levels. It returns the
-// longest wait of the first depth that has one.
+// longest wait of the first depth with a wait.
 func retryAfterBody(body []byte, levels int) time.Duration {
 	if levels == 0 || !bytes.Contains(body, []byte("retry")) {
 		return 0

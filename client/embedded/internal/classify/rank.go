@@ -83,7 +83,7 @@ func (r ranked) before(other ranked) bool {
 	return r.score > other.score || r.score == other.score && r.category < other.category
 }
 
-// promote replaces siblings that tie for the best score by their parent, because the text does not distinguish them.
+// promote replaces siblings that tie for the best score by their parent, because the text does not distinguish the siblings.
 func (e *Engine) promote(s *scratch) {
 	best := s.ranked[0]
 	for _, r := range s.ranked {

@@ -27,7 +27,7 @@ const (
 	// The weights of a phrase by the place of its head in the title. A segment's head has the place of the segment. A phrase
 	// without its head has the weight headless.
 	mainPlace    = 1
-	laterPlace   = 0.75 // in a segment after one that names a product
+	laterPlace   = 0.75 // in a segment after a segment that names a product
 	purposePlace = 0.6  // after "for", and after "of" in other languages
 	linkPlace    = 0
 	attributive  = 0.85 // before the segment's head; times the segment's place

@@ -72,8 +72,8 @@ func trust(word string) float32 {
 	return 1
 }
 
-// raiseParents raises an ancestor that matches as well as its descendant to the descendant's score. It then comes first:
-// "petshop" is about pets in general.
+// raiseParents raises an ancestor that matches as well as its descendant to the descendant's score. The ancestor then comes
+// first: "petshop" is about pets in general.
 func (e *Engine) raiseParents(s *scratch) {
 	for _, r := range s.ranked {
 		for p := e.taxonomy.Categories[r.category].Parent; p >= 0; p = e.taxonomy.Categories[p].Parent {
