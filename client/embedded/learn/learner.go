@@ -29,7 +29,7 @@ const (
 type TooFewError struct{ Labels int }
 
 func (e *TooFewError) Error() string {
-	return fmt.Sprintf("%d different labelled inputs are too few to learn from: with fewer than %d a model can be worse than the built-in engine; label more inputs", e.Labels, LeastLabels)
+	return fmt.Sprintf("%d different labelled inputs are too few to learn from: with fewer than %d a model can be worse than the built-in engine; label more inputs, or correct labels that are not in the taxonomy", e.Labels, LeastLabels)
 }
 
 // TooLargeError says that the taxonomy leaves no room for a model in MaxFile bytes.

@@ -57,6 +57,10 @@ func formOf(t *table) (form, bool) {
 // readLines detects the form of a file, and returns the valid lines, the name of the form, and the columns that the form does
 // not read.
 func readLines(file, text string, problems *SyntaxErrors) (lines []customLine, name string, unread []string) {
+	if strings.HasPrefix(text, "PK\x03\x04") || strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") {
+		problems.add(1, "an Excel file or UTF-16: save the file as CSV in UTF-8")
+		return nil, "", nil
+	}
 	if first := strings.TrimLeft(text, " \t\r\n"); strings.HasPrefix(first, "{") || strings.HasPrefix(first, "[") {
 		return jsonLines(text, problems)
 	}

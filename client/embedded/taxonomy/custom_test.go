@@ -79,6 +79,8 @@ func TestReadCustomErrors(t *testing.T) {
 	for _, tt := range []struct{ name, file, text, want string }{
 		{"nothing", "a.txt", "", "a.txt:1: there is no category"},
 		{"only a header", "a.csv", "path,id\n", "a.csv:1: there is no category"},
+		{"UTF-16", "a.csv", "\xff\xfep\x00a\x00t\x00h\x00\n\x00A\x00", "a.csv:1: an Excel file or UTF-16: save the file as CSV in UTF-8"},
+		{"Excel", "a.xlsx", "PK\x03\x04\x14\n\xff\n\xfe\n", "a.xlsx:1: an Excel file or UTF-16: save the file as CSV in UTF-8"},
 		{"no header", "a.csv", "A > B,1\n", "a.csv:1: the header names no categories"},
 		{"an outline whose level ends between two", "a.txt", "A\n    B\n  C\n", `a.txt:3: "C" is indented as no line above`},
 		{"an outline that begins too deep", "a.txt", "  A\nB\n  C\n", `a.txt:2: "B" is indented as no line above`},
