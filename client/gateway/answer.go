@@ -130,7 +130,7 @@ func normalized(r client.Request) (client.Request, error) {
 func (g *Gateway) lookUp(request client.Request, oldest time.Time) (answers.Outcome, bool, error) {
 	queries := []answers.Query{{Request: request, Body: true}}
 	if err := g.options.Store.LookupAll(queries); err != nil {
-		return answers.Outcome{}, false, unavailable("the store of answers has failed")
+		return answers.Outcome{}, false, g.storeFailed(err)
 	}
 	q := &queries[0]
 	return q.Outcome, q.Found && !q.AskedAt.Before(oldest), nil
@@ -143,7 +143,7 @@ func (g *Gateway) claim(request client.Request, oldest time.Time) (o answers.Out
 		err = g.options.Store.Claim(queries)
 	}
 	if err != nil {
-		return o, false, false, unavailable("the store of answers has failed")
+		return o, false, false, g.storeFailed(err)
 	}
 	q := &queries[0]
 	return q.Outcome, q.Found, q.Holder != 0, nil

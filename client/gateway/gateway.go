@@ -49,6 +49,7 @@ type Gateway struct {
 	asking     sync.WaitGroup
 	asks       context.Context // of the attempts
 	stopped    chan struct{}   // closed when no call ends any more
+	broken     chan error      // takes the error of a lookup or a claim in the store, which ends Run
 
 	lastErr atomic.Pointer[client.Error] // of a failed attempt
 	changed chan struct{}                // holds a token if the condition of the upstream has changed
@@ -83,7 +84,7 @@ func New(ctx context.Context, o Options) (*Gateway, error) {
 	}
 	g := &Gateway{
 		options: o, log: o.Logger, metrics: newMetrics(),
-		bodies: memory.New(allBodies), commits: make(chan *call, commitsQueued), stopped: make(chan struct{}),
+		bodies: memory.New(allBodies), commits: make(chan *call, commitsQueued), stopped: make(chan struct{}), broken: make(chan error, 1),
 		calls: map[client.Request]*call{}, failed: failures{}, changed: make(chan struct{}, 1), doubted: make(chan struct{}, 1), seen: condition{state: Up},
 	}
 	g.standing, g.options.Upstream, g.options.Usage = client.Observe(o.Upstream, o.Usage)
@@ -151,12 +152,29 @@ func (g *Gateway) Run(ctx context.Context) error {
 		return err
 	})
 	group.Go(g.commit)
+	group.Go(func() error {
+		select {
+		case err := <-g.broken:
+			return err
+		case <-soft.Done():
+			return nil
+		}
+	})
 	group.Go(func() error { return g.watch(soft) })
 	group.Go(func() error {
 		g.logChanges(soft)
 		return nil
 	})
 	return group.Wait()
+}
+
+// storeFailed ends Run, because every later call of the store returns the same error. It returns the refusal for clients.
+func (g *Gateway) storeFailed(err error) error {
+	select {
+	case g.broken <- err:
+	default: // Run ends already
+	}
+	return unavailable("the store of answers has failed")
 }
 
 const (

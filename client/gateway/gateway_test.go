@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,7 +39,8 @@ type rig struct {
 	keys     string  // a file of keys
 	log      *slog.Logger
 
-	wrap func(client.Attempter) client.Attempter // of the upstream; may be nil
+	wrap  func(client.Attempter) client.Attempter // of the upstream; may be nil
+	fails bool                                    // whether the gateway ends with an error
 
 	*Gateway
 	store  *answers.Store
@@ -84,8 +86,8 @@ func (r *rig) run(t testing.TB, test func()) {
 	go func() { ended <- r.Run(ctx) }()
 	test()
 	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
+	if err := <-ended; (err != nil) != r.fails {
+		t.Errorf("the gateway ended: %v", err)
 	}
 	if err := r.store.Close(); err != nil {
 		t.Error(err)
@@ -590,6 +592,33 @@ func TestTwoGatewaysOnOneStore(t *testing.T) {
 }
 
 // A gateway does not start on a store that does not tell what keys have used.
+// A gateway whose store fails asks nothing, and ends, so that whoever has started it learns of the store.
+func TestTheStoreFails(t *testing.T) {
+	for name, want := range map[string]int{"stored": 200, "new": 503} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(clienttest.Options{}, "a\n")
+			r.fails = true
+			r.run(t, func() {
+				r.ask("a", "stored")
+				if err := os.Remove(filepath.Join(r.dir, "answers.db")); err != nil {
+					t.Fatal(err)
+				}
+				if got := r.ask("a", name); got.status != want {
+					t.Errorf("%s: %+v", name, got)
+				}
+				r.ask("a", "new")
+				<-r.stopped
+				if got := r.ask("a", "other"); got.status != 503 {
+					t.Errorf("later: %+v", got)
+				}
+			})
+			if asked := len(r.upstream.Audit().Arrivals); asked != 1 {
+				t.Errorf("%d requests reached the upstream, want 1", asked)
+			}
+		})
+	}
+}
+
 func TestDamagedUsage(t *testing.T) {
 	store, err := answers.Open(answers.Options{Path: filepath.Join(t.TempDir(), "answers.db")})
 	if err != nil {
