@@ -12,7 +12,7 @@ import (
 	"github.com/bulkcat/bulkcat/reader"
 )
 
-// words are the values of flags that take one of a few.
+// words are the values of flags that take one of a few values.
 var words = map[string][]string{
 	"dedupe":        {account.DedupeSite, account.DedupeExact, "host", "domain"},
 	"expect-else":   {"keep", "hold", "stop"},
@@ -31,7 +31,7 @@ var words = map[string][]string{
 // columnFlags take the name of a column of the input.
 var columnFlags = []string{"column", "input-column", "label-column", "carry"}
 
-// complete has the shell complete the values of the flags of a command and of those below it.
+// complete registers the completion of values for the flags of a command and of its subcommands.
 func complete(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		var values cobra.CompletionFunc
@@ -46,7 +46,7 @@ func complete(cmd *cobra.Command) {
 			return
 		}
 		if err := cmd.RegisterFlagCompletionFunc(f.Name, values); err != nil {
-			panic(err) // the flag is there, once
+			panic(err) // cannot happen: the flag exists, and has no completion yet
 		}
 	})
 	for _, sub := range cmd.Commands() {
@@ -54,7 +54,7 @@ func complete(cmd *cobra.Command) {
 	}
 }
 
-// completeColumns are the columns of the inputs that are on the command line.
+// completeColumns returns the columns of the inputs on the command line.
 func completeColumns(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) == 0 || slices.Contains(args, "-") {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -70,7 +70,7 @@ func completeColumns(cmd *cobra.Command, args []string, _ string) ([]cobra.Compl
 	return r.Columns(), cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeClassifications are those of the kind of the command.
+// completeClassifications returns the classifications of the command's kind, or of both kinds.
 func completeClassifications(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var names []string
 	for _, kind := range []client.Kind{client.Website, client.Product} {

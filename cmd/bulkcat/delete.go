@@ -122,7 +122,7 @@ func (f *deleteFlags) matcher() (func(client.Request) bool, error) {
 	}, nil
 }
 
-// keyOf is the request that stands for all spellings of an input, in any classification.
+// keyOf returns the request that stands for all spellings of an input, in any classification.
 func keyOf(r client.Request) client.Request {
 	r.Classification = ""
 	return normalize.Normalizer{}.Site(r)
@@ -147,7 +147,7 @@ func addSpellings(keys map[client.Request]bool, input string, kinds []client.Kin
 	return refused
 }
 
-// domainNames are the names of domains as they are in stored inputs.
+// domainNames returns the names of domains as in stored inputs.
 func domainNames(domains []string) (names []string, err error) {
 	for _, domain := range domains {
 		r, err := normalize.Normalizer{}.Request(client.Website, domain, client.TaxonomyV3)
@@ -166,7 +166,7 @@ func isOf(domain, input string) bool {
 	return host == domain || strings.HasSuffix(host, "."+domain)
 }
 
-// hostOf is the host of a stored website; "" for a title.
+// hostOf returns the host of a stored website; "" for a title.
 func hostOf(input string) string {
 	if !strings.HasPrefix(input, "http://") && !strings.HasPrefix(input, "https://") {
 		return ""

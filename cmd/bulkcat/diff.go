@@ -23,7 +23,7 @@ type diffFlags struct {
 	replace          replaceFlag
 }
 
-// errDifferent gives the exit status of --exit-code.
+// errDifferent is the error with --exit-code if the outputs differ.
 var errDifferent = errors.New("the outputs differ")
 
 func newDiff(s streams) *cobra.Command {
@@ -110,7 +110,7 @@ func (f *diffFlags) run(ctx context.Context, old, fresh string) error {
 	return nil
 }
 
-// check gives the format of the rows.
+// check returns the format of the rows.
 func (f *diffFlags) check() (writer.Format, error) {
 	switch {
 	case f.path == "" && f.format != "":
@@ -140,7 +140,7 @@ func (f *diffFlags) open(ctx context.Context, output string) (diff.Side, error) 
 	return side, notOver(f.path, output, side.Parts)
 }
 
-// print prints the summary; on standard error if the rows are on standard output.
+// print prints the summary, on standard error if the rows are on standard output.
 func (f *diffFlags) print(s diff.Summary) error {
 	out, data := f.streams.text(), f.streams.out
 	if f.path == "-" {

@@ -18,8 +18,8 @@ import (
 	"github.com/bulkcat/bulkcat/reader"
 )
 
-// takeDirect takes operands that are inputs themselves, in a command line without an output: the rows go to standard
-// output. The error is about an operand that is neither an input nor there.
+// takeDirect takes the operands of a command line without an output for inputs, unless they name files. The rows then go to
+// standard output. The error is about an operand that is neither an input nor an existing file.
 func (f *runFlags) takeDirect() error {
 	direct := f.Output.Path == ""
 	for _, arg := range f.input.Paths {
@@ -41,13 +41,14 @@ func (f *runFlags) takeDirect() error {
 	}
 	if direct {
 		f.input.Records, f.input.Paths = reader.Inputs(slices.Values(f.input.Paths)), nil
-		f.input.Join = "" // its default is an option of files
+		f.input.Join = "" // the default of --join is for files
 		f.Output.Path, f.direct = "-", true
 	}
 	return nil
 }
 
-// isPath reports whether an operand names files: it is there, a pattern, or in a folder that is there.
+// isPath reports whether an operand names files: the file exists or its folder does, or the operand is a pattern or a URL of
+// object storage.
 func isPath(arg string) bool {
 	if webURL.MatchString(arg) {
 		return false
@@ -62,13 +63,13 @@ func isPath(arg string) bool {
 	return err == nil
 }
 
-// webURL begins the URLs that are inputs; others, such as s3://, are those of object storage.
+// webURL matches the beginning of URLs that are inputs. Other URLs, such as s3://, name files in object storage.
 var webURL = regexp.MustCompile(`(?i)^https?://`)
 
-// lists are names of lists. The top-level domain zip is among them.
+// lists matches names of lists. They include names in the top-level domain zip.
 var lists = regexp.MustCompile(`(?i)\.(csv|tsv|txt|json|jsonl|ndjson|parquet|xlsx?|ods|xml|zip)(\.gz|\.zst)?$`)
 
-// mayBeWebsite reports whether an operand could be asked as a website: it has a host with a dot, and is no placeholder.
+// mayBeWebsite reports whether a website can be asked by the operand: it has a host with a dot, and is no placeholder.
 func mayBeWebsite(arg string) bool {
 	_, err := websites.Request(client.Website, arg, "")
 	return err == nil
@@ -76,7 +77,7 @@ func mayBeWebsite(arg string) bool {
 
 var websites = normalize.Normalizer{Scheme: "https"}
 
-// isWebsite reports whether an operand is no name of a file: it is a URL, or a host below a public suffix.
+// isWebsite reports whether an operand is a website and not the name of a file: it is a URL, or a host below a public suffix.
 func isWebsite(arg string) bool {
 	request, err := websites.Request(client.Website, arg, "")
 	if err != nil {
@@ -93,7 +94,7 @@ func isWebsite(arg string) bool {
 	return (listed || strings.Contains(suffix, ".")) && !lists.MatchString(website.Hostname())
 }
 
-// isTitle reports whether an operand is no name of a file: it has a blank.
+// isTitle reports whether an operand is a title and not the name of a file: it has a blank.
 func isTitle(arg string) bool {
 	return strings.Contains(strings.TrimSpace(arg), " ") && !lists.MatchString(arg)
 }

@@ -96,7 +96,7 @@ func (f *evalFlags) run(ctx context.Context) error {
 	return f.streams.print(report, f.asJSON)
 }
 
-// check finds the kind, and sets the default classification.
+// check checks the columns, returns the kind, and sets the default classification.
 func (f *evalFlags) check() (client.Kind, error) {
 	switch {
 	case len(f.input.Columns) == 0:
@@ -107,7 +107,7 @@ func (f *evalFlags) check() (client.Kind, error) {
 	return f.checkKind()
 }
 
-// checkKind finds the kind, and sets the default classification.
+// checkKind returns the kind, and sets the default classification.
 func (f *evalFlags) checkKind() (client.Kind, error) {
 	kind := client.Kind(f.kind)
 	switch {

@@ -12,7 +12,7 @@ import (
 type expectFlags struct {
 	texts   []string
 	against string
-	other   string // what happens otherwise: keep, hold or stop
+	other   string // what happens to an output that breaks an expectation: keep, hold or stop
 }
 
 // list parses the expectations.
@@ -34,7 +34,7 @@ func expectationText(e account.Expected) string {
 	return "NOT MET: " + e.Expectation + ": " + e.Value
 }
 
-// isBroken reports whether a run is complete, and its output, which is published, breaks an expectation.
+// isBroken reports whether err is that of a complete run whose published output breaks an expectation.
 func isBroken(err error) bool {
 	broken, ok := errors.AsType[*expect.BrokenError](err)
 	return ok && !broken.Held

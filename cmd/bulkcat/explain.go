@@ -85,7 +85,7 @@ func (f *explainFlags) request(kind client.Kind, input string) (client.Request, 
 	if err := client.CheckClassification(kind, f.classification); err != nil {
 		return client.Request{}, fmt.Errorf("--classification: %w", err)
 	}
-	normalizer := normalize.Normalizer{AskPlaceholders: true} // the input was typed
+	normalizer := normalize.Normalizer{AskPlaceholders: true} // a typed input is no placeholder
 	request, err := normalizer.Request(kind, input, f.classification)
 	return normalizer.Site(request), err
 }

@@ -63,7 +63,8 @@ missing or incomplete, or if the folder is not balanced.`,
 	return cmd
 }
 
-// shardCommand is the command of the first shard that is not complete, as far as the folder has it; "" if all are.
+// shardCommand returns the command that runs the first incomplete shard; "" if all shards are complete, or the folder does not
+// have the command's operands.
 func shardCommand(ctx context.Context, folder string, report verify.Report) string {
 	i := slices.IndexFunc(report.Findings, func(f verify.Finding) bool { return f.What == verify.ShardFinding })
 	if i < 0 {

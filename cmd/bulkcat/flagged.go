@@ -16,8 +16,8 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// flagOf is the flag of an option of a library, such as "pipeline.Output.Levels"; "" if there is none. The flag of most
-// options has their name.
+// flagOf returns the flag of an option of a library, such as "pipeline.Output.Levels"; "" for none. Most flags have the name of
+// their option.
 func flagOf(option string) string {
 	if flag, ok := otherNames[option]; ok {
 		return flag
@@ -33,7 +33,7 @@ func flagOf(option string) string {
 
 var capital = regexp.MustCompile(`([a-z])([A-Z])`)
 
-// otherNames has the flags with other names than the option, and those of other commands than runs.
+// otherNames has the flags whose names differ from their options, and the flags of commands other than runs.
 var otherNames = map[string]string{
 	"pipeline.Classifications":  "--classification",
 	"pipeline.Store.Path":       "--store",
@@ -94,7 +94,7 @@ func advised(err error) error {
 	}
 	text := adviceOf[named.OptionName()]
 	if column, ok := named.(*reader.ColumnError); ok {
-		if len(column.Columns) == 0 && column.Column != "" || column.Continues != "" { // such as a list of text
+		if len(column.Columns) == 0 && column.Column != "" || column.Continues != "" { // for example, the input is a list of text
 			return err
 		}
 		if column.Header && column.Column == "" && len(column.Candidates) > 0 {

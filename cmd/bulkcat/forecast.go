@@ -15,11 +15,11 @@ import (
 type forecastLine struct {
 	pipeline.Forecast
 	expenses
-	QuotaLeft    string    `json:"quota_left,omitempty"`     // as the service says it
-	IfAuditFails *expenses `json:"if_audit_fails,omitempty"` // of the free answers, at each threshold; nil if it cannot fail
+	QuotaLeft    string    `json:"quota_left,omitempty"`     // in the words of the service
+	IfAuditFails *expenses `json:"if_audit_fails,omitempty"` // if the audit of the free answers fails at each threshold; nil if it cannot fail
 }
 
-// expenses are what a run takes.
+// expenses are the requests of a run, their cost and their time.
 type expenses struct {
 	ToAsk   int64            `json:"to_ask"`
 	Cost    *forecastCost    `json:"cost,omitempty"` // nil without a price
@@ -28,7 +28,7 @@ type expenses struct {
 
 type forecastCost struct {
 	Price money.Price  `json:"price"`
-	Spent money.Amount `json:"spent"` // for all that is to be asked
+	Spent money.Amount `json:"spent"` // for all requests to ask
 	Saved money.Amount `json:"saved"` // by equal requests, stored answers and free answers
 }
 
@@ -39,7 +39,7 @@ func costOfForecast(f pipeline.Forecast, p money.Price) *forecastCost {
 	return &forecastCost{p, p.Of(f.ToAsk()), p.Of(f.Repeated + f.Answered - f.Paid - f.Refresh + f.Free)}
 }
 
-// plus adds costs at the same price; else the sum is nil.
+// plus returns the sum of two costs; nil if their prices differ.
 func (c *forecastCost) plus(other *forecastCost) *forecastCost {
 	if c == nil || other == nil || c.Price != other.Price {
 		return nil
@@ -47,7 +47,7 @@ func (c *forecastCost) plus(other *forecastCost) *forecastCost {
 	return &forecastCost{c.Price, c.Spent.Plus(other.Spent), c.Saved.Plus(other.Saved)}
 }
 
-// expensesOf are those of a forecast for a run that starts now.
+// expensesOf returns the expenses of a run that starts now, from its forecast.
 func (f *runFlags) expensesOf(c pipeline.Forecast, now time.Time) expenses {
 	return expenses{c.ToAsk(), costOfForecast(c, f.Price), pipeline.NewOutlook(c, now)}
 }
@@ -74,7 +74,7 @@ func forecastLines(out io.Writer) func(name string, value any) {
 	return func(name string, value any) { fmt.Fprintf(out, "%-18s %v\n", name, value) }
 }
 
-// audited is a value of a run whose audit of the free answers holds, and that of one whose audit fails.
+// audited formats two values: the value if the audit of the free answers holds, and the value if the audit fails.
 func audited(held, failed string) string {
 	switch {
 	case held == failed:
@@ -85,7 +85,7 @@ func audited(held, failed string) string {
 	return held + " if the audit holds, " + failed + " if it fails"
 }
 
-// printInputs prints the column that would be asked, and the first inputs, in which a wrong column shows.
+// printInputs prints the input column, and the first inputs, which show a wrong column.
 func printInputs(out io.Writer, c pipeline.Forecast) {
 	line := forecastLines(out)
 	switch {
@@ -101,7 +101,7 @@ func printInputs(out io.Writer, c pipeline.Forecast) {
 	}
 }
 
-// printForecast prints the counts and the costs; the latter are nil without a price.
+// printForecast prints the counts and the costs. held and failed are nil without a price.
 func printForecast(out io.Writer, c pipeline.Forecast, kind client.Kind, held, failed *forecastCost) {
 	line, most := forecastLines(out), c.IfAuditFails()
 	line("records", c.Records)
@@ -149,13 +149,13 @@ func printForecast(out io.Writer, c pipeline.Forecast, kind client.Kind, held, f
 	}
 }
 
-// stops says in words what ends a run early.
+// stops are the causes that end a run early, in words.
 var stops = map[account.Cause]string{
 	account.QuotaExhausted: "the quota is used up", account.Budget: "the budget is spent", account.Deadline: "the deadline comes",
 }
 
-// printOutlook prints when the run would end, and what would end it, if the audit of the free answers holds or fails.
-// Behind a gateway the quota may be enough.
+// printOutlook prints when and why the run would end, if the audit of the free answers holds and if it fails. Behind a gateway
+// the quota may be enough, because answers that the gateway has stored cost nothing.
 func printOutlook(out io.Writer, held, failed pipeline.Outlook, gateway bool) {
 	line, name := forecastLines(out), "stops early"
 	if gateway && failed.Stop == account.QuotaExhausted {
@@ -174,7 +174,7 @@ func printOutlook(out io.Writer, held, failed pipeline.Outlook, gateway bool) {
 	line("time at the rate", audited(timeText(held), timeText(failed))+" ("+rate+")")
 }
 
-// stopText is what ends a run early; "" for a run that becomes complete.
+// stopText says why a run ends early; "" for a run that becomes complete.
 func stopText(o pipeline.Outlook) string {
 	if o.Stop == "" {
 		return ""
@@ -182,7 +182,7 @@ func stopText(o pipeline.Outlook) string {
 	return fmt.Sprintf("%s after %d requests", stops[o.Stop], o.Requests)
 }
 
-// timeText is the time that a run takes.
+// timeText returns the duration and the end of a run.
 func timeText(o pipeline.Outlook) string {
 	took := time.Duration(float64(o.Requests) / o.Rate * float64(time.Second))
 	return fmt.Sprintf("%v, until %s", took.Round(time.Second), o.Ends.Local().Format("Jan 2 15:04"))

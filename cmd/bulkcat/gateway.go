@@ -27,7 +27,7 @@ type gatewayFlags struct {
 	price    priceFlags
 }
 
-// gatewayInFlight is the number of requests that a gateway answers at once: most wait for the upstream.
+// gatewayInFlight is the maximum number of requests in a gateway at once: most requests wait for the upstream.
 const gatewayInFlight = 16384
 
 func (f *gatewayFlags) options() []option {

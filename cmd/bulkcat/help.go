@@ -37,7 +37,7 @@ const statusLine = "Exit status: 0 complete, 1 failed, 2 usage, 3 unanswered, 4 
 // helpAll is the flag for the whole help. It is no flag of a command: see takeHelpAll.
 const helpAll = "--help-all"
 
-// everyday are the flags that most users of a command with many flags need, and that --help shows: 24 at most.
+// everyday has, for commands with many flags, the flags that most users need and --help shows: at most 24.
 var everyday = map[string]string{
 	"website": everydayOfRuns,
 	"product": everydayOfRuns,
@@ -45,8 +45,8 @@ var everyday = map[string]string{
 	"learn":   "input-column label-column store limit output suspects overwrite json kind classification taxonomy",
 }
 
-// howto is the page "How do I …": after its introduction, each topic is a section with a heading of the form
-// "## TOPIC: what a user wants to do".
+// howto is the page "How do I …". After the introduction, each topic is a section with a heading of the form "## TOPIC: what a
+// user wants to do".
 //
 //go:embed HOWTO.md
 var howto string
@@ -65,7 +65,7 @@ func addCommands(root *cobra.Command, title string, commands ...*cobra.Command) 
 	}
 }
 
-// takeHelpAll makes --help of --help-all.
+// takeHelpAll replaces --help-all by --help, and reports whether it was given.
 func takeHelpAll(args []string) (_ []string, all bool) {
 	i := slices.Index(args, helpAll)
 	if end := slices.Index(args, "--"); i < 0 || end >= 0 && end < i {
@@ -82,7 +82,7 @@ type flagGroup struct {
 	flags *pflag.FlagSet
 }
 
-// groups gives the flags of a command by title, in the order in which they were added.
+// groups returns the flags of a command by title, in the order in which they were added.
 func groups(cmd *cobra.Command) []flagGroup {
 	var list []flagGroup
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -109,7 +109,7 @@ func newFlags(title string) *pflag.FlagSet {
 	return flags
 }
 
-// everydayFlags are the flags of everyday, each with the first part of its text; nil if --help shows all flags of the command.
+// everydayFlags returns the flags in everyday, each with the first part of its text; nil if --help shows all flags of the command.
 func everydayFlags(cmd *cobra.Command) *pflag.FlagSet {
 	names, ok := everyday[cmd.Name()]
 	if !ok {
@@ -126,7 +126,7 @@ func everydayFlags(cmd *cobra.Command) *pflag.FlagSet {
 	return flags
 }
 
-// firstPart is a text up to the first semicolon that is not in parentheses.
+// firstPart returns a text up to the first semicolon that is not in parentheses.
 func firstPart(text string) string {
 	open := 0
 	for i, r := range text {
@@ -142,7 +142,7 @@ func firstPart(text string) string {
 	return text
 }
 
-// helpText returns what prints the help of a command, with the examples before the flags: most readers need no more.
+// helpText returns the function that prints the help of a command. Examples precede the flags, because most readers need no more.
 func helpText(all bool) func(*cobra.Command, []string) {
 	return func(cmd *cobra.Command, _ []string) {
 		out := cmd.OutOrStdout()
@@ -181,7 +181,7 @@ func helpText(all bool) func(*cobra.Command, []string) {
 	}
 }
 
-// listCommands lists what is below a command, in its groups.
+// listCommands lists the subcommands of a command by group.
 func listCommands(out io.Writer, cmd *cobra.Command) {
 	list := func(title, group string) {
 		fmt.Fprintf(out, "\n%s\n", title)
@@ -203,7 +203,7 @@ func listCommands(out io.Writer, cmd *cobra.Command) {
 	}
 }
 
-// flagError is the error of a flag: what its value must be, or the flags that are spelt like one that there is not.
+// flagError completes the error of a flag: it says what the value must be, or names the flags that are spelt like an unknown flag.
 func flagError(cmd *cobra.Command, err error) error {
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return fmt.Errorf("--%s: %w", invalid.GetFlag().Name, valueError(invalid.GetFlag(), invalid.GetValue(), invalid.Unwrap()))
@@ -224,7 +224,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// valueError is the error of a value, in place of the cause from the standard library.
+// valueError returns the error of a value. It replaces cause, the error of the standard library, for common types.
 func valueError(f *pflag.Flag, value string, cause error) error {
 	switch f.Value.Type() {
 	case "int", "int64":
@@ -239,7 +239,7 @@ func valueError(f *pflag.Flag, value string, cause error) error {
 	return cause
 }
 
-// newHelp makes the command help, for commands and for topics. The topics are commands below it.
+// newHelp makes the command help, for commands and for topics. The topics are its subcommands.
 func newHelp() *cobra.Command {
 	help := &cobra.Command{
 		Use:   "help [COMMAND | TOPIC]",
@@ -273,7 +273,7 @@ func newHelp() *cobra.Command {
 	return help
 }
 
-// completeCommands completes the names of commands; cobra itself completes those of topics.
+// completeCommands completes the names of commands; cobra completes the names of topics.
 func completeCommands(help *cobra.Command, args []string, prefix string) (names []string, _ cobra.ShellCompDirective) {
 	cmd, _, err := help.Root().Find(args)
 	if err != nil {
@@ -287,8 +287,8 @@ func completeCommands(help *cobra.Command, args []string, prefix string) (names 
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// unknownTopic is the error of a word that names neither a topic nor a command below the one that was found. It says how
-// to ask for those that are spelt like the word, or else for the topics whose text has the word.
+// unknownTopic returns the error of a word that names neither a topic nor a subcommand of the command that was found. The error
+// suggests the commands and topics that are spelt like the word, or else the topics whose text has the word.
 func unknownTopic(found, help *cobra.Command, word string) error {
 	var near []string
 	for _, name := range spelt(found, word) {
@@ -306,13 +306,13 @@ func unknownTopic(found, help *cobra.Command, word string) error {
 	return fmt.Errorf("there is no command or topic %q: see 'bulkcat help %s'", word, strings.Join(near, "' or 'bulkcat help "))
 }
 
-// spelt are the names below a command that are like a word: they begin with it, or a third of the letters differs.
+// spelt returns the names of subcommands that begin with a word, or differ from it in at most a third of its letters.
 func spelt(cmd *cobra.Command, word string) []string {
 	cmd.SuggestionsMinimumDistance = max(1, len(word)/3)
 	return cmd.SuggestionsFor(word)
 }
 
-// topicsWith are the topics whose text has a word.
+// topicsWith returns the topics whose text has a word.
 func topicsWith(help *cobra.Command, word string) (names []string) {
 	for _, topic := range help.Commands() {
 		if strings.Contains(strings.ToLower(topic.Long), strings.ToLower(word)) {
@@ -327,7 +327,7 @@ var (
 	markdownMarks = strings.NewReplacer("`", "", "**", "")
 )
 
-// plain is a text in Markdown as a terminal shows it: code is indented, and of links only their text is left.
+// plain converts Markdown to plain text: it indents code, and replaces links by their texts.
 func plain(text string) string {
 	var b strings.Builder
 	code := false

@@ -16,7 +16,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/labelled"
 )
 
-// importFlags say what is added to a store.
+// importFlags are the flags of `store import`.
 type importFlags struct {
 	storeFlags
 	input          inputFlags
@@ -65,7 +65,7 @@ func (f *importFlags) run(ctx context.Context, paths []string) (err error) {
 		if err != nil {
 			return &usageError{err}
 		}
-		*url = service.Source() // as runs name it
+		*url = service.Source() // the name that runs use
 	}
 	add := f.addStore
 	if f.category != "" || len(f.input.Columns) > 0 {
@@ -130,7 +130,7 @@ func (f *importFlags) checkTable() error {
 	return nil
 }
 
-// addStore adds the answers of a store, or those of one service in it.
+// addStore adds the answers of a store, or only the answers of one service.
 func (f *importFlags) addStore(ctx context.Context, to *answers.Store, path string) error {
 	from, err := answers.Open(answers.Options{Path: path, ReadOnly: true})
 	if err != nil {

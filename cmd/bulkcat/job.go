@@ -23,7 +23,7 @@ type job struct {
 	number  int
 	cmd     *cobra.Command
 	flags   *runFlags
-	missing error // inputs that are not there yet; nil for none
+	missing error // says which inputs do not exist yet; nil if all exist
 }
 
 func newRun(s streams) *cobra.Command {
@@ -119,8 +119,8 @@ func openJobs(ctx context.Context, s streams, path string, given *pflag.FlagSet)
 	return opened, withoutRepeats(errs)
 }
 
-// mostBroken is the number of broken jobs after which no further jobs are checked: nobody reads more, and programs that
-// write job files make the same error in every job.
+// mostBroken is the number of broken jobs after which no further jobs are checked: nobody reads more errors, and a program that
+// writes job files makes the same error in every job.
 const mostBroken = 100
 
 // openJob makes the command of a job, sets its flags and checks them.
@@ -148,7 +148,7 @@ func openJob(ctx context.Context, s streams, file *jobs.File, settings jobs.Job,
 	return j, nil
 }
 
-// flagsOfOther are the flags of the other kind.
+// flagsOfOther returns the flags of the other kind.
 func flagsOfOther(s streams, kind client.Kind) *pflag.FlagSet {
 	other := client.Website
 	if kind == client.Website {
@@ -158,7 +158,7 @@ func flagsOfOther(s streams, kind client.Kind) *pflag.FlagSet {
 	return cmd.Flags()
 }
 
-// withoutRepeats joins errors. An error in the defaults comes back in each job.
+// withoutRepeats joins errors without repeated lines: each job has the errors of the defaults.
 func withoutRepeats(errs []error) error {
 	var lines []string
 	seen := make(map[string]bool)
@@ -176,16 +176,16 @@ func withoutRepeats(errs []error) error {
 	return errors.New(strings.Join(lines, "\n"))
 }
 
-// jobsError gives the exit status of several jobs, each of which has reported its error.
+// jobsError has the exit status of several jobs. Each job has reported its own error.
 type jobsError struct{ status int }
 
 func (e *jobsError) Error() string { return fmt.Sprintf("a job ended with status %d", e.status) }
 
-// fromBest are the exit statuses from the best to the worst. A failure is worse than a run that can be
-// continued: starting the jobs again does not help.
+// fromBest are the exit statuses from the best to the worst. A failure is worse than a resumable run, because starting the jobs
+// again does not help.
 var fromBest = []int{exitComplete, exitUnanswered, exitBroken, exitSpent, exitStopped, exitFailed, exitUsage, exitInterrupted, exitUnread, exitTerminated}
 
-// worse gives the worse of two exit statuses.
+// worse returns the worse of two exit statuses.
 func worse(a, b int) int {
 	if slices.Index(fromBest, a) > slices.Index(fromBest, b) {
 		return a
@@ -204,7 +204,7 @@ func runJobs(ctx context.Context, s streams, jobs []*job) error {
 	for _, j := range jobs {
 		dry = dry || j.flags.dryRun
 		worst = worse(j.run(ctx, s, len(jobs)), worst)
-		if ctx.Err() != nil { // the signal may have come when a job had ended
+		if ctx.Err() != nil { // the signal may have come after the end of a job
 			worst = worse(exitStatusOf(signalOf(ctx)), worst)
 			break
 		}
@@ -218,7 +218,7 @@ func runJobs(ctx context.Context, s streams, jobs []*job) error {
 	return &jobsError{worst}
 }
 
-// run runs a job, reports its error and gives its exit status.
+// run runs a job, reports its error and returns its exit status.
 func (j *job) run(ctx context.Context, s streams, of int) int {
 	s.err.Begin(j.flags.log.format == "json")
 	headline := fmt.Sprintf("job %d of %d: %s %s", j.number, of, j.flags.Kind, strings.Join(j.flags.input.Paths, " "))

@@ -16,7 +16,7 @@ import (
 // jobFiles are the files of the jobs of a job file, as far as they are known before the first job begins.
 type jobFiles struct {
 	written []jobFile
-	byPath  map[string]int // the indices of written, by the resolved path
+	byPath  map[string]int // indexes of written, by the resolved path
 	stdin   int            // the number of the job that reads standard input; 0 for none
 }
 
@@ -26,10 +26,11 @@ type jobFile struct {
 	job  int // its number
 }
 
-// add adds the files of the next job. The errors are about files of several jobs, and missing about inputs that are not there.
+// add adds the files of the next job. errs are about files that several jobs use, and missing is about an input that does not
+// exist.
 func (f *jobFiles) add(j *job) (errs []error, missing error) {
 	for _, path := range j.flags.input.Paths {
-		if j.flags.Output.Path == "" && !isPath(path) { // an input itself: see takeDirect
+		if j.flags.Output.Path == "" && !isPath(path) { // the operand is an input: see takeDirect
 			continue
 		}
 		if path == "-" {
@@ -63,7 +64,7 @@ func (f *jobFiles) add(j *job) (errs []error, missing error) {
 	return errs, missing
 }
 
-// checkInput returns an error for an input that is not there, and is not what a job before writes. Objects are not looked for.
+// checkInput returns an error for an input that does not exist and that no earlier job writes. It does not check objects.
 func (f *jobFiles) checkInput(path string) error {
 	if storage.IsURL(path) {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/jobs"
 )
 
-// setFlags sets the flags that a job names. A default that is a flag of the other kind alone is left out. The error
-// joins an error for each key.
+// setFlags sets the flags that a job names. It leaves out a default that is a flag of only the other kind. The error joins an
+// error for each key.
 func setFlags(file *jobs.File, job jobs.Job, flags, ofOther *pflag.FlagSet) error {
 	var errs []error
 	for _, s := range job.Settings {
@@ -53,7 +53,7 @@ func setFlag(flags *pflag.FlagSet, key string, value any) error {
 	return nil
 }
 
-// flagTexts gives a value as on the command line. A list stands for a flag that is given several times.
+// flagTexts returns a value as on the command line. A list stands for a flag that is given several times.
 func flagTexts(flagType string, value any) ([]string, error) {
 	switch flagType {
 	case "bool":
@@ -86,7 +86,7 @@ func flagTexts(flagType string, value any) ([]string, error) {
 	return nil, errors.New("must be a text in quotes")
 }
 
-// secretAdvice says where the secret of a key belongs; "" if the key has none.
+// secretAdvice says where the secret of a key belongs; "" if the value of the key is no secret.
 func secretAdvice(key string, value any) string {
 	name := strings.ToLower(strings.ReplaceAll(key, "_", "-"))
 	secretIn := func(text string) bool {

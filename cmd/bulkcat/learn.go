@@ -31,10 +31,10 @@ type learnFlags struct {
 	input          inputFlags
 	labelColumn    string
 	store          string
-	source         string // of the answers in the store
+	source         string // the service that has given the answers in the store
 	kind           string
 	classification string
-	taxonomies     customFlags // one taxonomy at most, and no models
+	taxonomies     customFlags // at most one taxonomy, and no models
 	limit          int64
 	fetch          fetchFlags
 	output         string
@@ -95,8 +95,8 @@ listed with their lines; --suspects also lists the labels that are probably wron
 	return cmd
 }
 
-// memoryOfLearning is the heap in bytes from which on the garbage collector works harder: the features of 100,000
-// titles and the training of a model of them take 300 MB.
+// memoryOfLearning is the size of the heap in bytes from which on the garbage collector works harder: the features of 100,000
+// titles and the training of their model take 300 MB.
 const memoryOfLearning = 360 << 20
 
 func (f *learnFlags) run(ctx context.Context) error {
@@ -139,7 +139,7 @@ func (f *learnFlags) run(ctx context.Context) error {
 	return f.write(learned)
 }
 
-// check finds the kind, and sets the default classification.
+// check returns the kind, and sets the default classification.
 func (f *learnFlags) check() (client.Kind, error) {
 	e := evalFlags{input: f.input, labelColumn: f.labelColumn, kind: f.kind, classification: f.classification, limit: f.limit, log: f.log}
 	if len(f.taxonomies.given) > 1 {
@@ -170,7 +170,7 @@ func (f *learnFlags) check() (client.Kind, error) {
 	return kind, nil
 }
 
-// checkSource checks the files and their columns, or that a store takes their place.
+// checkSource checks that either files and their columns or a store are given.
 func (f *evalFlags) checkSource(store string) (client.Kind, error) {
 	switch {
 	case store == "" && len(f.input.Paths) == 0:
@@ -200,8 +200,8 @@ func (f *learnFlags) stored(kind client.Kind, log *slog.Logger) (*labelled.Store
 	return labels, nil
 }
 
-// taxonomy returns the taxonomy of the labels: of a published one the edition that was chosen, or that has most of the
-// stored labels.
+// taxonomy returns the taxonomy of the labels. Of a published taxonomy it returns the given edition, or the edition that has the
+// most stored labels, or the default edition.
 func (f *learnFlags) taxonomy(stored *labelled.StoredLabels) (*taxonomy.Custom, error) {
 	for _, e := range f.taxonomies.editions {
 		if len(f.taxonomies.loaded) > 0 || e.Name != f.classification {
@@ -221,7 +221,7 @@ func (f *learnFlags) taxonomy(stored *labelled.StoredLabels) (*taxonomy.Custom, 
 	return &taxonomy.Custom{Taxonomy: *edition.Load()}, nil
 }
 
-// checkOutputs checks that the model and the suspects can be written, and are no inputs.
+// checkOutputs checks that the files of the model and the suspects can be written, and are no inputs.
 func (f *learnFlags) checkOutputs(custom *taxonomy.Custom) error {
 	if err := f.replace.check("--output", f.output, learn.IsModel); err != nil {
 		return err
@@ -249,7 +249,7 @@ func (f *learnFlags) checkOutputs(custom *taxonomy.Custom) error {
 	return nil
 }
 
-// mostFindings are listed on standard error; --suspects writes all.
+// mostFindings is the maximum number of findings on standard error; --suspects writes all.
 const mostFindings = 20
 
 func (f *learnFlags) tellFindings(findings []learn.Finding) {
@@ -273,7 +273,7 @@ func (f *learnFlags) write(learned labelled.Learned) error {
 		if err != nil {
 			return err
 		}
-		if err := f.replace.check("--suspects", f.suspects, isSuspects); err != nil { // another program may have written the file meanwhile
+		if err := f.replace.check("--suspects", f.suspects, isSuspects); err != nil { // another program may have written the file since checkOutputs
 			return err
 		}
 		if f.suspects == "-" {
@@ -302,7 +302,7 @@ const suspectsHeader = "file,line,input,label,problem,answer,confidence\n"
 
 func isSuspects(text []byte) bool { return bytes.HasPrefix(text, []byte(suspectsHeader)) }
 
-// suspectsText are the findings, and then the suspects, the most probable first.
+// suspectsText returns the findings, and then the suspects, the most probable suspect first.
 func suspectsText(learned labelled.Learned) ([]byte, error) {
 	var text bytes.Buffer
 	text.WriteString(suspectsHeader)
@@ -322,7 +322,7 @@ func suspectsText(learned labelled.Learned) ([]byte, error) {
 	return text.Bytes(), w.Error()
 }
 
-// lineText is the line of a row, "" in a store.
+// lineText returns the line of a row; "" for a row from a store.
 func lineText(r learn.Row) string {
 	if r.Line == 0 {
 		return ""
@@ -349,14 +349,15 @@ type learnedReport struct {
 	Sure   []sureness      `json:"sure"`
 }
 
-// sureness is the least confidence from which on the answers of a model are equal to the labels so often, for certain.
+// sureness is the lowest confidence from which on at least the share Precision of a model's answers equal the labels: see
+// learn.Model.Sure.
 type sureness struct {
 	Precision  float64 `json:"precision"`
 	Confidence float64 `json:"confidence"`
 	Inputs     float64 `json:"inputs"` // the share of the inputs with such answers
 }
 
-// surenessOf lists the confidences for some precisions; a model of few labels has none.
+// surenessOf returns the confidences for some precisions; none for a model of few labels.
 func surenessOf(m *learn.Model) []sureness {
 	list := []sureness{}
 	for _, precision := range []float64{0.99, 0.95, 0.90, 0.80} {

@@ -24,7 +24,7 @@ type listenFlags struct {
 	server *live.Server // nil without a page
 }
 
-// open begins to listen. What is shown, a run or a service, is named in a message.
+// open begins to listen, and prints the URL of the page. what is "run" or "service".
 func (f *listenFlags) open(c *terminal.Console, what string) (err error) {
 	if f.addr == "" {
 		return nil
@@ -40,7 +40,7 @@ func (f *listenFlags) open(c *terminal.Console, what string) (err error) {
 	return nil
 }
 
-// addressOf is HOST:PORT, on this machine if the text is a port alone.
+// addressOf returns HOST:PORT. If the text is only a port, the host is 127.0.0.1.
 func addressOf(text string) (string, error) {
 	if _, err := strconv.ParseUint(text, 10, 16); err == nil {
 		return "127.0.0.1:" + text, nil
@@ -91,7 +91,7 @@ func (f *tlsFlags) options() []option {
 	}
 }
 
-// load reads the files. After an error the certificate stays as it is.
+// load reads the files. After an error the earlier certificate stays in use.
 func (f *tlsFlags) load() error {
 	switch {
 	case f.certFile == "" && f.keyFile == "":
@@ -107,8 +107,8 @@ func (f *tlsFlags) load() error {
 	return nil
 }
 
-// over returns a listener that speaks TLS if there is a certificate, and the scheme of its URLs. Without one it warns of
-// an address that other machines reach.
+// over returns a listener that speaks TLS if there is a certificate, and the scheme of its URLs. Without a certificate it warns
+// of an address that other machines can reach.
 func (f *tlsFlags) over(listener net.Listener, log *slog.Logger) (_ net.Listener, scheme string) {
 	if f.certificate.Load() != nil {
 		return tls.NewListener(listener, &tls.Config{

@@ -10,7 +10,7 @@ import (
 	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 )
 
-// logFlags say which messages standard error gets, and how.
+// logFlags say which messages go to standard error, and in which format.
 type logFlags struct {
 	format string
 	quiet  bool
@@ -27,7 +27,7 @@ func (f *logFlags) logger(c *terminal.Console) *slog.Logger {
 		level = slog.LevelWarn
 	}
 	return c.Logger(level, f.format == "text", func(a slog.Attr) slog.Attr {
-		if a.Key == "option" { // libraries name options
+		if a.Key == "option" { // libraries name options, users know flags
 			a = slog.String("flag", cmp.Or(flagOf(a.Value.String()), a.Value.String()))
 		}
 		return a
@@ -40,6 +40,6 @@ func wantsJSON(args []string) bool {
 	flags.ParseErrorsAllowlist.UnknownFlags = true
 	flags.Usage = func() {}
 	format := flags.String("log-format", os.Getenv(variable("log-format")), "")
-	_ = flags.Parse(args) // the command reports what is wrong
+	_ = flags.Parse(args) // the command reports the errors
 	return *format == "json"
 }

@@ -24,13 +24,13 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// memoryLimit is the heap in bytes from which on the garbage collector works harder, so that a run stays
-// under 175 MB whatever the size of its input. At most 100 MiB are live: the cache and tables of the store's
-// index, the records in the window, a row group of Parquet.
+// memoryLimit is the size of the heap in bytes from which on the garbage collector works harder. A run then stays under 175 MB,
+// whatever the size of its input. At most 100 MiB are live: the cache and tables of the store's index, the records in the
+// window, a row group of Parquet.
 const memoryLimit = 128 << 20
 
-// garbage is the percentage of garbage, relative to the live heap, at which a collection starts. Go's 100
-// costs a run over a fast service a tenth more instructions.
+// garbage is the percentage of garbage, relative to the live heap, at which a collection starts. With Go's default of 100, a run
+// over a fast service needs a tenth more instructions.
 const garbage = 300
 
 // boundMemory sets the limits of the garbage collector, unless the user has set them.
@@ -41,26 +41,26 @@ func boundMemory() {
 	}
 }
 
-// limitMemory sets the heap from which on the collector works harder, unless the user has set it.
+// limitMemory sets the size of the heap from which on the collector works harder, unless the user has set it.
 func limitMemory(bytes int64) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(bytes)
 	}
 }
 
-// memoryOfShard is the heap in bytes that the reader of a shard takes in addition: a page of each column, and
+// memoryOfShard is how much the limit grows for each shard, in bytes: the reader of a shard needs a page of each column, and
 // rows. With the limit of a run, the collector would take most of the time of a merge of a hundred shards.
 const memoryOfShard = 4 << 20
 
 // boundMemoryOf raises the memory limit if the output is a folder of shards, which are read at the same time.
 func boundMemoryOf(ctx context.Context, output string) {
-	shards, err := runfiles.ReadShards(ctx, output) // the command gives the error
+	shards, err := runfiles.ReadShards(ctx, output) // the command reports the error
 	if err == nil && shards != nil {
 		limitMemory(memoryLimit + int64(shards.Count)*memoryOfShard)
 	}
 }
 
-// run is the whole program. It gives the exit status.
+// run is the whole program. It returns the exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := streams{in: stdin, out: stdout, err: terminal.New(stderr, wantsJSON(args)), signals: new(signals)}
 	ctx := s.signals.watch(context.Background())
@@ -81,14 +81,14 @@ const (
 	exitSpent       = 5
 	exitStopped     = 75 // EX_TEMPFAIL of sysexits.h: try again later
 	exitInterrupted = 130
-	exitUnread      = 141 // what a shell gives for a program that SIGPIPE has ended
+	exitUnread      = 141 // the exit status in a shell of a program that SIGPIPE has ended
 	exitTerminated  = 143
 )
 
-// errUnanswered gives the exit status of a run with unanswered records. The summary has reported them.
+// errUnanswered is the error of a run with unanswered records, which the summary has reported.
 var errUnanswered = errors.New("some records have no answer")
 
-// errPending gives the exit status of a partial output.
+// errPending is the error of a run with a partial output.
 var errPending = errors.New("some records are pending")
 
 // isReported reports whether an error is nil or was printed.
@@ -121,7 +121,7 @@ func exitStatus(err error, signal os.Signal) int {
 	var (
 		usage *usageError
 		stop  *pipeline.StopError
-		ended *signalError // a command without a pipeline
+		ended *signalError // of a command that is no run
 		jobs  *jobsError
 
 		broken *expect.BrokenError

@@ -12,7 +12,7 @@ import (
 	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
-// modelFlags are models, with which the embedded service answers.
+// modelFlags name the models of the embedded service.
 type modelFlags struct {
 	given    []string // files
 	loaded   []*learn.Model
@@ -52,7 +52,7 @@ func readModel(file string) (*learn.Model, error) {
 	return learn.Read(file, text)
 }
 
-// addTree adds the custom taxonomy of a model, unless the same is given.
+// addTree adds the custom taxonomy of a model, unless the same taxonomy is given.
 func (f *customFlags) addTree(m *learn.Model, file string) error {
 	if !client.IsCustom(m.Classification) {
 		return nil
@@ -67,7 +67,7 @@ func (f *customFlags) addTree(m *learn.Model, file string) error {
 	return nil
 }
 
-// used refuses a model whose classification is not asked for.
+// used returns an error for a model whose classification is not asked for.
 func (f *modelFlags) used(kind client.Kind, classifications []string) error {
 	asked := "," + strings.Join(classifications, ",") + ","
 	for i, m := range f.loaded {
@@ -95,7 +95,7 @@ func (f *runFlags) loadFree(hosted bool) (err error) {
 	return nil
 }
 
-// addFreeEdition adds the edition of the model of --free, unless another is given, or the classification is not asked for.
+// addFreeEdition adds the edition of the model of --free, unless an edition is given, or the classification is not asked for.
 func (f *runFlags) addFreeEdition() {
 	if f.Free.Model == nil {
 		return

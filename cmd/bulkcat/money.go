@@ -13,10 +13,10 @@ import (
 // priceFlags say what a request of the hosted service costs.
 type priceFlags struct {
 	money.Price
-	flags *pflag.FlagSet // the flags themselves, which know whether they were set
+	flags *pflag.FlagSet // knows which flags were set
 }
 
-// get returns the price, which is that of a profile if the flags give none; zero if there is none.
+// get returns the price of the flags, or else the price of the profile; zero for none.
 func (f *priceFlags) get(profile probe.Profile) (money.Price, error) {
 	if profile.Price != "" && !f.flags.Changed("price") {
 		amount, err := money.Parse(profile.Price.String())
@@ -36,7 +36,7 @@ func (f *priceFlags) get(profile probe.Profile) (money.Price, error) {
 	return f.Price, nil
 }
 
-// isCurrency reports whether a text can stand behind an amount: one to eight letters or signs.
+// isCurrency reports whether a text can follow an amount: one to eight letters or signs.
 func isCurrency(text string) bool {
 	n := 0
 	for _, c := range text {
@@ -54,7 +54,7 @@ type moneyFlags struct {
 	refreshCost money.Amount
 }
 
-// applyMoney sets the price, and the bounds of requests by those of money. The embedded service costs nothing.
+// applyMoney sets the price and, from the bounds of money, the bounds of requests. The embedded service costs nothing.
 func (f *runFlags) applyMoney(hosted bool) (err error) {
 	if !hosted {
 		return nil

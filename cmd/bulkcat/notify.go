@@ -13,7 +13,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/notify"
 )
 
-// notifyFlags say when and where a message about a run is posted, and which command runs at its end.
+// notifyFlags say when and where messages about a run are posted, and which command runs after the run.
 type notifyFlags struct {
 	url    string
 	on     string
@@ -73,8 +73,8 @@ func (f *runFlags) openNotices(ctx context.Context) (*notices, error) {
 	return n, nil
 }
 
-// hide removes the secrets from a text that the run has read from files and the environment. The client of the service
-// has hidden the secrets of responses before.
+// hide removes from a text the secrets that the run has read from files and the environment. The client has already hidden the
+// secrets in responses.
 func (f *runFlags) hide(text string) string {
 	for _, secret := range []string{f.service.key, f.notify.url, os.Getenv(notifySecret)} {
 		if secret != "" {
@@ -84,7 +84,7 @@ func (f *runFlags) hide(text string) string {
 	return text
 }
 
-// end posts the message about the end, and then runs the command, which may take long.
+// end posts the message about the end of the run, and then runs the command, which may take long.
 func (n *notices) end(ctx context.Context, err error, status int) {
 	occasion, facts := notify.End, n.facts()
 	_, stopped := errors.AsType[*pipeline.StopError](err)
@@ -120,7 +120,7 @@ func endingOf(err error) account.Ending {
 	return pipeline.EndingOf(err)
 }
 
-// facts are the facts of the moment.
+// facts returns the present facts.
 func (n *notices) facts() notify.Facts {
 	f := n.flags
 	facts := notify.Facts{
@@ -147,7 +147,7 @@ func (n *notices) facts() notify.Facts {
 	return facts
 }
 
-// watch posts the events of a run that goes on, until the result is called.
+// watch posts the events of a run until ended is called.
 func (n *notices) watch(session *pipeline.Session) (ended func()) {
 	if n == nil {
 		return func() {}

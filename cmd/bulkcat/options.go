@@ -21,20 +21,20 @@ import (
 )
 
 // option is an option of a command. It becomes a flag, a variable of the environment, a key of job files, an option in Python,
-// and rows of the help and the documents. If it decides the rows or the requests of a run, what it sets is a member of
-// writer.Form or account.Requested, which accounts have; errors of the libraries name it by what it sets: see flagOf.
+// and rows of the help and the documents. An option that decides the rows or the requests of a run sets a field of writer.Form
+// or account.Requested, which accounts have. Errors of the libraries name the field that an option sets: see flagOf.
 type option struct {
 	name   string       // of the flag
-	short  string       // a letter that stands for the name of a text; "" for none
-	to     any          // what it sets: a pointer, or a pflag.Value
-	or     any          // the default, as on the command line; nil for the present value
+	short  string       // a letter that stands for the name; only for texts; "" for none
+	to     any          // a pointer to the variable that the option sets, or a pflag.Value
+	or     any          // the default, as on the command line; nil for the present value of the variable
 	help   string       // a word in ` ` stands for the value
-	kind   client.Kind  // of the runs that have the option; "" for both
-	hidden bool         // from the help
-	check  func() error // why the value cannot be used, without the name; nil if every value can
+	kind   client.Kind  // the kind of runs that have the option; "" for both kinds
+	hidden bool         // the help leaves the option out
+	check  func() error // says why the value cannot be used, without the name of the flag; nil if every value can
 }
 
-// group are the options under a title of the help.
+// group has the options under a title of the help.
 type group struct {
 	title   string
 	options []option
@@ -44,7 +44,7 @@ type group struct {
 const everydayOfRuns = "column classification output output-format shape carry language dedupe top min-confidence overwrite api-key-file " +
 	"rate max-requests price max-cost finish-by max-age expect dry-run sample limit offline report listen"
 
-// options are all options of the run.
+// options returns all options of a run.
 func (f *runFlags) options() []group {
 	o, names := &f.Output, client.Classifications(f.Kind)
 	if f.Kind == client.Product {
@@ -77,7 +77,7 @@ func (f *runFlags) options() []group {
 		{"Free answers", []option{
 			{name: "free", to: &f.freeModel, help: "answer with the model in `FILE` (made by bulkcat learn) where the model is sure, and ask the hosted service for the other records; the column source names the model or the service of each row"},
 			{name: "precision", to: shareValue(&f.Free.Precision), or: "95%", help: "the share of the answers of --free with which the service has to agree"},
-			// One in a hundred finds a model that has become worse, and costs little.
+			// A sample of 1% shows that a model has become worse, and costs little.
 			{name: "audit", to: shareValue(&f.Free.Audit), or: "1%", help: "the share of the requests of --free that the service is asked as well, at random: at least 300 requests; 0 for no audit"},
 		}},
 		{"Pace", []option{
@@ -137,9 +137,9 @@ func (f *runFlags) options() []group {
 	return groups
 }
 
-// The options below are also those of other commands.
+// Other commands also have the options below.
 
-// columnOptions are those of the input columns.
+// columnOptions returns the options of the input columns.
 func (f *inputFlags) columnOptions(name, help string) []option {
 	return []option{
 		{name: name, to: &f.Columns, help: help},
@@ -147,7 +147,7 @@ func (f *inputFlags) columnOptions(name, help string) []option {
 	}
 }
 
-// formatOptions are all of the input except those of the columns.
+// formatOptions returns the other options of the input.
 func (f *inputFlags) formatOptions() []option {
 	return []option{
 		{name: "input-format", to: &f.Format, help: reader.FormatNames() + " (default: by name and content)"},
@@ -157,7 +157,7 @@ func (f *inputFlags) formatOptions() []option {
 	}
 }
 
-// labelledOptions are those of an input with labels.
+// labelledOptions returns the options of an input with labels.
 func (f *inputFlags) labelledOptions(labelColumn *string) []option {
 	return slices.Concat(f.columnOptions("input-column", "the `column` of the inputs; may be given several times"), []option{
 		{name: "label-column", to: labelColumn, help: "the `column` of the labels"},
@@ -170,7 +170,7 @@ func (f *serviceFlags) options() []option {
 	)
 }
 
-// optionsOfProbe are all except --profile, which probe uses otherwise.
+// optionsOfProbe returns the options of the service except --profile, which has another meaning in probe.
 func (f *serviceFlags) optionsOfProbe() []option {
 	return append([]option{
 		{name: "base-url", to: &f.BaseURL, help: "the hosted service's `URL`; without it the embedded service answers"},
@@ -178,7 +178,7 @@ func (f *serviceFlags) optionsOfProbe() []option {
 	}, f.requestOptions()...)
 }
 
-// requestOptions say how requests are sent.
+// requestOptions returns the options that say how requests are sent.
 func (f *serviceFlags) requestOptions() []option {
 	return []option{
 		{name: "header", to: &f.headers, help: "send another header, `'Name: value'`, with every request; may be given several times"},
@@ -244,7 +244,7 @@ func (f *listenFlags) options() []option {
 	}
 }
 
-// groupAnnotation is the annotation of a flag with the title of its group.
+// groupAnnotation is the key of the annotation of a flag that has the title of its group.
 const groupAnnotation = "bulkcat_flag_group"
 
 // addGroup adds options to a command under a title. The command checks them before it runs.
@@ -295,7 +295,7 @@ func (o *option) bind(flags *pflag.FlagSet) *pflag.Flag {
 		return f
 	}
 	if err := f.Value.Set(fmt.Sprint(o.or)); err != nil {
-		panic(err) // the table is wrong
+		panic(err) // the table of options has a wrong default
 	}
 	if list, ok := o.to.(*listValue); ok {
 		list.given = false
@@ -304,7 +304,7 @@ func (o *option) bind(flags *pflag.FlagSet) *pflag.Flag {
 	return f
 }
 
-// atLeast is the check of a number that must not be less than another one.
+// atLeast returns the check of a number with a minimum.
 func atLeast[T int | int64 | time.Duration](n *T, least T) func() error {
 	return func() error {
 		switch {
@@ -317,7 +317,7 @@ func atLeast[T int | int64 | time.Duration](n *T, least T) func() error {
 	}
 }
 
-// between is the check of a number with bounds.
+// between returns the check of a number with bounds.
 func between(n *int, least, most int) func() error {
 	return func() error {
 		if *n < least || *n > most {
@@ -327,7 +327,7 @@ func between(n *int, least, most int) func() error {
 	}
 }
 
-// positive is the check of a duration that must not be zero.
+// positive returns the check of a duration that must be positive.
 func positive(d *time.Duration) func() error {
 	return func() error {
 		if *d <= 0 {
@@ -337,7 +337,7 @@ func positive(d *time.Duration) func() error {
 	}
 }
 
-// oneOf is the check of a text that must be one of several, or none.
+// oneOf returns the check of a text that must be "" or one of the choices.
 func oneOf(text *string, choices ...string) func() error {
 	return func() error {
 		if *text == "" || slices.Contains(choices, *text) {

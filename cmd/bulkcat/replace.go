@@ -14,7 +14,7 @@ import (
 	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
-// replaceFlag reports whether a command may replace a file that it has not written.
+// replaceFlag says whether a command may replace a file that it has not written.
 type replaceFlag struct{ overwrite bool }
 
 func (f *replaceFlag) options() []option {
@@ -23,9 +23,9 @@ func (f *replaceFlag) options() []option {
 	}
 }
 
-// check returns a usage error if path cannot have a new file: its folder is missing or cannot be written, or
-// the path is a store or has a file that must not be replaced. That is one for which isOwn, which gets the content, is false, and in any
-// case a pipe, a device or a folder. isOwn may be nil: then no file is replaced. The path may be "" or "-" for none.
+// check returns a usage error if the command must not write path: its folder is missing or cannot be written, or path is a
+// store, a pipe, a device, a folder, or a file that must not be replaced. Without --overwrite, only a file for whose content
+// isOwn returns true may be replaced; no file if isOwn is nil. The path may be "" or "-" for no file.
 func (f *replaceFlag) check(flag, path string, isOwn func([]byte) bool) error {
 	if path == "" || path == "-" {
 		return nil
@@ -54,7 +54,7 @@ func (f *replaceFlag) check(flag, path string, isOwn func([]byte) bool) error {
 func writable(folder string) error {
 	file, err := os.CreateTemp(folder, ".bulkcat-")
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		return fmt.Errorf("its folder: %w", path.Err) // the name of the temporary file says nothing
+		return fmt.Errorf("its folder: %w", path.Err) // without the name of the temporary file
 	}
 	if err != nil {
 		return err
@@ -62,18 +62,18 @@ func writable(folder string) error {
 	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
 
-// mostReplaced are the most bytes of a file that is read to find out what it is.
+// mostReplaced is the maximum size of a file, in bytes, whose content is passed to isOwn.
 const mostReplaced = 64 << 20
 
 func existsError(flag, path string) error {
 	return &usageError{fmt.Errorf("%s: %s exists, and is no earlier result that the command may replace: use --overwrite to replace it, or choose another name", flag, path)}
 }
 
-// otherFormats are extensions of files that commands write, beside those of outputs.
+// otherFormats are the extensions of files that commands write, except outputs.
 var otherFormats = []string{".json", ".html", ".htm", ".md", ".xlsx", ".model"}
 
-// checkExtension refuses a name of a file that promises another format than the file gets; "-" and unknown extensions promise
-// none.
+// checkExtension returns a usage error if the extension of path is that of another format than extension. It accepts "-" and
+// unknown extensions.
 func checkExtension(flag, path, extension string) error {
 	ext := strings.ToLower(filepath.Ext(path))
 	_, err := writer.FormatOf(path)

@@ -75,7 +75,7 @@ func (f *reportFlags) run(ctx context.Context, output string) error {
 	return writeReport(r, f.path, format, f.streams)
 }
 
-// reportFormat is the format of a report in a file: html, md or json.
+// reportFormat returns the format of the report in a file: html, md or json.
 func reportFormat(path, format string) (string, error) {
 	switch {
 	case format == "html" || format == "md" || format == "json":
@@ -96,7 +96,7 @@ func reportFormat(path, format string) (string, error) {
 	return "", fmt.Errorf("%s: a report ends in .html, .md or .json", path)
 }
 
-// notOver is a usage error if a file is the output, or belongs to it.
+// notOver returns a usage error if a file is the output or belongs to the output.
 func notOver(path, output string, parts []readback.Part) error {
 	if path == "-" {
 		return nil
@@ -129,8 +129,7 @@ func writeReport(r report.Report, path, format string, s streams) error {
 	return disk.PublishFile(path, text.Bytes())
 }
 
-// writeRunReport writes the report of a run that has ended. The rows of an output are read if this run has published
-// them.
+// writeRunReport writes the report of a run that has ended. It reads the rows of the output only if the run is complete.
 func (f *runFlags) writeRunReport(ctx context.Context, a *account.Account) error {
 	if f.report == "" || a == nil {
 		return nil
@@ -147,13 +146,13 @@ func (f *runFlags) writeRunReport(ctx context.Context, a *account.Account) error
 	if err != nil {
 		return fmt.Errorf("--report: %w", err)
 	}
-	if err := f.checkReplaced(); err != nil { // another program may have written the file meanwhile
+	if err := f.checkReplaced(); err != nil { // another program may have written the file during the run
 		return err
 	}
 	return writeReport(r, f.report, format, f.streams)
 }
 
-// checkReplaced checks that the file of the report is missing or a report.
+// checkReplaced returns an error if the file of the report exists and is no report.
 func (f *runFlags) checkReplaced() error {
 	output := filepath.Clean(f.Output.Path)
 	if _, err := os.Stat(output); errors.Is(err, os.ErrNotExist) && filepath.Dir(f.report) == output {

@@ -10,15 +10,14 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
-// otherwise says what has to be changed in the command line of a run that a bound of all its starts has stopped.
+// otherwise says how to change the command line of a run that a bound of all its starts has stopped.
 var otherwise = map[account.Cause]string{
 	account.Budget:      "   # with a larger --max-requests or --max-cost",
 	account.Expectation: "   # with other expectations, or another --expect-else",
 	account.Deadline:    "   # with another --finish-by, or without",
 }
 
-// resumeCommand is the command line that goes on after an error; "" if the same command gets no
-// further.
+// resumeCommand returns the command line that resumes the run after an error; "" if the same command would end at the same point.
 func resumeCommand(session *pipeline.Session, err error) string {
 	resumption, ok := session.Resumption(err)
 	if !ok {
@@ -69,8 +68,8 @@ func without(flag string, args []string) (others []string, found bool) {
 	return others, found
 }
 
-// commandLine is a command line that can be typed again. A command line has no secrets, because every user of
-// the machine can see it: secrets are in files.
+// commandLine quotes a command line, which can then be typed again. It has no secrets: every user of the machine can see command
+// lines, so secrets are in files or the environment.
 func commandLine(args []string) string {
 	quoted := make([]string, len(args))
 	for i, a := range args {

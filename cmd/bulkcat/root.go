@@ -16,7 +16,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 )
 
-// streams are the standard streams and the signals of the program. Tests have streams of their own.
+// streams are the standard streams and the signals of the program. Tests replace them.
 type streams struct {
 	in      io.Reader
 	out     io.Writer
@@ -25,8 +25,7 @@ type streams struct {
 	lost    *error // the first error of a write of text; set by execute
 }
 
-// text is standard output for text that is no data. Control characters from services and files do not get
-// to the terminal. A command need not look at the errors of its writes: execute returns the first.
+// text returns standard output for text that is no data: see terminal.Printable. A command need not look at the errors of its writes: execute returns the first.
 func (s streams) text() io.Writer { return terminal.Printable(textWriter{s.out, s.lost}) }
 
 // textWriter keeps the first error of a write.
@@ -99,8 +98,7 @@ Every answer is stored on disk: a run that is started again asks only for the re
 	return root
 }
 
-// fromEnvironment sets flags that are not on the command line from their variables: --part-rows from
-// BULKCAT_PART_ROWS.
+// fromEnvironment sets flags that are not on the command line from their variables, such as --part-rows from BULKCAT_PART_ROWS.
 func fromEnvironment(flags *pflag.FlagSet) error {
 	var errs []error
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -134,8 +132,8 @@ func variable(flag string) string {
 	return "BULKCAT_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// operands checks that there are at least so many operands, and at most so many unless most is 0. The error of too few
-// is missing.
+// operands returns a check of the number of operands: at least least, and at most most unless most is 0. missing is the text of
+// the error for too few operands.
 func operands(least, most int, missing string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {

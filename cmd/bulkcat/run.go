@@ -43,21 +43,21 @@ type runFlags struct {
 	endings        endings
 	started        time.Time
 	forecast       pipeline.Forecast // of a dry run
-	classification string            // several with a comma between
+	classification string            // several are separated by commas
 	shard          string
 	freeModel      string // the file of --free; "" for none
 	partial        bool
-	direct         bool // the operands are inputs: see takeDirect
+	direct         bool // the operands are the inputs: see takeDirect
 	dryRun         bool
 	untilStdinEnds bool
 	profiling      profilingFlags
 	report         string // the file of the report; "" for none
 }
 
-// untilStdinEnds is the name of the hidden flag for the programs that start this one.
+// untilStdinEnds is the name of a hidden flag for programs that start bulkcat.
 const untilStdinEnds = "until-stdin-ends"
 
-// newRunCommand makes the command of a kind.
+// newRunCommand makes the command website or product.
 func newRunCommand(s streams, kind client.Kind) (*cobra.Command, *runFlags) {
 	f := &runFlags{streams: s, started: time.Now()}
 	f.Kind, f.Retry = kind, client.DefaultRetryPolicy()
@@ -89,7 +89,7 @@ func newRunCommand(s streams, kind client.Kind) (*cobra.Command, *runFlags) {
 	return cmd, f
 }
 
-// complete makes the options from the flags, except for the service.
+// complete sets the options from the flags, except the options of the service.
 func (f *runFlags) complete() error {
 	if f.Output.Path == "" && !f.dryRun {
 		return errors.New("no output: name a file (-o out.parquet), a folder (-o out/), or -o - for standard output")
@@ -131,7 +131,7 @@ func parseShard(text string) (account.Shard, error) {
 	return account.ParseShard(text)
 }
 
-// run runs the session and reports.
+// run runs the session, and prints its summary.
 func (f *runFlags) run(ctx context.Context, classificationGiven bool) (err error) {
 	if err := f.complete(); err != nil {
 		return &usageError{err}
@@ -199,7 +199,7 @@ func (f *runFlags) openService(ctx context.Context, classificationGiven bool) (s
 		return svc, err
 	}
 	f.Taxonomies, f.Models = f.service.taxonomies.loaded, f.service.taxonomies.models.loaded
-	if err := f.service.taxonomies.loadEditions(); err != nil { // also those of hosted services
+	if err := f.service.taxonomies.loadEditions(); err != nil { // hosted services have editions, too
 		return service{}, err
 	}
 	f.Editions = f.service.taxonomies.editions
@@ -238,19 +238,19 @@ func (f *runFlags) openService(ctx context.Context, classificationGiven bool) (s
 	return svc, nil
 }
 
-// rememberStore has later runs look for answers in the store of this one, if it is named and not that of a shard.
+// rememberStore makes later runs look for answers in the store of this run, unless it is the user's store or the store of a shard.
 func (f *runFlags) rememberStore() {
 	if path, err := filepath.Abs(f.Store.Path); err == nil && f.Service.Hosted && f.Store.Path != "" && f.Shard == (account.Shard{}) {
 		answers.Remember(path)
 	}
 }
 
-// ending gives the error that decides the exit status.
+// ending returns the error that decides the exit status.
 func (f *runFlags) ending(a *account.Account, err error) error {
 	switch {
 	case err != nil && !isBroken(err):
 		return err
-	case a.Counts.Pending > 0: // of --partial or --offline
+	case a.Counts.Pending > 0: // with --partial or --offline
 		return errPending
 	case err != nil:
 		return err
@@ -284,7 +284,7 @@ type inputFlags struct {
 	dialect string
 }
 
-// options gives the reader's options.
+// options returns the reader's options.
 func (f *inputFlags) options(stdin io.Reader) (o reader.Options, err error) {
 	o = f.Options
 	o.Stdin = stdin

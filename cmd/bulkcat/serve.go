@@ -36,8 +36,8 @@ type serveFlags struct {
 	gateway     gatewayFlags
 }
 
-// memoryOfConnection is what a connection with a request that waits takes, in bytes: stacks and buffers took 42,000. With the
-// limit of a run, the collector would take most of the time of a gateway with 3,500 of them.
+// memoryOfConnection is the memory of a connection with a waiting request, in bytes: stacks and buffers took 42,000. With the
+// limit of a run, the collector would take most of the time of a gateway with 3,500 such connections.
 const memoryOfConnection = 64 << 10
 
 func newServe(s streams) *cobra.Command {
@@ -146,7 +146,7 @@ func (f *serveFlags) serve(ctx context.Context, s streams) (err error) {
 	return service.Serve(ctx, limited, options, f.grace)
 }
 
-// openState opens the file of used quota; the ledger is nil if there is none.
+// openState opens the file of used quota; the ledger is nil without a file.
 func (f *serveFlags) openState(log *slog.Logger) (ledger *embedded.Ledger, end func() error, err error) {
 	if f.state == "" {
 		return nil, func() error { return nil }, nil
@@ -186,8 +186,8 @@ func (f *serveFlags) grants(ctx context.Context) ([]embedded.Grant, error) {
 	return grants, nil
 }
 
-// hearReloads turns SIGHUP into a wish to read the API keys again, until leave is called. A terminal that closes sends
-// SIGHUP, too, and then ends a service that was started in it.
+// hearReloads sends on reloads at each SIGHUP, until leave is called. A terminal that closes also sends SIGHUP, which then ends a
+// service that was started in the terminal.
 func hearReloads(s streams) (reloads <-chan struct{}, leave func()) {
 	wished := make(chan struct{}, 1)
 	inTerminal := s.err.IsTerminal()
@@ -204,8 +204,8 @@ func hearReloads(s streams) (reloads <-chan struct{}, leave func()) {
 	return wished, leave
 }
 
-// keepKeys reads the API keys and the certificate again at every signal until the end function is called. Keys that cannot be
-// read stay as they are, and so does a certificate.
+// keepKeys reads the API keys and the certificate again at every reload, until end is called. If the new keys or the new
+// certificate cannot be read, the earlier ones stay in use.
 func (f *serveFlags) keepKeys(ctx context.Context, reloads <-chan struct{}, set func([]embedded.Grant), log *slog.Logger) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})

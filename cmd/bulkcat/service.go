@@ -24,17 +24,17 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline"
 )
 
-// serviceFlags say which service is asked, and how. Values that are neither on the command line nor in the
-// environment come from the profile, if there is one.
+// serviceFlags say which service is asked, and how. The profile has the values that are neither on the command line nor in the
+// environment.
 type serviceFlags struct {
 	client.Options
 
-	flags       *pflag.FlagSet // the flags themselves, which know whether they were set
+	flags       *pflag.FlagSet // knows which flags were set
 	profilePath string
 	profile     probe.Profile
 	apiKeyFile  string
-	key         string // that apiKey has read: the file may change, and a pipe is read once
-	apiKeyFlag  string // that names apiKeyFile; "" for --api-key-file
+	key         string // the result of apiKey: the file may change, and a pipe is read once
+	apiKeyFlag  string // the flag of apiKeyFile; "" for --api-key-file
 	headers     []string
 	headerFile  string
 	caFile      string
@@ -43,7 +43,7 @@ type serviceFlags struct {
 	taxonomies  customFlags
 }
 
-// mostTimeout bounds the growth of a timeout that is not given.
+// mostTimeout bounds the growth of the default timeout.
 const mostTimeout = 2 * time.Minute
 
 const embeddedNotice = "The embedded service answers, on this machine.\nTo use a hosted one, set BULKCAT_BASE_URL and BULKCAT_API_KEY."
@@ -82,7 +82,7 @@ func (f *serviceFlags) open(ctx context.Context, connections int, log *slog.Logg
 	return service{hosted, c.Close}, nil
 }
 
-// clientOptions are the options of the client, without the key.
+// clientOptions returns the options of the client, without the key.
 func (f *serviceFlags) clientOptions(ctx context.Context, connections int) (client.Options, error) {
 	if f.Timeout <= 0 {
 		return client.Options{}, fmt.Errorf("--timeout: %v must be more than 0", f.Timeout)
@@ -102,7 +102,7 @@ func (f *serviceFlags) clientOptions(ctx context.Context, connections int) (clie
 	return options, err
 }
 
-// rootCAs are the trusted certificate authorities; nil for those of the system.
+// rootCAs returns the trusted certificate authorities; nil for the authorities of the system.
 func (f *serviceFlags) rootCAs(ctx context.Context) (*x509.CertPool, error) {
 	if f.caFile == "" {
 		return nil, nil
@@ -151,7 +151,7 @@ func (f *serviceFlags) readProfile(ctx context.Context, log *slog.Logger) error 
 	return nil
 }
 
-// readHeaders gives the headers of the command line, and the secret headers of the file.
+// readHeaders returns the headers of the command line, and the secret headers of the file.
 func (f *serviceFlags) readHeaders(ctx context.Context) ([]client.Header, error) {
 	var headers []client.Header
 	for _, text := range f.headers {
@@ -175,7 +175,7 @@ func (f *serviceFlags) readHeaders(ctx context.Context) ([]client.Header, error)
 	return append(headers, secret...), nil
 }
 
-// files are all files that the client, or the embedded service, reads.
+// files returns all files that the client or the embedded service reads.
 func (f *serviceFlags) files() []string {
 	return append(f.taxonomies.files(), f.apiKeyFile, f.headerFile, f.caFile, f.profilePath)
 }
@@ -200,8 +200,8 @@ func (f *serviceFlags) openEmbedded(options client.Options, log *slog.Logger) (s
 	return service{pipeline.Service{Attempter: s, Name: "embedded", Usage: c.Usage, Free: f.fetch.mode == page.Never}, c.Close}, nil
 }
 
-// apiKey reads the key from the file or the environment, and remembers it. A flag would show the key to every user of
-// the machine.
+// apiKey reads the key from the file or the environment, and sets f.key. There is no flag for the key itself, which would show
+// the key to every user of the machine.
 func (f *serviceFlags) apiKey(ctx context.Context) (key string, err error) {
 	flag := cmp.Or(f.apiKeyFlag, "--api-key-file")
 	if f.apiKeyFile != "" {
@@ -217,7 +217,7 @@ func (f *serviceFlags) apiKey(ctx context.Context) (key string, err error) {
 // fetchFlags say how the embedded service reads pages.
 type fetchFlags struct {
 	mode         page.Mode
-	rate         float64 // pages a second
+	rate         float64 // pages per second
 	allowPrivate bool
 }
 

@@ -9,16 +9,16 @@ import (
 	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
-// mostInSettings are the most bytes of a file of keys, of headers, of certificates or of a profile.
+// mostInSettings is the maximum size of a file of keys, of headers, of certificates or of a profile, in bytes.
 const mostInSettings = 1 << 20
 
-// piped has what was read from pipes, by their paths: a pipe can be read only once, and several jobs may name it.
+// piped has the content of pipes by path: a pipe can be read only once, and several jobs may name the same pipe.
 var piped = struct {
 	sync.Mutex
 	texts map[string][]byte
 }{texts: make(map[string][]byte)}
 
-// readSettings reads the text of a file that a flag names, or of a pipe, such as that of <(pass show key).
+// readSettings reads the text of a file that a flag names, or of a pipe, such as <(pass show key).
 func readSettings(ctx context.Context, path string) ([]byte, error) {
 	content, err := readFileOrPipe(ctx, path)
 	if err != nil {
@@ -43,7 +43,7 @@ func readFileOrPipe(ctx context.Context, path string) ([]byte, error) {
 	return text, err
 }
 
-// readLine reads the one line of a file that a flag names.
+// readLine reads the only line of a file that a flag names. what is the content of the line, for the error.
 func readLine(ctx context.Context, flag, path, what string) (string, error) {
 	text, err := readSettings(ctx, path)
 	if err != nil {

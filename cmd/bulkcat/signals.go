@@ -15,7 +15,8 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// signals end the program: in order at the first signal, soon at the second, at once at the third.
+// signals end the program: the first signal stops it in order, the second shortens the grace period, and the third ends it at
+// once.
 type signals struct {
 	mu       sync.Mutex
 	handlers signalHandlers
@@ -25,16 +26,16 @@ type signals struct {
 // signalHandlers are the functions of a run that act on signals. Each may be nil.
 type signalHandlers struct {
 	stopping func() // reports the first signal
-	hurrying func() // has the run end soon, at the second
-	quitting func() // reports the third, before the process ends
+	hurrying func() // shortens the grace period at the second signal
+	quitting func() // reports the third signal, before the process ends
 
 	reloading func() bool // acts on SIGHUP; false if SIGHUP is the first signal
 }
 
-// watch ends the context at the first SIGINT, SIGTERM or SIGHUP, so that the run stops in order. At the second
-// signal a run hurries: programs such as GNU timeout send two at once. The third signal ends the process, which is as
-// safe as a kill: committed answers stay. Commands that are no run end at the second. SIGHUP counts as the first
-// signal only: the shell and the system each send SIGHUP when a terminal closes. A service reads its keys again at SIGHUP.
+// watch ends the context at the first SIGINT, SIGTERM or SIGHUP, so that the run stops in order. The second signal only shortens
+// the grace period of a run, because programs such as GNU timeout send two signals at once; it ends other commands. The third
+// signal ends the process, which is as safe as a kill: committed answers stay. SIGHUP counts only as the first signal, because
+// the shell and the system each send SIGHUP when a terminal closes. A service reads its keys again at SIGHUP.
 func (s *signals) watch(parent context.Context) context.Context {
 	received := make(chan os.Signal, 1)
 	signal.Notify(received, syscall.SIGINT, syscall.SIGTERM)
@@ -65,8 +66,8 @@ func (s *signals) watch(parent context.Context) context.Context {
 	return ctx
 }
 
-// untilEnd ends the context at the end of a stream as the first SIGINT does. A program that holds the other end stops the
-// run by closing it, on every system, and a run does not outlive a program that is killed.
+// untilEnd ends the context at the end of a stream, as the first SIGINT does. A program that holds the other end of the stream
+// stops the run by closing the stream, on every system. If that program is killed, the run also stops.
 func untilEnd(parent context.Context, in io.Reader) context.Context {
 	ctx, cancel := context.WithCancelCause(parent)
 	go func() {
@@ -104,8 +105,8 @@ func orBrokenPipe(signalled, read context.Context, err error) error {
 	return err
 }
 
-// isIn reports whether a path is standard input, so that who reads the one takes from the other. A regular file that is
-// opened again is read from its beginning.
+// isIn reports whether a path is the same stream as standard input: data that is read from one is missing in the other. It is
+// false for a regular file, which is read from its beginning when it is opened again.
 func (s streams) isIn(path string) bool {
 	in, ok := s.in.(*os.File)
 	if path == "-" || !ok {
@@ -116,9 +117,8 @@ func (s streams) isIn(path string) bool {
 	return errors.Join(err, otherErr) == nil && !opened.Mode().IsRegular() && os.SameFile(opened, named)
 }
 
-// outlivePipes makes writing to standard output and standard error an error after their reader is gone: by default the
-// process ends at once, without the answers that are in flight. The signal is not ignored, because commands would inherit
-// that.
+// outlivePipes makes a write to standard output or standard error return an error after its reader is gone. By default the
+// process would end at once and lose the answers in flight. SIGPIPE is not ignored, because commands would inherit that.
 func outlivePipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
 // handle sets the functions that act on the signals, until leave is called.
@@ -130,7 +130,7 @@ func (s *signals) handle(functions signalHandlers) (leave func()) {
 	return func() { s.set(signalHandlers{}) }
 }
 
-// set changes the functions, once none of them runs.
+// set changes the functions. It waits until none of them runs.
 func (s *signals) set(functions signalHandlers) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,14 +146,14 @@ func (s *signals) stop(cancel func()) {
 	}
 }
 
-// reload reports whether SIGHUP stops nothing.
+// reload calls the function for SIGHUP, and reports whether the program continues.
 func (s *signals) reload() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.handlers.reloading != nil && s.handlers.reloading()
 }
 
-// hurry reports whether a run hurries.
+// hurry calls the function for the second signal, and reports whether there is one.
 func (s *signals) hurry() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,7 +176,7 @@ type signalError struct{ signal os.Signal }
 
 func (e *signalError) Error() string { return "received " + e.signal.String() }
 
-// signalOf is the signal that has ended a context; nil if no signal has.
+// signalOf returns the signal that has ended a context; nil if no signal has.
 func signalOf(ctx context.Context) os.Signal {
 	if s, ok := errors.AsType[*signalError](context.Cause(ctx)); ok {
 		return s.signal
@@ -184,8 +184,7 @@ func signalOf(ctx context.Context) os.Signal {
 	return nil
 }
 
-// exitStatusOf is the exit status after a signal. A closed terminal ends a run as SIGTERM
-// does.
+// exitStatusOf returns the exit status after a signal. A closed terminal has the exit status of SIGTERM.
 func exitStatusOf(s os.Signal) int {
 	switch s {
 	case syscall.SIGTERM, syscall.SIGHUP:

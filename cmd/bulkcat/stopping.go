@@ -10,17 +10,17 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
-// endings are how the signals end a run, its message and its command.
+// endings are the contexts with which signals end a run, its last message and the command of --on-end.
 type endings struct {
-	hurried context.Context // done from the second signal on
+	hurried context.Context // done at the second signal
 	hurry   context.CancelFunc
-	killed  context.Context // done at the third
+	killed  context.Context // done at the third signal
 	kill    context.CancelFunc
 	command atomic.Bool   // the command of --on-end may be running
-	ended   chan struct{} // closed when the run, its message and its command have ended
+	ended   chan struct{} // closed when the run, the message and the command have ended
 }
 
-// attend ends the run at signals, until leave is called. A quiet run reports nothing.
+// attend makes signals end the run, until leave is called. A quiet run prints nothing about signals.
 func (f *runFlags) attend() (leave func()) {
 	e := &f.endings
 	e.hurried, e.hurry = context.WithCancel(context.Background())
@@ -36,7 +36,7 @@ func (f *runFlags) attend() (leave func()) {
 	}
 }
 
-// tell reports to the terminal, unless there is nothing to say yet.
+// tell prints a text about the session, unless the run is quiet or has no session yet.
 func (f *runFlags) tell(text func(*pipeline.Session) string) {
 	if session := f.session.Load(); session != nil && !f.log.quiet {
 		fmt.Fprintln(f.streams.err, text(session))
@@ -54,7 +54,7 @@ func (f *runFlags) tellStop() {
 	})
 }
 
-// hurry ends the run soon, after the second signal.
+// hurry shortens the grace period at the second signal.
 func (f *runFlags) hurry() {
 	f.endings.hurry()
 	f.tell(func(*pipeline.Session) string {
@@ -62,10 +62,10 @@ func (f *runFlags) hurry() {
 	})
 }
 
-// quitLimit is how long the process waits for the end of the command of --on-end, which it has killed.
+// quitLimit is how long the process waits for the end of the command of --on-end after killing it.
 const quitLimit = 500 * time.Millisecond
 
-// quit reports the quit at the third signal, and the command that goes on.
+// quit prints the command that resumes the run, at the third signal, and kills the command of --on-end.
 func (f *runFlags) quit() {
 	f.streams.err.EndBar()
 	f.tell(func(session *pipeline.Session) string {
@@ -84,8 +84,8 @@ func (f *runFlags) quit() {
 	}
 }
 
-// endContext bounds the message and the command at the end of a run: HurriedGrace from the second signal on, and
-// no time from the third on.
+// endContext returns the context of the message and the command at the end of a run. It is canceled HurriedGrace after the second
+// signal, and at the third signal.
 func (e *endings) endContext(parent context.Context) (ctx context.Context, cancel context.CancelFunc) {
 	ctx, cancel = context.WithCancel(context.WithoutCancel(parent))
 	context.AfterFunc(e.killed, cancel)

@@ -15,7 +15,7 @@ import (
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
-// storeFlags name the store that a command uses without a run.
+// storeFlags name the store of a command.
 type storeFlags struct {
 	streams
 	path string
@@ -27,7 +27,7 @@ func (f *storeFlags) options() []option {
 	}
 }
 
-// newStore makes `store`, whose commands use a store without a run.
+// newStore makes `store`, whose subcommands use a store without a run.
 func newStore(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "store",
@@ -98,7 +98,7 @@ func newStoreCopy(s streams) *cobra.Command {
 	return cmd
 }
 
-// newFile makes a file that exists a usage error.
+// newFile returns a usage error if err says that a file exists, and other errors as they are.
 func newFile(err error) error {
 	if errors.Is(err, fs.ErrExist) {
 		return &usageError{fmt.Errorf("%w: choose another name", err)}
@@ -139,7 +139,7 @@ func newStoreRecover(s streams) *cobra.Command {
 	return cmd
 }
 
-// storePath is the store of a name, or that of the user.
+// storePath returns the path of a store: name, or answers.UserFile if name is "".
 func storePath(name string) (string, error) {
 	if name != "" {
 		return name, nil
@@ -164,7 +164,7 @@ func (f *storeFlags) with(options answers.Options, do func(*answers.Store) error
 	return err
 }
 
-// writeNew writes a file that must not exist, for it may be the last good one, or standard output for "-".
+// writeNew writes a new file; "-" is standard output. It replaces no file: an earlier file may be the last good result.
 func (s streams) writeNew(path, extension string, write func(io.Writer) error) error {
 	if path == "-" {
 		return write(s.out)

@@ -25,10 +25,10 @@ const reasonsShown = 2
 type summary struct {
 	account *account.Account
 	usage   client.Usage
-	left    string // of the quota; "" if unknown
+	left    string // the quota that is left, in words; "" if unknown
 	total   int64  // records of the input, perhaps estimated; 0 if unknown
-	resume  string // the command that goes on; "" if none can
-	spool   string // the file that keeps standard input; "" for none
+	resume  string // the command that resumes the run; "" if no command can
+	spool   string // the file with the copy of standard input; "" for none
 	forgets bool   // the rejections of this start are not stored
 }
 
@@ -55,7 +55,7 @@ func (s *summary) tell(c *terminal.Console, log *slog.Logger) {
 	_, _ = io.WriteString(c, text.String())
 }
 
-// print prints what came out, what it cost, what to look at and what to do next. A figure of zero is left out.
+// print prints the results of the run, its cost, problems and the next command. It leaves out figures of zero.
 func (s *summary) print(out io.Writer) {
 	a, c := s.account, s.account.Counts
 	line := func(name, format string, args ...any) {
@@ -105,7 +105,7 @@ func (s *summary) print(out io.Writer) {
 	}
 }
 
-// speed is the rate of the run, unless it was too short to have one.
+// speed describes the rate of the run; "" if the run was too short to have a rate.
 func (s *summary) speed() string {
 	if rate := float64(s.account.Counts.SettledNow()) / s.took().Seconds(); s.took() >= time.Second && rate >= 0.1 {
 		return fmt.Sprintf(", %.1f records/s", rate)
@@ -113,7 +113,7 @@ func (s *summary) speed() string {
 	return ""
 }
 
-// ofTotal says how many records the input has, if the run has ended before its end.
+// ofTotal says how many records the input has, if the run has ended early.
 func (s *summary) ofTotal() string {
 	if s.account.Ending == account.Complete || s.total <= s.account.Counts.Settled() {
 		return ""
@@ -121,8 +121,8 @@ func (s *summary) ofTotal() string {
 	return fmt.Sprintf(" of %d", s.total)
 }
 
-// requests tells what this start has asked, and from where the other answers came. What was saved is of all starts of the run:
-// if there are several, see inAll.
+// requests describes the requests of this start, and the sources of the other answers. Account.Saved counts all starts of the
+// run, so inAll describes the saved requests of a run with several starts.
 func (s *summary) requests() string {
 	a, c := s.account, s.account.Counts
 	text := fmt.Sprintf("%d made", c.Requests)
@@ -148,7 +148,7 @@ func (s *summary) requests() string {
 	return text
 }
 
-// inAll tells what all starts of the run have asked, saved and spent.
+// inAll describes the requests of all starts of the run, the saved requests and their cost.
 func (s *summary) inAll() string {
 	a := s.account
 	text := fmt.Sprintf("%d made by %d starts", a.Counts.Requests+a.RequestsBefore(), a.StartsBefore()+1)
@@ -164,16 +164,17 @@ func (s *summary) inAll() string {
 	return text
 }
 
-// isShort reports whether the quota has ended the run, or is too low for another run like this.
+// isShort reports whether the quota may have ended the run, or is too low for another run like this.
 func (s *summary) isShort() bool {
 	requests, known := s.usage.Requests()
-	if !known && s.usage.Understood() { // there is no limit
+	if !known && s.usage.Understood() { // unlimited
 		return false
 	}
 	return s.account.Ending != account.Complete || known && requests < s.account.Counts.Requests
 }
 
-// costText is what a start costs and has saved. With starts before, what is saved is of all: see inAll.
+// costText describes the cost of a start and the saved cost. before is the number of earlier starts; if there are any, inAll
+// describes the saved cost.
 func costText(c *money.Cost, before int) string {
 	text := c.Price.Text(c.Spent)
 	switch {
@@ -185,7 +186,7 @@ func costText(c *money.Cost, before int) string {
 	return text
 }
 
-// drift reports each departure of the answers from the interface.
+// drift describes each departure of the answers from the interface.
 func drift(d account.Drift[int64]) (list []string) {
 	for _, departure := range []struct {
 		count int64
@@ -203,7 +204,7 @@ func drift(d account.Drift[int64]) (list []string) {
 	return list
 }
 
-// comments is the number of lines of the inputs that are comments.
+// comments returns the number of comment lines in the inputs.
 func comments(inputs []account.Input) (n int64) {
 	for _, input := range inputs {
 		n += input.Comments
@@ -276,7 +277,7 @@ func (s *summary) printReasons(line func(name, format string, args ...any)) {
 	}
 }
 
-// reasonText is a reason with the service's words and the place of the first record.
+// reasonText formats a reason with the words of the service and the place of the first record.
 func reasonText(r account.Reason) string {
 	text := r.Text + adviceOf[r.Option]
 	if r.Example != "" {
@@ -289,8 +290,8 @@ func reasonText(r account.Reason) string {
 	return fmt.Sprintf("%s (%s:%d)", text, file, r.Line)
 }
 
-// wrongColumn is the inverse of the share of invalid inputs from which on the column is probably wrong: most lists have
-// a few invalid inputs.
+// wrongColumn is 1 divided by the share of invalid inputs from which on the column is probably wrong: most lists have a few
+// invalid inputs.
 const wrongColumn = 10
 
 // advice says what helps against a reason; "" if there is no advice.
@@ -312,7 +313,7 @@ func (s *summary) advice(r account.Reason) string {
 	return ""
 }
 
-// inSeveral says in how many classifications each record has a status, if there are several.
+// inSeveral says how many classifications there are; "" for one classification.
 func inSeveral(classifications []string) string {
 	if len(classifications) < 2 {
 		return ""

@@ -16,7 +16,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/figures"
 )
 
-// newTaxonomy makes `taxonomy`, whose commands show taxonomies without a run.
+// newTaxonomy makes `taxonomy`, whose subcommands work with taxonomies without a run.
 func newTaxonomy(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "taxonomy",

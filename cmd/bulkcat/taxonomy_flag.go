@@ -15,8 +15,8 @@ import (
 	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
-// customFlags are custom taxonomies, which the embedded service answers in beside the published ones, and the models of
-// both kinds of taxonomies.
+// customFlags name custom taxonomies, in which the embedded service answers in addition to the published taxonomies, and models
+// of either kind of taxonomy.
 type customFlags struct {
 	given  []string // FILE or NAME=FILE
 	loaded []*taxonomy.Custom
@@ -27,7 +27,7 @@ type customFlags struct {
 	models modelFlags
 }
 
-// loadEditions finds the editions of the versions, and those of the models. The errors are usage errors.
+// loadEditions finds the editions of the given versions and of the models. The errors are usage errors.
 func (f *customFlags) loadEditions() error {
 	f.editions = slices.Clone(f.models.editions)
 	for _, version := range f.versions {
@@ -53,7 +53,7 @@ func (f *customFlags) loadEditions() error {
 	return nil
 }
 
-// load reads the files, once, and logs in which form each was read. The errors are usage errors.
+// load reads the files on its first call, and logs in which form it has read each file. The errors are usage errors.
 func (f *customFlags) load(log *slog.Logger) error {
 	if len(f.loaded) >= len(f.given) && len(f.models.loaded) == len(f.models.given) {
 		return f.loadEditions()
@@ -76,7 +76,7 @@ func (f *customFlags) load(log *slog.Logger) error {
 	return f.loadEditions()
 }
 
-// files are the files of the taxonomies and of the models.
+// files returns the files of the taxonomies and the models.
 func (f *customFlags) files() []string {
 	files := slices.Clone(f.models.given)
 	for _, given := range f.given {
@@ -86,7 +86,7 @@ func (f *customFlags) files() []string {
 	return files
 }
 
-// describeCustom says what was read, and how.
+// describeCustom describes a taxonomy that was read, and the form of its file.
 func describeCustom(c *taxonomy.Custom) string {
 	levels := "1 level"
 	if n := c.Levels(); n != 1 {
@@ -109,8 +109,8 @@ func (f *customFlags) loadOne(given string) (*taxonomy.Custom, error) {
 	return loadCustom(name, file)
 }
 
-// splitTaxonomy returns the name of the classification and the file of a value of --taxonomy: NAME=FILE, or FILE, after which
-// the classification is named.
+// splitTaxonomy returns the name of the classification and the file of a value of --taxonomy: NAME=FILE, or FILE, whose name
+// becomes the name of the classification.
 func splitTaxonomy(given string) (name, file string) {
 	name, file, ok := strings.Cut(given, "=")
 	if !ok {
@@ -147,7 +147,7 @@ func (f *customFlags) find(name string) *taxonomy.Custom {
 	return nil
 }
 
-// taxonomies are the loaded taxonomies in the type of the service's options.
+// taxonomies returns the loaded taxonomies for embedded.Options.
 func (f *customFlags) taxonomies() []*taxonomy.Taxonomy {
 	var list []*taxonomy.Taxonomy
 	for _, custom := range f.loaded {
@@ -167,12 +167,12 @@ func (f *customFlags) checkHosted() error {
 	return nil
 }
 
-// fallback is the classification without --classification.
+// fallback returns the default of --classification.
 func (f *customFlags) fallback(kind client.Kind) string {
 	return strings.Join(pipeline.DefaultClassifications(kind, f.loaded, f.models.loaded), ",")
 }
 
-// has refuses a custom classification whose taxonomy was not given.
+// has returns an error for a custom classification whose taxonomy was not given.
 func (f *customFlags) has(classification string) error {
 	if client.IsCustom(classification) && f.find(classification) == nil {
 		return fmt.Errorf("the embedded service does not have the classification %s: name a file of its categories with --taxonomy %s=FILE", classification, classification)

@@ -71,7 +71,7 @@ func categoriesOf(ctx context.Context, output, classification string) (map[strin
 		for _, row := range g.Rows {
 			if value := row.Value; value != "" && row.Classification == classification {
 				if _, known := rows[value]; !known {
-					value = strings.Clone(value) // without the texts around
+					value = strings.Clone(value) // a substring would keep the whole record in memory
 				}
 				rows[value]++
 			}
@@ -80,10 +80,10 @@ func categoriesOf(ctx context.Context, output, classification string) (map[strin
 	return rows, nil
 }
 
-// counts are the categories of a mapping by their match.
+// counts has the numbers of categories in a mapping by their match.
 type counts struct{ same, broader, none int }
 
-// writeMapping writes the categories in the order of their rows, the most first.
+// writeMapping writes the categories, the category with the most rows first.
 func writeMapping(out io.Writer, target *taxonomy.Target, rows map[string]int64) (n counts, err error) {
 	values := make([]string, 0, len(rows))
 	for value := range rows {

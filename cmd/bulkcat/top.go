@@ -74,7 +74,7 @@ func (s streams) partsOf(ctx context.Context, output string) ([]readback.Part, e
 	return parts, s.warnUnfinished(ctx, output)
 }
 
-// warnUnfinished says that an output is not complete. The error is that of reading the folder.
+// warnUnfinished warns if an output is not complete. The error is that of reading the folder.
 func (s streams) warnUnfinished(ctx context.Context, output string) error {
 	unfinished, err := readback.IsUnfinished(ctx, output)
 	if unfinished {
@@ -83,7 +83,7 @@ func (s streams) warnUnfinished(ctx context.Context, output string) error {
 	return err
 }
 
-// checkRead refuses standard output as an output to be read.
+// checkRead returns a usage error if the output is a stream.
 func checkRead(output string) error {
 	if output == "-" || output == "" {
 		return &usageError{errors.New("standard input and output cannot be read back: name the file or folder that a run has written")}

@@ -15,7 +15,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
-// value is a flag whose text is parsed and shown by functions.
+// value is a flag with functions that parse and show its text.
 type value[T any] struct {
 	to    *T
 	unit  string // in the help
@@ -35,7 +35,7 @@ func (v value[T]) String() string { return v.show(*v.to) }
 
 func (v value[T]) Type() string { return v.unit }
 
-// rateValue is a flag such as 10/s, in requests a second. Zero is auto: the rate is learned. Infinity is no limit.
+// rateValue is a flag such as 10/s, in requests per second. Zero is auto: the rate is learned. Infinity is no limit.
 func rateValue(to *float64) pflag.Value {
 	return value[float64]{to, "RATE", func(text string) (float64, error) {
 		if text == "auto" {
@@ -65,8 +65,8 @@ func rateText(r float64) string {
 	return strconv.FormatFloat(r, 'g', -1, 64) + "/s"
 }
 
-// parseRate parses a rate such as "10/s", "600/m", "36000/h", "864000/d", or "10", which is per second, to requests a second.
-// "0" is infinity, no limit.
+// parseRate parses a rate such as "10/s", "600/m", "36000/h", "864000/d", or "10", which is per second. The result is in
+// requests per second; infinity, which is no limit, for "0".
 func parseRate(text string) (float64, error) {
 	number, unit, _ := strings.Cut(strings.ReplaceAll(text, " ", ""), "/")
 	seconds, ok := map[string]float64{"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[unit]
@@ -80,7 +80,7 @@ func parseRate(text string) (float64, error) {
 	return n / seconds, nil
 }
 
-// paramValue has the names of the parameters: NAME, or KIND=NAME of one kind, several with a comma between.
+// paramValue is a flag with names of parameters, separated by commas: NAME for both kinds, or KIND=NAME for one kind.
 type paramValue struct{ website, product *string }
 
 func (v paramValue) Set(text string) error {
@@ -145,7 +145,7 @@ func parseAge(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// listValue is a list with commas between. A flag that is given several times adds to the list.
+// listValue is a flag with a list that is separated by commas. A flag that is given several times adds to the list.
 type listValue struct {
 	list  *string // the default until the flag is given
 	given bool
@@ -163,7 +163,7 @@ func (v *listValue) String() string { return *v.list }
 
 func (*listValue) Type() string { return "string" }
 
-// confidenceValue is a number such as 0.5, or 50%. Some services give more than 1.
+// confidenceValue is a number such as 0.5, or 50%. It may exceed 1, because some services return confidences above 1.
 func confidenceValue(to *float64) pflag.Value {
 	return value[float64]{to, "X", func(text string) (float64, error) {
 		x, err := parseShare(text)

@@ -17,8 +17,8 @@ type build struct{ release, commit string }
 
 func version() string { return thisBuild().release }
 
-// thisBuild has the values of the linker, or else those of the Go toolchain: `go install` records the version of
-// the module, a build in a clone the revision.
+// thisBuild returns the values of the linker, or else the values of the Go toolchain: `go install` records the version of the
+// module, and a build in a clone records the revision.
 func thisBuild() build {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

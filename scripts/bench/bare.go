@@ -126,8 +126,8 @@ func (r *rig) bare(ctx context.Context, s *server, records, inFlight int) (effor
 // firstRecords is the number of records that measure the loop's rate for the first time.
 const firstRecords = 20_000
 
-// bareRate is the rate, in records a second, of a loop against a service without latency. It sets
-// the number of records of all other arms, and is the base of figures without a service.
+// bareRate returns the rate, in records per second, of a loop against a service without latency. The rate sets the number of
+// records of all other arms, and is the base of figures without a service.
 func (r *rig) bareRate(ctx context.Context, records int) (float64, error) {
 	server, err := r.serve(ctx, clienttest.Lean{})
 	if err != nil {

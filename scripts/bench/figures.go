@@ -10,7 +10,7 @@ import (
 // sample is one figure, measured in several rounds.
 type sample []float64
 
-// median is the median; 0 without values.
+// median returns the median; 0 without values.
 func (s sample) median() float64 {
 	if len(s) == 0 {
 		return 0
@@ -77,7 +77,7 @@ type claim struct {
 	bound  bound
 }
 
-// figure is the median as text, with the minimum and the maximum if there were several rounds.
+// figure formats the median, with the minimum and the maximum if there were several rounds.
 func (c claim) figure() string {
 	switch len(c.sample) {
 	case 0:
@@ -88,7 +88,7 @@ func (c claim) figure() string {
 	return c.unit.format(c.sample.median()) + " (" + c.unit.number(slices.Min(c.sample)) + " to " + c.unit.number(slices.Max(c.sample)) + ")"
 }
 
-// status is the bound as text, and whether the median keeps it; "" without a bound.
+// status formats the bound, and says whether the median keeps the bound; "" without a bound.
 func (c claim) status() string {
 	if c.bound.kind == "" {
 		return ""

@@ -24,8 +24,8 @@ func parseMillions(text string) ([]int, error) {
 	return sizes, nil
 }
 
-// growth measures time and memory as inputs grow: of a run that asks for all records, and of a second run, whose answers are
-// stored. Then it compares the last size with the first.
+// growth measures time and memory as inputs grow, of a run that asks for all records, and of a second run, whose answers are
+// stored. Then it compares the last size with the first size.
 func (r *rig) growth(ctx context.Context, sizes []int) ([]*table, error) {
 	server, err := r.serve(ctx, clienttest.Lean{})
 	if err != nil {

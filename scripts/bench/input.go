@@ -13,7 +13,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
-// input describes an input file of records of one kind, some of which repeat earlier ones.
+// input describes an input file of records of one kind. Some records repeat earlier records.
 type input struct {
 	kind       client.Kind
 	records    int

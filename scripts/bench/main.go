@@ -4,11 +4,10 @@
 //	bench [-short] [-results FILE]              the tables of RESULTS.md, in less than ten minutes
 //	bench -millions 1,2,5,10 [-results FILE]    time and memory as inputs grow
 //
-// Everything that is measured is a process of its own, so that the system reports its processor
-// time and its memory. The service runs on one core, the client on another. A run over an input
-// is an arm. The arms of a measurement alternate in rounds, so that other load on the machine
-// affects all of them. Ratios are computed round by round. A figure is the median of its rounds,
-// with the minimum and the maximum. All files are below $TMPDIR, on the disk that is measured.
+// Each measured program is a process of its own, so that the system reports its processor time and its memory. The service runs
+// on one core, the client on another. An arm is a run over an input. The arms of a measurement alternate in rounds, so that
+// other load on the machine affects all arms. Ratios are computed round by round. A figure is the median of its rounds, with the
+// minimum and the maximum. All files are below $TMPDIR, on the disk that is measured.
 package main
 
 import (
@@ -22,7 +21,7 @@ import (
 	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
-// modes are what this program starts as processes: the service, and the loop that bulkcat is compared with.
+// modes are the functions of this program that run as processes of their own: the service, and the bare loop.
 var modes = map[string]func(ctx context.Context, args []string, stdout io.Writer) error{"serve": serveMode, "bare": bareMode}
 
 func main() {
@@ -106,7 +105,7 @@ type scale struct {
 	distantRounds int           // of arms with latency
 	distantArm    time.Duration
 	secureRounds  int           // of arms over TLS without latency
-	secureArm     time.Duration // of a bare loop without latency and TLS; TLS takes longer for the same records
+	secureArm     time.Duration // of a bare loop with neither latency nor TLS; TLS takes longer for the same records
 	paceRounds    int           // of a run that learns the rate
 	titles        int           // records of an embedded run
 	kept          time.Duration // of an arm with or without a store
@@ -115,11 +114,10 @@ type scale struct {
 }
 
 var (
-	// full takes under ten minutes on a slow machine. The start and the end of an arm take a
-	// tenth of a second, which is some percent of an arm, and one percent with latency, where
-	// the target allows a loss of two percent. Rates with latency hardly vary, so two rounds
-	// are enough. Arms with and without a store are longer: their rates are close to each
-	// other, and the first logs of a store cost the most.
+	// full takes under ten minutes on a slow machine. The start and the end of an arm take a tenth of a second. This is some
+	// percent of an arm, and one percent of an arm with latency, whose target allows a loss of two percent. Rates with latency
+	// hardly vary, so two rounds are enough. Arms with and without a store are longer: their rates are close to each other, and
+	// the first logs of a store cost the most.
 	full = scale{
 		rounds: 5, arm: 2500 * time.Millisecond, distantRounds: 2, distantArm: 10 * time.Second,
 		secureRounds: 3, secureArm: 1500 * time.Millisecond, paceRounds: 3,

@@ -64,8 +64,8 @@ func (p pair) with(protocol clienttest.Protocol, inFlight int) pair {
 	return p
 }
 
-// records is the number of records of an arm. bareRate is the rate of the loop without latency;
-// with latency, the number in flight limits the rate.
+// records returns the number of records of an arm. bareRate is the rate of the loop without latency. With latency, the number of
+// requests in flight limits the rate.
 func (p pair) records(bareRate float64) int {
 	if p.service.Latency > 0 {
 		bareRate = min(bareRate, float64(p.inFlight)/p.service.Latency.Seconds())

@@ -9,9 +9,9 @@ import (
 	"github.com/bulkcat/bulkcat/client/clienttest"
 )
 
-// loopOfTheTargets is the rate of the bare loop, in records a second, on the machine on which the
-// targets of work without requests were set. Speeds vary between machines and over time, so these
-// targets are also stated as multiples of the rate of the loop beside them.
+// loopOfTheTargets is the rate of the bare loop, in records per second, on the machine on which the targets of work without
+// requests were set. Speeds vary between machines and over time, so these targets are also stated as multiples of the rate of
+// the loop in the same rounds.
 const loopOfTheTargets = 41_000
 
 // addTarget adds a row with rates a second, and a row with multiples of the loop's rates in the
@@ -31,7 +31,7 @@ func (r *rig) measureTitles(ctx context.Context, s scale, bareRate float64, t *t
 	return err
 }
 
-// pacedRecords is small enough for the first seconds, in which a run learns the rate, to matter.
+// pacedRecords is so small that the first seconds, in which a run learns the rate, matter.
 const pacedRecords = 100_000
 
 // measurePace measures the cost of learning the rate of a service without a limit. Each run
@@ -79,8 +79,7 @@ func (r *rig) measureStart(ctx context.Context, s scale, t *table) error {
 	return nil
 }
 
-// untilRequest is the time from the start of bulkcat to its first categorization, including the
-// request for the quota.
+// untilRequest returns the time from the start of bulkcat to its first categorization, including the request for the quota.
 func (r *rig) untilRequest(ctx context.Context) (time.Duration, error) {
 	service := clienttest.New(clienttest.Options{Answer: clienttest.AppendTypical})
 	url, stop := service.Listen()

@@ -28,7 +28,7 @@ func (t *table) addClaim(name string, c claim) { t.add(name, c.figure(), c.statu
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// markdown is the title and the table with aligned columns, in Markdown. No cell has the separator of cells.
+// markdown returns the title and the table with aligned columns, in Markdown. No cell may have a "|".
 func (t *table) markdown() string {
 	widths, rule := make([]int, len(t.head)), make([]string, len(t.head))
 	for i := range t.head {
@@ -66,8 +66,7 @@ func newSection(name, command string) section {
 	return section{begin: "<!-- " + name + ": made by `" + command + "` -->\n", end: "<!-- /" + name + " -->\n"}
 }
 
-// rewrite replaces the section of a file. A file without its markers, or with more than
-// one pair, stays as it is.
+// rewrite replaces the section of a file. It does not change a file without the markers, or with several pairs of markers.
 func (s section) rewrite(path, text string) error {
 	old, err := os.ReadFile(path)
 	if err != nil {
@@ -92,8 +91,7 @@ func (s section) replace(old, text string) (string, error) {
 	return before + s.begin + "\n" + strings.TrimSpace(text) + "\n\n" + s.end + after, nil
 }
 
-// occasion states the date, the revision, the machine and its load of the figures. Call it before
-// the measurements, which raise the load.
+// occasion describes the date, the revision, the machine and its load. Call it before the measurements, which raise the load.
 func occasion(ctx context.Context, command string) string {
 	text := fmt.Sprintf("Measured on %s by `%s`, revision %s: %s, %s/%s, %d cores",
 		time.Now().Format(time.DateOnly), command, revision(ctx), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())

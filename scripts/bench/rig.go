@@ -57,7 +57,8 @@ func pins() bool {
 	return err == nil
 }
 
-// start starts a program on cores, in the form of taskset; they also set GOMAXPROCS. The user's settings do not affect it.
+// start starts a program on cores, in the form of taskset, without the user's settings. The Go runtime takes GOMAXPROCS from the
+// number of cores.
 func (r *rig) start(ctx context.Context, cores string, env []string, args ...string) (*process.Process, error) {
 	if pins() {
 		args = append([]string{"taskset", "-c", cores}, args...)
@@ -87,7 +88,7 @@ func (r *rig) complete(ctx context.Context, cores string, env []string, args ...
 
 // arm is a run of bulkcat over an input.
 type arm struct {
-	url      string // of the service; "" for the embedded one
+	url      string // of the service; "" for the embedded service
 	caFile   string // of the service; "" without TLS
 	cores    string
 	input    input
@@ -117,7 +118,7 @@ func (r *rig) run(ctx context.Context, a arm) (effort, error) {
 	return r.complete(ctx, a.cores, env, args...)
 }
 
-// serviceArgs are the arguments for a service that is asked over HTTP.
+// serviceArgs returns the arguments for a service that is asked over HTTP.
 func (a arm) serviceArgs() []string {
 	args := []string{"--workers", fmt.Sprint(a.inFlight)}
 	if !a.learns {
@@ -129,7 +130,7 @@ func (a arm) serviceArgs() []string {
 	return args
 }
 
-// rounds runs arms alternately, and returns the measurements of each. before runs before each round, unless it is nil.
+// rounds runs arms alternately, and returns the measurements of each arm. before runs before each round, unless it is nil.
 func (r *rig) rounds(ctx context.Context, n int, before func() error, arms ...arm) ([]measurements, error) {
 	all := make([]measurements, len(arms))
 	for range n {
@@ -149,7 +150,7 @@ func (r *rig) rounds(ctx context.Context, n int, before func() error, arms ...ar
 	return all, nil
 }
 
-// beside is rounds, each after a round of the bare loop, whose rates it returns, too.
+// beside is rounds with a run of the bare loop before each round. It also returns the rates of the loop.
 func (r *rig) beside(ctx context.Context, s scale, bareRate float64, arms ...arm) (all []measurements, loop sample, err error) {
 	all, err = r.rounds(ctx, s.rounds, func() error {
 		rate, err := r.bareRate(ctx, recordsIn(bareRate, s.arm))
@@ -159,10 +160,10 @@ func (r *rig) beside(ctx context.Context, s scale, bareRate float64, arms ...arm
 	return all, loop, err
 }
 
-// measurements are those of an arm's rounds.
+// measurements has the measurements of an arm, one for each round.
 type measurements struct {
-	rate sample // records a second
-	cpu  sample // seconds a record
+	rate sample // records per second
+	cpu  sample // seconds per record
 	peak sample // bytes
 }
 
@@ -176,7 +177,7 @@ func (m *measurements) add(e effort, records int) {
 // stateSuffix ends the name of the state folder of a run, which has its store.
 const stateSuffix = ".state"
 
-// removeOutput removes an output and the files beside it, the store included, so that the next run makes the same requests.
+// removeOutput removes an output and the files beside it, including the store, so that the next run makes the same requests.
 func removeOutput(path string) {
 	for _, suffix := range []string{"", ".run.json", stateSuffix} {
 		_ = os.RemoveAll(path + suffix)

@@ -30,8 +30,8 @@ func (r *rig) measureStore(ctx context.Context, s scale, bareRate float64, t *ta
 // memoryDir is a file system in memory, where a durable commit costs nothing.
 const memoryDir = "/dev/shm"
 
-// measureDurability compares runs whose store is on the disk with runs whose store is in memory. Where there is
-// no file system in memory, it measures nothing.
+// measureDurability compares runs whose store is on the disk with runs whose store is in memory. It measures nothing on a system
+// without a file system in memory.
 func (r *rig) measureDurability(ctx context.Context, a arm, rounds int, t *table) (err error) {
 	memory, err := os.MkdirTemp(memoryDir, "bulkcat-bench-")
 	if err != nil {
@@ -55,7 +55,7 @@ func (r *rig) measureDurability(ctx context.Context, a arm, rounds int, t *table
 	return empty()
 }
 
-// answeredTargets are records a second.
+// answeredTargets are target rates by format, in records per second.
 var answeredTargets = map[string]float64{"csv": 120_000, "parquet": 120_000}
 
 // measureAnswered fills a store and measures runs with stored answers on both cores.
@@ -85,7 +85,7 @@ func (r *rig) measureAnswered(ctx context.Context, a arm, s scale, bareRate floa
 	return os.RemoveAll(a.store)
 }
 
-// answerBytes is the size of the answers to the first websites.
+// answerBytes returns the size of the answers to the first websites, in bytes.
 func answerBytes(records int) (sum int64) {
 	var body []byte
 	for number := range records {

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// archive is the name of the archive of a platform: a zip file for Windows, whose tools read nothing else everywhere.
+// archive returns the name of the archive of a platform: a zip file for Windows, where not every system reads other archives.
 func (r *release) archive(p platform) string {
 	extension := ".tar.gz"
 	if p.os == "windows" {
@@ -30,7 +30,7 @@ func (r *release) archive(p platform) string {
 
 func (r *release) stem(p platform) string { return "bulkcat_" + r.version + "_" + p.os + "_" + p.arch }
 
-// archives writes an archive of a folder for each platform.
+// archives writes an archive with one folder for each platform.
 func (r *release) archives() error {
 	for _, p := range platforms {
 		stem := r.stem(p)
@@ -73,7 +73,7 @@ func writeTarGzip(w io.Writer, files []file, at time.Time) error {
 	return errors.Join(writeTar(z, files, at), z.Close())
 }
 
-// writeTar writes files and empty folders, and each folder of them before its first file.
+// writeTar writes files and empty folders. It writes each parent folder before the first file in it.
 func writeTar(w io.Writer, files []file, at time.Time) error {
 	t := tar.NewWriter(w)
 	made := map[string]bool{".": true}
@@ -141,8 +141,8 @@ func writeZip(w io.Writer, files []file, at time.Time) error {
 	return z.Close()
 }
 
-// released is the section of the README that tells how a release is installed. No command in it works before there is one, so
-// it is in the README of a release alone.
+// released is the section of the README about the installation of a release. Its commands work only after the release, so only the
+// README of a release has the section.
 //
 //go:embed released.md
 var released string
@@ -150,8 +150,8 @@ var released string
 // mark is the place of the section in the README.
 const mark = "<!-- released -->\n"
 
-// readme writes the README of the release: with the section, and with links to the repository, since the archive does not have
-// the pages that they lead to.
+// readme writes the README of the release, with the section. Its links lead to the repository, because the archive lacks the
+// linked pages.
 func (r *release) readme() error {
 	text, err := os.ReadFile(filepath.Join(r.root, "README.md"))
 	if err != nil {

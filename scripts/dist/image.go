@@ -16,9 +16,9 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// images writes a container image for each processor, as docker load and podman load read it. An image has the binary,
-// the certificate authorities of Mozilla, a user without rights, and /tmp and /work, to which any user can write. With a
-// read-only root, commands write to the volumes that they are given, and need one for temporary files.
+// images writes a container image for each processor, for docker load and podman load. An image has the binary, the certificate
+// authorities of Mozilla, a user without rights, and /tmp and /work, to which any user can write. With a read-only root, commands
+// can only write to volumes, and need a volume for temporary files.
 func (r *release) images() error {
 	for _, p := range platforms {
 		if p.os != "linux" {
@@ -95,8 +95,8 @@ func (r *release) imageFiles(p platform) ([]file, error) {
 	return files, nil
 }
 
-// authorities are the certificate authorities, in PEM. Those that are limited to certain certificates are left out,
-// because a file of certificates cannot say so.
+// authorities returns the certificate authorities in PEM. It leaves out authorities that are limited to certain certificates,
+// because a file of certificates cannot have such limits.
 func authorities() []byte {
 	var text bytes.Buffer
 	for root := range bundle.Roots() {

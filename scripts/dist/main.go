@@ -1,5 +1,5 @@
-// Dist builds the files of a release, the same bytes for the same commit: archives, Debian and RPM packages, container
-// images, wheels for Python, a bill of materials, manifests of package managers, checksums, and the notes of the version.
+// Dist builds the files of a release: archives, Debian and RPM packages, container images, wheels for Python, a bill of
+// materials, manifests of package managers, checksums, and the notes of the version. The same commit gives the same bytes.
 //
 //	make dist VERSION=v0.1.0
 package main
@@ -39,13 +39,13 @@ type release struct {
 	root, out string
 	tag       string    // v0.1.0
 	version   string    // 0.1.0
-	time      time.Time // of the commit; all files have it
+	time      time.Time // of the commit; the time of all files
 	work      string    // a temporary folder with binaries, completions, man pages and the README
 	sums      map[string]string
 	linked    []*module // of the binaries
 }
 
-// platform is what a binary runs on.
+// platform is the operating system and the processor of a binary.
 type platform struct{ os, arch string }
 
 var platforms = []platform{
@@ -91,7 +91,7 @@ func (r *release) build() (err error) {
 	return nil
 }
 
-// commitTime is the time of the commit, or SOURCE_DATE_EPOCH.
+// commitTime returns SOURCE_DATE_EPOCH, or else the time of the commit.
 func (r *release) commitTime() (time.Time, error) {
 	text := os.Getenv("SOURCE_DATE_EPOCH")
 	if text == "" {
@@ -119,7 +119,7 @@ func (r *release) run(env []string, name string, args ...string) ([]byte, error)
 	return out, nil
 }
 
-// notesName is the file with what has changed in the version.
+// notesName is the file with the changes of the version.
 const notesName = "NOTES.md"
 
 // notes returns the section of the version in CHANGELOG.md, without its heading.
@@ -131,7 +131,7 @@ func (r *release) notes() (string, error) {
 	return changes(string(text), r.version)
 }
 
-// checkTag refuses the tag of another commit: the version is older than the tree.
+// checkTag returns an error if the tag is at another commit: then the version is older than the tree.
 func (r *release) checkTag() error {
 	tagged, err := r.run(nil, "git", "rev-parse", "--verify", "--quiet", "refs/tags/"+r.tag+"^{commit}")
 	if err != nil {
@@ -144,8 +144,8 @@ func (r *release) checkTag() error {
 	return err
 }
 
-// changes returns the section of a version in a changelog, which must be the first: what stands above it is in the tree, and
-// not in the section.
+// changes returns the section of a version in a changelog. No section above it may have text: the tree has those changes, and the
+// section does not.
 func changes(text, version string) (string, error) {
 	for i, section := range strings.Split("\n"+text, "\n## ") {
 		heading, rest, _ := strings.Cut(section, "\n")
@@ -161,7 +161,7 @@ func changes(text, version string) (string, error) {
 	return "", fmt.Errorf("CHANGELOG.md has no section \"## %s\"", version)
 }
 
-// binary is the path of the binary of a platform.
+// binary returns the path of the binary of a platform.
 func (r *release) binary(p platform) string {
 	return filepath.Join(r.work, p.os+"_"+p.arch, p.command())
 }
@@ -220,7 +220,7 @@ func (r *release) wheels() error {
 	return err
 }
 
-// sum computes the checksums of the files so far.
+// sum computes the checksums of the files that the release has so far.
 func (r *release) sum() error {
 	entries, err := os.ReadDir(r.out)
 	if err != nil {

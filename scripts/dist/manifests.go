@@ -35,22 +35,22 @@ func (r *release) manifests() error {
 	return nil
 }
 
-// The methods that follow are for templates.
+// The following methods are for templates.
 
 func (r *release) Version() string  { return r.version }
 func (r *release) Date() string     { return r.time.Format("2006-01-02") }
 func (r *release) Summary() string  { return summary }
 func (r *release) Homepage() string { return homepage }
 
-// Stem is the folder in the archive of a platform.
+// Stem returns the name of the folder in the archive of a platform.
 func (r *release) Stem(os, arch string) string { return r.stem(platform{os, arch}) }
 
-// URL is the address of the archive of a platform.
+// URL returns the URL of the archive of a platform.
 func (r *release) URL(os, arch string) string {
 	return homepage + "/releases/download/" + r.tag + "/" + r.archive(platform{os, arch})
 }
 
-// SHA256 is the checksum of the archive of a platform.
+// SHA256 returns the checksum of the archive of a platform.
 func (r *release) SHA256(os, arch string) (string, error) {
 	name := r.archive(platform{os, arch})
 	sum, ok := r.sums[name]

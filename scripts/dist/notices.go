@@ -21,13 +21,13 @@ import (
 	"github.com/google/licenseclassifier/v2/assets"
 )
 
-// noticesName is the file with the licences of all that is in the binaries.
+// noticesName is the file with the licences of all modules in the binaries.
 const noticesName = "THIRD_PARTY_NOTICES"
 
-// module is a module of the binaries, with the licences of its packages there.
+// module is a module in the binaries, with the licences of the packages that the binaries use.
 type module struct {
 	path, version string
-	sum           string   // SHA-256 of its files, as go.sum has it, in hex; "" for the standard library
+	sum           string   // the checksum of the files in go.sum (SHA-256), in hex; "" for the standard library
 	licences      []string // identifiers of SPDX
 	files         []notice
 }
@@ -39,15 +39,15 @@ type notice struct {
 
 var classifier = sync.OnceValues(assets.DefaultClassifier)
 
-// unclassified are licences that the classifier does not know, by module.
+// unclassified has licences that the classifier does not know, by module.
 var unclassified = map[string]string{
 	"github.com/ncruces/go-sqlite3-wasm/v6": "MIT-0", // and SQLite itself, which is in the public domain
 }
 
-// licenceFile is the name of a file with a licence or a notice.
+// licenceFile matches the name of a file with a licence or a notice.
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([.-].*)?$`)
 
-// modules lists the modules of all binaries, and the standard library first.
+// modules returns the modules of all binaries and the standard library, sorted by path.
 func (r *release) modules() ([]*module, error) {
 	found := map[string]*module{}
 	for _, p := range platforms {
@@ -78,7 +78,7 @@ func (r *release) modules() ([]*module, error) {
 	return list, nil
 }
 
-// sumOf is the checksum of a module in hex.
+// sumOf returns the checksum of a module in hex.
 func sumOf(m *debug.Module) string {
 	sum, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(m.Sum, "h1:"))
 	if err != nil {
@@ -87,8 +87,8 @@ func sumOf(m *debug.Module) string {
 	return hex.EncodeToString(sum)
 }
 
-// findLicences reads the files with licences in the folders of the packages of a platform, and in those above, up to that of the
-// module.
+// findLicences reads the files with licences in the folders of the packages of a platform, and in the folders above, up to the
+// root of the module.
 func (r *release) findLicences(modules map[string]*module, p platform) error {
 	out, err := r.run([]string{"GOOS=" + p.os, "GOARCH=" + p.arch, "CGO_ENABLED=0"}, "go", "list", "-deps", "-f", `{{with .Module}}{{.Path}}	{{.Dir}}{{else}}std	{{end}}	{{.Dir}}`, "./cmd/bulkcat")
 	if err != nil {
@@ -173,7 +173,7 @@ func (r *release) notices() error {
 	return os.WriteFile(filepath.Join(r.work, noticesName), text.Bytes(), 0o666)
 }
 
-// billOfMaterials writes the modules of the binaries, as these list them, with licences and checksums, in CycloneDX.
+// billOfMaterials writes the modules that the binaries list, with licences and checksums, in CycloneDX.
 func (r *release) billOfMaterials() error {
 	main := component(cyclonedx.ComponentTypeApplication, "github.com/bulkcat/bulkcat", r.tag, "Apache-2.0")
 	var (

@@ -25,8 +25,8 @@ const (
 	maintainer = "The bulkcat authors <bulkcat@users.noreply.github.com>"
 )
 
-// packages writes a package for Debian and Ubuntu and one for Fedora, RHEL and SUSE, for each processor: the binary,
-// its man pages and completions, and systemd units, which are not started by the installation.
+// packages writes, for each processor, a package for Debian and Ubuntu and a package for Fedora, RHEL and SUSE: the binary, its
+// man pages and completions, and systemd units, which the installation does not start.
 func (r *release) packages() error {
 	for _, p := range platforms {
 		if p.os != "linux" {
@@ -85,7 +85,7 @@ func (r *release) packageInfo(p platform, packager string) (*nfpm.Info, error) {
 	return nfpm.WithDefaults(info), nil
 }
 
-// copyright is the file that Debian wants in place of a licence that is in every system, for a year.
+// copyright is the file with the copyright of a year. Debian wants it in place of a licence text that every system has.
 const copyright = `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: bulkcat
 Source: ` + homepage + `
@@ -99,7 +99,7 @@ License: Apache-2.0
  On Debian systems, the text of this licence is in /usr/share/common-licenses/Apache-2.0.
 `
 
-// debianChangelog has a form of its own, for a version and a time. What has changed is in NEWS.gz.
+// debianChangelog is the changelog in Debian's form, for a version and a time. NEWS.gz has the changes.
 const debianChangelog = `bulkcat (%s) stable; urgency=medium
 
   * Release: see NEWS.gz.
@@ -107,7 +107,7 @@ const debianChangelog = `bulkcat (%s) stable; urgency=medium
  -- ` + maintainer + `  %s
 `
 
-// packageFiles lists the files of a package. Man pages and what has changed are compressed, as distributions want them.
+// packageFiles lists the files of a package. Man pages and changelogs are compressed, as distributions want.
 func (r *release) packageFiles(p platform, packager string) ([]file, error) {
 	list, err := r.manPages("usr/share/man/man1")
 	if err != nil {

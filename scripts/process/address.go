@@ -9,18 +9,18 @@ import (
 	"syscall"
 )
 
-// The ports are below those that systems give to the connections of clients, which could take one before its server
-// listens.
+// The ports are below the ephemeral ports, which systems give to connections of clients: such a connection could take a port
+// before its server listens.
 const firstPort, ports = 20_000, 10_000
 
 var (
-	begin = rand.Uint32N(ports) // differs between processes
+	begin = rand.Uint32N(ports) // random, so that processes differ
 	calls atomic.Uint32
 )
 
-// FreeAddr returns an address HOST:PORT of the loopback interface that nothing listens on, another one in each call.
+// FreeAddr returns an address HOST:PORT of the loopback interface on which nothing listens. Each call returns another address.
 func FreeAddr() (string, error) {
-	// A process that starts meanwhile would hold the address until it has begun.
+	// A child process that starts at the same time would inherit the listener, and hold the address until its exec.
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	for range ports {
@@ -32,7 +32,7 @@ func FreeAddr() (string, error) {
 	return "", errors.New("no port is free")
 }
 
-// Listening is for [Process.Ready]: something accepts connections at an address.
+// Listening returns a function for [Process.Ready], which returns nil when something accepts connections at addr.
 func Listening(addr string) func() error {
 	return func() error {
 		conn, err := net.Dial("tcp", addr)

@@ -12,8 +12,8 @@ import (
 	"syscall"
 )
 
-// Bulkcat is a command of bulkcat that does not see the settings of the user: the folder dir, in which it runs, is its home.
-// The service is at url, unless it is empty.
+// Bulkcat returns a command of bulkcat that does not see the settings of the user. It runs in the folder dir, which is also its
+// home. url is the base URL of the service; "" for the embedded service.
 func Bulkcat(program, dir, url, key string, args ...string) *exec.Cmd {
 	cmd := exec.Command(program, args...)
 	cmd.Dir = dir
@@ -24,7 +24,7 @@ func Bulkcat(program, dir, url, key string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Main is the main function of a program, whose context ends when the program is interrupted.
+// Main is the main function of a program. The context of run ends when the program is interrupted.
 func Main(run func(ctx context.Context) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -34,15 +34,15 @@ func Main(run func(ctx context.Context) error) {
 	}
 }
 
-// Without is the environment of this process without the variables that have a prefix.
+// Without returns the environment of this process without the variables that begin with one of the prefixes.
 func Without(prefixes ...string) []string {
 	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(variable, prefix) })
 	})
 }
 
-// Build builds a package of the module in the folder from, and returns the path of the program in dir. The variable,
-// unless empty, names a program that exists.
+// Build builds a package of the module in the folder from, and returns the path of the program in dir. If the environment
+// variable is set, Build returns its value, the path of an existing program, instead.
 func Build(variable, dir, from, pkg string) (string, error) {
 	if path := os.Getenv(variable); path != "" {
 		return path, nil

@@ -21,18 +21,18 @@ type Process struct {
 	cmd   *exec.Cmd
 	log   string // path
 	ended chan struct{}
-	err   error         // of the end; for readers after ended
-	took  time.Duration // likewise
+	err   error         // of Wait; set before ended is closed
+	took  time.Duration // set before ended is closed
 }
 
-// Start starts a command whose standard error, and standard output unless cmd.Stdout is set, go to the end of the file
-// log. The process is killed when ctx ends.
+// Start starts a command. It appends the standard error of the command to the file log and, unless cmd.Stdout is set, the
+// standard output. The process is killed when ctx ends.
 func Start(ctx context.Context, cmd *exec.Cmd, log string) (*Process, error) {
 	file, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() // the process has its own
+	defer file.Close() // the process has its own descriptor
 	if cmd.Stderr = file; cmd.Stdout == nil {
 		cmd.Stdout = file
 	}
@@ -62,7 +62,7 @@ func (p *Process) Wait() error {
 	return p.err
 }
 
-// Complete waits for the end. Another exit status than 0 and those given is an error, which quotes the log.
+// Complete waits for the end. It returns an error, which quotes the log, if the exit status is neither 0 nor one of others.
 func (p *Process) Complete(others ...int) error {
 	if err := p.Wait(); err != nil && !slices.Contains(others, p.Status()) {
 		return fmt.Errorf("%s: %w: %s", p.name(), err, p.printed())
@@ -76,8 +76,8 @@ func (p *Process) Took() time.Duration {
 	return p.took
 }
 
-// Used waits for the end, and returns the processor time of user and system, and the peak resident memory in bytes: 0 where
-// the system does not tell.
+// Used waits for the end, and returns the processor time of user and system, and the peak resident memory in bytes; 0 if the
+// system does not tell.
 func (p *Process) Used() (cpu time.Duration, peak int64) {
 	<-p.ended
 	return p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime(), peakOf(p.cmd.ProcessState)
@@ -111,8 +111,8 @@ func (p *Process) Kill() {
 // grace is the time that a process may take to end.
 const grace = 10 * time.Second
 
-// Stop ends the process with a signal, so that it can end its own children. A process that does not end is killed,
-// which is an error.
+// Stop ends the process with a signal, so that it can end its own children. If the process does not end within grace, Stop kills
+// it and returns an error.
 func (p *Process) Stop(s os.Signal) error {
 	if err := p.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
@@ -128,7 +128,7 @@ func (p *Process) Stop(s os.Signal) error {
 
 func (p *Process) name() string { return filepath.Base(p.cmd.Path) }
 
-// Log returns what the process has printed so far; the log of an earlier process comes first.
+// Log returns the content of the log file. The output of an earlier process comes first.
 func (p *Process) Log() string {
 	content, err := os.ReadFile(p.log)
 	if err != nil {
@@ -137,7 +137,7 @@ func (p *Process) Log() string {
 	return string(content)
 }
 
-// printed is the log for messages of errors.
+// printed returns the log for errors.
 func (p *Process) printed() string { return strings.TrimSpace(p.Log()) }
 
 // starting is the time that a process may take until it is ready, on a busy machine.

@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// Rows reads a CSV file: the values of each row by the names of the header. It does not use package reader, which is what
-// the programs that read outputs test.
+// Rows reads a CSV file. It returns the values of each row by the names of the header. It does not use package reader, because
+// its callers test outputs independently of that package.
 func Rows(path string) ([]map[string]string, error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// Attributes send SIGTERM when the program that starts the process dies.
+// Attributes returns attributes with which a process gets SIGTERM when its parent dies.
 func Attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM} }
 
 // peakOf returns the peak resident memory of a process in bytes. It includes the memory of the parent, which the child

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// Attributes are none: only Linux tells a child that its parent has died.
+// Attributes returns nil: only Linux tells a child that its parent has died.
 func Attributes() *syscall.SysProcAttr { return nil }
 
-// peakOf returns 0: other systems have no common way to measure it.
+// peakOf returns 0: other systems have no common way to measure the peak memory.
 func peakOf(*os.ProcessState) int64 { return 0 }

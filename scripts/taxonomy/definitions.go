@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	maxPhrases     = 16 // a definition's later phrases are details of its earlier ones
-	maxPhraseWords = 4  // longer ones are clauses, and never occur in another text
+	maxPhrases     = 16 // the later phrases of a definition are details of its earlier phrases
+	maxPhraseWords = 4  // longer phrases are clauses, and never occur in another text
 )
 
 var (
@@ -27,9 +27,8 @@ var (
 		activities activity combinations description items cell national`)
 )
 
-// definitionPhrases returns the short phrases of an industry's definitions that name activities
-// or products, in their order, without repetitions. Several definitions get equal shares of the
-// phrases.
+// definitionPhrases returns the short phrases of an industry's definitions that name activities or products, in their order,
+// without repetitions. The definitions have equal shares of the phrases.
 func definitionPhrases(definitions []string) []string {
 	var phrases []string
 	for i, definition := range definitions {
@@ -63,8 +62,7 @@ func shortPhrases(definition string) iter.Seq[string] {
 	}
 }
 
-// essence is the first sentence of a definition and its list of examples. The other sentences
-// mention other industries.
+// essence returns the first sentence of a definition and its list of examples. The other sentences mention other industries.
 func essence(definition string) string {
 	const opening, examples = " comprise", "illustrative examples:"
 	_, rest, ok := strings.Cut(definition, opening)

@@ -12,7 +12,7 @@ import (
 //go:embed naics2022.txt
 var naics2022 string
 
-// origin is a code with those of the earlier edition whose definitions describe it.
+// origin is a code with the codes of the earlier edition whose definitions describe it.
 type origin struct {
 	code string
 	from []string
@@ -38,8 +38,8 @@ func parseOrigins(table string) ([]origin, error) {
 	return origins, nil
 }
 
-// define gives the codes of an edition the definitions of the earlier one: those of its origins, or else of the same code.
-// All codes of the earlier edition that are gone must be an origin.
+// define returns the codes of an edition with the definitions of the earlier edition: the definitions of the origins of a code,
+// or else of the same code. Each code of the earlier edition that is gone must be an origin.
 func define(titles map[string]string, earlier map[string]industry, origins []origin) (map[string]industry, error) {
 	next := make(map[string]industry, len(titles))
 	for code, title := range titles {

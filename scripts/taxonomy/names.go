@@ -12,9 +12,9 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
-// writeNames writes the file of package taxonomy with the names of product categories in other languages: the files
-// LOCALE.tsv of a folder, each with a line of titles and lines of an id and a name. It leaves out ids that the taxonomy does
-// not have, and English.
+// writeNames writes the file of package taxonomy with the names of product categories in other languages. It reads the files
+// LOCALE.tsv in a folder, which have a line of titles and lines of an id and a name. It leaves out English, and ids that the
+// taxonomy lacks.
 func writeNames(folder, out string) error {
 	paths, err := filepath.Glob(filepath.Join(folder, "*.tsv"))
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/bulkcat/bulkcat/client/clienttest"
 )
 
-// faults are rare, because each costs a wait of up to a quarter of a second, but every cycle has
-// some. No request hangs, which would take the client's time limit.
+// faults are rare, because each fault costs a wait of up to a quarter of a second, but every cycle has some. No request hangs,
+// because the cycle would wait for the client's timeout.
 var faults = map[clienttest.Fault]float64{
 	clienttest.Error500: 0.005, clienttest.Error503: 0.005, clienttest.Calculating: 0.005,
 	clienttest.Reset: 0.005, clienttest.Truncated: 0.005, clienttest.HTML: 0.005, clienttest.Slow: 0.01,
@@ -115,7 +115,7 @@ func (c *cycle) published() error {
 	return got.within(c.want.tree)
 }
 
-// complete checks that the cycle's folder is equal to that of an undisturbed run.
+// complete checks that the cycle's folder is equal to the folder of an undisturbed run.
 func (c *cycle) complete() error {
 	got, err := readTree(c.dir)
 	if err != nil {
@@ -179,5 +179,5 @@ func writeRecord(csv *bytes.Buffer, id int, title string, price int) {
 	fmt.Fprintf(csv, "%d,%s,%d.%02d\n", id, quoted(title), price/100, price%100)
 }
 
-// quoted is a title as a field of CSV.
+// quoted returns a title as a field of CSV.
 func quoted(title string) string { return `"` + strings.ReplaceAll(title, `"`, `""`) + `"` }

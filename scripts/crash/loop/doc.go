@@ -1,9 +1,9 @@
 // Package loop kills bulkcat repeatedly, at all moments of a run, and compares the final output
 // with the output of an undisturbed run.
 //
-// A start is one process. A cycle is one output: it begins with the input alone, and starts each of
-// its commands until a start is not killed: one run; or a run for each shard, and finish. A kill is
-// SIGKILL to the process at a moment of one of the [Phases].
+// A start is one process. A cycle makes one output: it begins with only the input, and starts each of its commands until a start
+// is not killed. The commands are one run; or a run for each shard, and finish. A kill sends SIGKILL to the process at a moment
+// of one of the [Phases].
 //
 // After every kill, each file of the output is either missing or complete. After every cycle the
 // folder has exactly the files of an undisturbed run, byte for byte. The service is faulty and

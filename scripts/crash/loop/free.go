@@ -16,27 +16,27 @@ import (
 	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
-// categories are those of things.
+// categories are the categories of things, in the same order.
 var categories = []string{
 	"Apparel & Accessories > Shoes", "Home & Garden > Kitchen & Dining > Kitchen Appliances", "Home & Garden > Lawn & Garden > Watering & Irrigation > Garden Hoses",
 	"Home & Garden > Lighting > Lamps", "Home & Garden > Linens & Bedding > Bedding > Blankets", "Sporting Goods > Outdoor Recreation > Cycling", "Electronics > Electronics Accessories > Cables",
 }
 
-// categoryOf is the category of a title; doubtful reports whether its trait makes that doubtful.
+// categoryOf returns the category of a title. doubtful reports whether its trait makes the category doubtful.
 func categoryOf(title string) (category string, doubtful bool) {
 	i := slices.IndexFunc(things, func(thing string) bool { return strings.Contains(title, thing) })
 	return categories[max(0, i)], strings.Contains(title, "refurbished") || strings.Contains(title, "for children")
 }
 
-// isOdd is true of half of the titles.
+// isOdd reports true for half of the titles.
 func isOdd(title string) bool {
 	h := fnv.New32a()
 	h.Write([]byte(title)) // never fails
 	return h.Sum32()>>8%2 == 1
 }
 
-// learn has bulkcat make a model that is sure about all titles, but less about doubtful ones. So the audit of its first answers
-// fails, and the run asks for the doubtful titles after all.
+// learn makes a model with bulkcat learn. The model is sure about all titles, but less sure about doubtful titles. So the audit of
+// the first step fails, and the run then asks for the doubtful titles.
 func (l *loop) learn(ctx context.Context) error {
 	var labelled bytes.Buffer
 	labelled.WriteString("title,label\n")
@@ -62,7 +62,7 @@ func (l *loop) learn(ctx context.Context) error {
 // modelName is the file of the model in the folder of the loop.
 const modelName = "vendor.model"
 
-// appendCategory appends the answer of a service that agrees with the model, but with half of the doubtful titles.
+// appendCategory appends the answer of a service that disagrees with the model only about half of the doubtful titles.
 func appendCategory(dst []byte, classification, input string) []byte {
 	category, doubtful := categoryOf(input)
 	if doubtful && isOdd(input) {

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// Workers is the most requests in flight.
+// Workers is the maximum number of requests in flight.
 const Workers = 16
 
-// waiting is the most answers that wait for an fsync: those of some milliseconds with Workers
-// requests in flight to a service on this machine.
+// waiting is the maximum number of answers that wait for an fsync: the answers of some milliseconds with Workers requests in
+// flight to a service on this machine.
 const waiting = 64
 
 // Options describe a loop.
@@ -23,27 +23,27 @@ type Options struct {
 	Dir     string // the loop's own folder; the folders of failed cycles stay in it
 	Format  Format
 	Kills   int
-	Records int // of the input, duplicates and bad rows included
+	Records int // of the input, including duplicates and bad rows
 	Seed    uint64
 }
 
 const (
-	variants    = 3                // inputs, of different titles in different orders
-	mostKills   = 25               // in a cycle; later starts are not killed
-	mostFailed  = 5                // cycles until the loop ends
-	startsAKill = 10               // starts per kill, on average, until the loop gives up
-	hung        = 60 * time.Second // the time limit of a start, which takes a second or less
+	variants    = 3                // number of inputs, with different titles in different orders
+	mostKills   = 25               // maximum number of kills in a cycle; later starts are not killed
+	mostFailed  = 5                // number of failed cycles that ends the loop
+	startsAKill = 10               // average number of starts per kill from which on the loop gives up
+	hung        = 60 * time.Second // the time limit of a start, which takes at most a second
 )
 
 // loop is a loop under way.
 type loop struct {
 	Options
 	random     *rand.Rand
-	references [variants]*reference // each is made on first use
+	references [variants]*reference // made on first use
 	report     Report
 }
 
-// Run runs a loop. Failed cycles are in the report; the error says why the loop could not go on.
+// Run runs a loop. The report has the failed cycles; the error says why the loop could not continue.
 func Run(ctx context.Context, options Options) (Report, error) {
 	began := time.Now()
 	l := &loop{
@@ -108,7 +108,7 @@ type reference struct {
 	input    []byte
 	seed     uint64
 	statuses []int // of the commands
-	twice    int   // answers to inputs that were answered before: by another shard
+	twice    int   // answers to inputs that were answered before, in another shard
 	tree     tree
 	duration time.Duration // of the longest command
 }
@@ -152,11 +152,11 @@ type Report struct {
 	Kills    map[Phase]int
 	Starts   int // of bulkcat, without undisturbed runs
 	Resumes  int // starts after a kill
-	Cycles   int // without a failure
+	Cycles   int // cycles without a failure
 	Inputs   int // distinct inputs with an answer, over all cycles
 	Answers  int // sound answers of the service
 	Twice    int // answers to inputs that were answered before in the same cycle
-	Bound    int // of Twice, by the kills
+	Bound    int // the bound of Twice, from the number of kills
 	Duration time.Duration
 	Failures []error // of cycles
 
@@ -171,7 +171,7 @@ func (r *Report) killed() int {
 	return n
 }
 
-// String is the report as a line of text, and a line for each failure.
+// String returns the report as a line of text, and a line for each failure.
 func (r *Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d kills (", r.Format, r.killed())

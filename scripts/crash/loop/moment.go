@@ -10,11 +10,10 @@ import (
 	"github.com/bulkcat/bulkcat/client/clienttest"
 )
 
-// Phase is a part of a run that a kill aims at.
+// Phase is the part of a run in which a kill happens.
 type Phase string
 
-// The phases. Most faults can occur only in a few milliseconds of a run, which random moments
-// would seldom hit.
+// The phases. Most faults can occur only in a few milliseconds of a run, which random moments would seldom hit.
 const (
 	Startup  Phase = "start-up" // in the first 60 ms
 	Anywhere Phase = "anywhere" // over the duration of a whole run
@@ -25,7 +24,7 @@ const (
 // Phases are all phases; each has the same chance.
 var Phases = []Phase{Startup, Anywhere, Commit, Publish}
 
-// moment waits for the time to kill. It returns early when the context ends.
+// moment waits for the time of a kill. It returns early when the context ends.
 type moment func(ctx context.Context, dir string)
 
 // never is the moment of a start that is not killed.
@@ -57,7 +56,7 @@ func (l *loop) within(d time.Duration) time.Duration {
 	return time.Duration(l.random.Int64N(int64(d)))
 }
 
-// longest is the duration of an undisturbed run.
+// longest returns the longest duration of an undisturbed command.
 func (l *loop) longest() time.Duration {
 	longest := time.Millisecond
 	for _, r := range l.references {
@@ -79,8 +78,8 @@ func after(d time.Duration) moment {
 	}
 }
 
-// appearance is delay after the n-th change of the file names in the cycle's folder: the output's
-// draft, a part, the manifest, the account.
+// appearance returns the moment delay after the change with the index n of the file names in the cycle's folder: the draft of
+// the output, a part, the manifest, the account.
 func appearance(n int, delay time.Duration) moment {
 	return func(ctx context.Context, dir string) {
 		seen := names(dir)
@@ -102,7 +101,7 @@ func appearance(n int, delay time.Duration) moment {
 func names(dir string) string {
 	var all strings.Builder
 	for _, dir := range []string{dir, filepath.Join(dir, folder)} {
-		entries, _ := os.ReadDir(dir) // none: not there yet
+		entries, _ := os.ReadDir(dir) // no entries if the folder does not exist yet
 		for _, e := range entries {
 			if filepath.Ext(e.Name()) != ".run" {
 				all.WriteString(e.Name() + "\n")

@@ -21,8 +21,8 @@ const (
 	JSONL   Format = "jsonl"
 	Parquet Format = "parquet"
 	Folder  Format = "folder" // of CSV parts
-	Shards  Format = "shards" // of a folder, by a run each, and one file that finish makes of them
-	Free    Format = "free"   // of CSV parts, some rows of which a model answers for nothing
+	Shards  Format = "shards" // a folder of shards, each with a run of its own, and a file into which finish merges them
+	Free    Format = "free"   // of CSV parts, with some rows that a model answers for free
 )
 
 const (
@@ -33,7 +33,7 @@ const (
 	shards    = 3
 )
 
-// commands are the command lines of a cycle.
+// commands returns the command lines of a cycle.
 func commands(format Format) [][]string {
 	run := func(more ...string) []string {
 		if format != Shards {
@@ -57,7 +57,7 @@ func commands(format Format) [][]string {
 	return [][]string{run("-o", "out."+string(format))}
 }
 
-// logOf is the file that gets what the starts of a cycle print.
+// logOf returns the path of the file with the output of the starts of a cycle.
 func logOf(dir string) string { return dir + ".log" }
 
 // remove removes all files of a cycle.
@@ -67,7 +67,7 @@ func remove(dir string) error {
 
 // ending is the end of a start.
 type ending struct {
-	killed   bool // by us
+	killed   bool // by the loop
 	status   int
 	duration time.Duration
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
-// tree is the content of a cycle's folder by path, without the store. Files with times and
-// counts, which differ from run to run, have the content nil.
+// tree has the files in a cycle's folder by path, without the store. The content of files with times and counts, which differ
+// from run to run, is nil.
 type tree map[string][]byte
 
-// address is that of the service, which the column source has, and which differs from cycle to cycle.
+// address matches the address of the service, which the column source has, and which differs from cycle to cycle.
 var address = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
 
-// isOfStore reports whether a file is one of the store of a cycle, or of a shard, or the list of stores, whose paths differ.
+// isOfStore reports whether a file belongs to the store of a cycle or a shard, or is the list of stores, whose paths differ.
 func isOfStore(name string) bool {
 	return strings.HasPrefix(name, storeName) || strings.HasPrefix(name, account.ShardStore) || strings.HasPrefix(strings.TrimPrefix(name, "."), "stores")
 }
@@ -58,11 +58,11 @@ func changing(name string) bool {
 	return false
 }
 
-// draft reports whether a name is hidden: drafts have hidden names until they are published, as has the folder of a run.
+// draft reports whether a path is hidden, as drafts are until they are published, and as the folder of a run is.
 func draft(name string) bool { return strings.Contains("/"+filepath.ToSlash(name), "/.") }
 
-// within returns the faults of an output whose run was killed; want is the complete output. Files
-// may be missing, and there may be drafts.
+// within returns the faults of the output of a killed run. want is the complete output. Files may be missing, and drafts may
+// exist.
 func (t tree) within(want tree) error {
 	var errs []error
 	for name, content := range t {

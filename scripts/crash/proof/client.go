@@ -24,7 +24,7 @@ func (p *proof) startGateway(ctx context.Context) (*process.Process, error) {
 	return g, g.Ready(process.Listening(p.address)) // an error if the gateway has ended
 }
 
-// charged is the number of answers that are charged to all keys.
+// charged returns the number of answers that were charged to all keys.
 func (p *proof) charged() (sum int64, err error) {
 	res, err := http.Get("http://" + p.address + "/metrics")
 	if err != nil {
@@ -58,7 +58,7 @@ type row struct {
 
 func (c *client) key() string { return fmt.Sprintf("key-of-client-%d-0123456789", c.number) }
 
-// run asks for all inputs. Its error is one of the run, which may have rejected inputs.
+// run asks for all inputs. Rejected inputs are no error.
 func (c *client) run(ctx context.Context, bulkcat, gateway string) error {
 	cmd := process.Bulkcat(bulkcat, c.dir, gateway, c.key(), "product", "in.txt", "-o", "out.csv", "--source-columns", "--column", "1", "--dialect", "header=none", "--input-format", "txt")
 	p, err := process.Start(ctx, cmd, filepath.Join(c.dir, "log"))

@@ -24,11 +24,11 @@ type Options struct {
 	Dir      string // for inputs, outputs and stores; must be empty
 	Clients  int
 	Requests int     // of all clients; half of them are for inputs that all clients share
-	Rate     float64 // of the upstream, in requests a second
+	Rate     float64 // of the upstream, in requests per second
 	Kills    int
-	Between  time.Duration // kills, on average
-	Troubles int           // how often the upstream dies, is limited or revokes the key, in turns
-	Used     bool          // the share of the rate that is used has a bound: not in a short proof, whose clients start and end all the time
+	Between  time.Duration // average time between kills
+	Troubles int           // how often the upstream is in trouble: see Trouble
+	Used     bool          // Check bounds Report.Used; not for a short proof, whose clients start and end most of the time
 	Seed     uint64
 }
 
@@ -40,18 +40,18 @@ type Report struct {
 	Distinct int   // inputs
 	Served   int   // attempts that the upstream did not refuse
 	Refused  int   // attempts beyond the rate
-	Answers  int   // that were charged
+	Answers  int   // answers that were charged
 	Repeated int   // charged answers beyond the first of an input: in flight at a kill
-	Lost     int   // repeated, though neither the gateway nor its upstream died while the answer was in flight; must be 0
-	Paid     int   // repeated after a client had the answer; must be 0
-	Charged  int64 // to the clients' keys
+	Lost     int   // of Repeated: neither the gateway nor its upstream died while the answer was in flight; must be 0
+	Paid     int   // inputs that were asked again after a client had the answer; must be 0
+	Charged  int64 // answers that were charged to the clients' keys
 	Kills    int
-	Used     float64 // Served in relation to what the rate allows while the gateway is up
+	Used     float64 // served attempts divided by the attempts that the rate allows, while the gateway is up
 	Wrong    []error // rows that are wrong or missing
-	Troubled int     // times that the upstream was in trouble
+	Troubled int     // how often the upstream was in trouble
 }
 
-// String is a table.
+// String returns the report as a table.
 func (r Report) String() string {
 	var b strings.Builder
 	line := func(name, format string, values ...any) {
@@ -88,8 +88,8 @@ type proof struct {
 
 const upstreamKey = "key-of-the-upstream-0123456789"
 
-// newUpstream starts an upstream: one request of a hundred fails, and three inputs of a hundred are
-// rejected. Its bucket holds a twentieth of a second.
+// newUpstream starts an upstream. About one request of a hundred fails, and three inputs of a hundred are rejected. Its bucket
+// holds the requests of a twentieth of a second.
 func newUpstream(rate float64, seed uint64, now *now) (*clienttest.Endpoint, error) {
 	return clienttest.NewEndpoint(clienttest.New(clienttest.Options{
 		Key: upstreamKey, Seed: seed, Missing: 0.03,
@@ -102,7 +102,7 @@ func newUpstream(rate float64, seed uint64, now *now) (*clienttest.Endpoint, err
 	}))
 }
 
-// Run runs a proof. The error says why it could not go on; what is wrong is in the report.
+// Run runs a proof. The report has the faults of bulkcat; the error says why the proof could not continue.
 func Run(ctx context.Context, o Options) (Report, error) {
 	p := &proof{Options: o, random: rand.New(rand.NewPCG(o.Seed, 1)), troubles: rand.New(rand.NewPCG(o.Seed, 2))}
 	var err error
@@ -153,7 +153,7 @@ func (p *proof) prepare() error {
 	return os.WriteFile(filepath.Join(p.Dir, "keys.txt"), []byte(keys.String()), 0o666)
 }
 
-// run runs the clients to their end, and kills the gateway meanwhile.
+// run runs the clients to their end, and kills the gateway repeatedly.
 func (p *proof) run(ctx context.Context) error {
 	running, ended := context.WithCancel(ctx)
 	defer ended()
@@ -194,7 +194,7 @@ func (p *proof) run(ctx context.Context) error {
 			used, err := p.charged()
 			p.report.Charged = used
 			return errors.Join(failed, ctx.Err(), err, g.Signal(syscall.SIGINT), g.Wait(), disturbing.Wait())
-		case <-g.Ended(): // it does not start with a key that is refused
+		case <-g.Ended(): // the gateway does not start while the upstream refuses its key
 			if p.Troubles == 0 || g.Status() != 1 {
 				return g.Wait()
 			}
@@ -254,7 +254,7 @@ func (p *proof) check(input string, r row) error {
 	return nil
 }
 
-// firstEnd is when the first client had no more work.
+// firstEnd returns when the first client ended.
 func (p *proof) firstEnd() time.Time {
 	end := p.clients[0].ended
 	for _, c := range p.clients {
@@ -265,8 +265,8 @@ func (p *proof) firstEnd() time.Time {
 	return end
 }
 
-// use compares the attempts with the rate, while the gateway was up and all clients had work. A few of the
-// attempts were refused.
+// use sets Report.Used from the attempts while the gateway was up and all clients had work. It subtracts all refused attempts,
+// which are few.
 func (p *proof) use(arrivals []time.Time) {
 	attempts, end := 0, p.firstEnd()
 	for _, up := range p.up {
@@ -283,10 +283,10 @@ func (p *proof) use(arrivals []time.Time) {
 	p.report.Used = float64(attempts-p.report.Refused) / (p.Rate * p.report.Up.Seconds())
 }
 
-// leastUsed is the bound of Report.Used. The upstream is in no trouble.
+// leastUsed is the bound of Report.Used, for an upstream without troubles.
 const leastUsed = 0.95
 
-// Check returns what is wrong in a proof with options.
+// Check returns the faults of a proof with the options o.
 func (r Report) Check(o Options) error {
 	var errs []error
 	if r.Lost > 0 {

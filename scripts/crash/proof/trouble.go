@@ -10,17 +10,17 @@ import (
 	"github.com/bulkcat/bulkcat/client/clienttest"
 )
 
-// Trouble is a way in which an upstream does not serve for some seconds.
+// Trouble is a state in which an upstream does not serve for some seconds.
 type Trouble string
 
 // The troubles.
 const (
-	Dies    Trouble = "dies"    // connections are refused, and those that were open are reset
+	Dies    Trouble = "dies"    // connections are refused, and open connections are reset
 	Limits  Trouble = "limits"  // every request gets a 429 with the time that is left
 	Revokes Trouble = "revokes" // the key gets a 401
 )
 
-// Troubles are all of them. They take turns.
+// Troubles are all troubles, which take turns.
 var Troubles = []Trouble{Dies, Limits, Revokes}
 
 const (
@@ -29,7 +29,7 @@ const (
 	troublePause = 2 * time.Second // between troubles, on average
 )
 
-// now is the trouble of an upstream at present; nil for none.
+// now is the present trouble of an upstream; nil for none.
 type now struct {
 	atomic.Pointer[struct {
 		Trouble
@@ -42,7 +42,7 @@ func (n *now) isRevoked() bool {
 	return t != nil && t.Trouble == Revokes
 }
 
-// left is the time for which the upstream refuses all requests.
+// left returns how long the upstream will refuse all requests; 0 if it does not.
 func (n *now) left() time.Duration {
 	if t := n.Load(); t != nil && t.Trouble == Limits {
 		return max(1, time.Until(t.until))
@@ -50,7 +50,7 @@ func (n *now) left() time.Duration {
 	return 0
 }
 
-// disturb has the upstream in trouble a number of times, unless ctx ends before. The upstream serves when disturb returns.
+// disturb brings the upstream into trouble p.Troubles times, or until ctx ends. The upstream serves again when disturb returns.
 func (p *proof) disturb(ctx context.Context) error {
 	for n := range p.Troubles {
 		if !sleep(ctx, time.Duration(float64(troublePause)*(0.5+p.troubles.Float64()))) {
@@ -79,7 +79,7 @@ func (p *proof) disturb(ctx context.Context) error {
 	return nil
 }
 
-// sleep waits, and reports whether ctx goes on.
+// sleep waits for d, and reports whether ctx has not ended before.
 func sleep(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-time.After(d):
@@ -89,7 +89,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// died notes the death of the gateway or of its upstream: what was in flight may be asked again.
+// died notes the death of the gateway or of its upstream: requests in flight may be asked again.
 func (p *proof) died(at time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -99,7 +99,7 @@ func (p *proof) died(at time.Time) {
 // committed is the longest time from an answer until the gateway has made the answer durable, on a busy machine.
 const committed = 2 * time.Second
 
-// unexplained is the number of answers that were asked for again although nothing had died while they were in flight.
+// unexplained returns the number of answers that were asked for again although nothing died while they were in flight.
 func (p *proof) unexplained(answers map[string][]clienttest.Visit) (n int) {
 	for _, visits := range answers {
 		for _, v := range visits[:len(visits)-1] {

@@ -1,4 +1,4 @@
-// Command upstream is a Categorization Service that counts what it is asked, for the tests with Spark and Slurm.
+// Command upstream is a Categorization Service that counts its requests, for the tests with Spark and Slurm.
 //
 //	upstream -addr 127.0.0.1:9000 -latency 50ms
 //

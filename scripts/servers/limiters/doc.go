@@ -1,5 +1,5 @@
-// Package limiters runs the bulkcat binary, with default flags, against the rate limiters that
-// other people wrote: libraries of web frameworks, modules of web servers, and proxies.
+// Package limiters runs the bulkcat binary, with default flags, against rate limiters of other projects: libraries of web
+// frameworks, modules of web servers, and proxies.
 //
 //	make limiters                                   # from the root: installs, runs, prints the table
 //	make limiters LIMITER=httprate                  # the cases whose names match
@@ -17,7 +17,7 @@
 // The marks of a case:
 //
 //   - time: at most 1.15 of the ideal time and 3 seconds, or two blocks where the limiter blocks.
-//     The ideal is that of a client that knows the limiter.
+//     The ideal time is the time of a client that knows the limiter.
 //   - refused: the share of refused requests, from 30 seconds after the first request.
 //   - out: no line of the log says that the service is out.
 //   - exit: the exit status is 0, and the output has an answer for each record.

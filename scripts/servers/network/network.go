@@ -19,8 +19,7 @@ type Proxy struct {
 	proxy *toxiproxy.Proxy
 }
 
-// Toxic is toxiproxy's description of a disturbance of the data towards bulkcat: see the
-// toxics in its README.
+// Toxic is toxiproxy's description of a disturbance of the data towards bulkcat: see the toxics in the README of toxiproxy.
 type Toxic struct {
 	Name       string           `json:"name,omitempty"`
 	Type       string           `json:"type"`     // such as reset_peer
@@ -40,8 +39,7 @@ func Start(t testing.TB, upstream string) *Proxy {
 	return &Proxy{Addr: proxy.Listen, proxy: proxy}
 }
 
-// Add disturbs connections from now on. Each connection, also an open one, draws whether it
-// is disturbed.
+// Add disturbs connections from now on. It is drawn for each connection, including open connections, whether it is disturbed.
 func (p *Proxy) Add(toxic Toxic) error {
 	content, err := json.Marshal(toxic)
 	if err != nil {

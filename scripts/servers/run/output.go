@@ -53,7 +53,7 @@ func (r *Result) readRows(t testing.TB, path string) {
 	}
 }
 
-// readAccount reads what it needs by itself: package account would bring all modules that bulkcat needs into this one.
+// readAccount does not use package account, which would add all dependencies of bulkcat to this module.
 func (r *Result) readAccount(t testing.TB, path string) {
 	t.Helper()
 	content, err := os.ReadFile(path)

@@ -17,7 +17,7 @@ import (
 	"github.com/bulkcat/bulkcat/scripts/process"
 )
 
-// Options are of one run.
+// Options describe a run.
 type Options struct {
 	Binary      string
 	Dir         string // of the input, the output and the log
@@ -26,7 +26,7 @@ type Options struct {
 	Inputs      []string
 	Flags       []string
 	Descriptors int           // the limit of open files; 0 for the system's
-	Deadline    time.Duration // after which the run is killed
+	Deadline    time.Duration // the run is killed after this time
 }
 
 // Key is the API key of all runs.
@@ -125,7 +125,7 @@ func FreeAddr(t testing.TB) string {
 }
 
 // Serve runs another server in the folder cmd.Dir until the test ends, and waits until the server accepts connections on
-// addr. The folder gets what the server prints.
+// addr. The output of the server goes to server.log in the folder.
 func Serve(t testing.TB, cmd *exec.Cmd, addr string) *process.Process {
 	t.Helper()
 	p, err := process.Start(context.WithoutCancel(t.Context()), cmd, filepath.Join(cmd.Dir, "server.log"))

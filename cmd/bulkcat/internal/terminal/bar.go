@@ -16,9 +16,8 @@ const (
 	mostBar  = 24
 )
 
-// barLine returns the status in one line of a terminal with a number of columns. The most important words come first,
-// words that do not fit are left out, and the bar fills the rest. All characters but those of a currency are ASCII, which is one
-// column wide in every terminal.
+// barLine returns the status in one line of a terminal. The most important words come first, words that do not fit are left out,
+// and the bar fills the rest. All characters except those of a currency are ASCII, which is one column wide in every terminal.
 func barLine(s status, columns int) string {
 	columns-- // some terminals wrap when their last column is used
 	const around = len("100% [] ")
@@ -36,7 +35,7 @@ func drawBar(n, total int64, width int, words string) string {
 		progressbar.OptionSetWriter(io.Discard),
 		progressbar.OptionSetTheme(progressbar.ThemeASCII),
 		progressbar.OptionSetWidth(width),
-		progressbar.OptionSetPredictTime(false), // its estimate is over the whole run
+		progressbar.OptionSetPredictTime(false), // it would use the average over the whole run
 		progressbar.OptionShowDescriptionAtLineEnd(),
 		progressbar.OptionSetDescription(words),
 	)
@@ -45,7 +44,7 @@ func drawBar(n, total int64, width int, words string) string {
 	return strings.Join(strings.Fields(bar.String()), " ")
 }
 
-// words are the figures beside the bar, the most important first.
+// words returns the figures beside the bar, the most important figure first.
 func (s status) words() []string {
 	count := short(s.Counts.Settled())
 	if s.Total > 0 {
@@ -89,7 +88,7 @@ func (s status) waiting() string {
 	return ""
 }
 
-// left says how long the run takes, or how long the quota or another limit lasts; "" if unknown.
+// left says when the run will end, or when the quota or another limit will stop it; "" if unknown.
 func (s status) left() string {
 	switch {
 	case s.Left <= 0:
@@ -117,7 +116,7 @@ func fitting(words []string, columns int) string {
 	return line
 }
 
-// short is a count in seven characters at most.
+// short formats a count in at most seven characters.
 func short(n int64) string {
 	switch {
 	case n < 1_000_000:

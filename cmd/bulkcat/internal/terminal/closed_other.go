@@ -4,7 +4,7 @@ package terminal
 
 import "os"
 
-// AwaitBrokenPipe returns false at once: without poll, a broken pipe shows at the next write.
+// AwaitBrokenPipe returns false at once: without poll, only the next write shows that a pipe is broken.
 func AwaitBrokenPipe(any) bool { return false }
 
 // IsClosed reports whether a standard stream is closed.

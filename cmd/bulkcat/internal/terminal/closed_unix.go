@@ -8,9 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// IsClosed reports whether the shell has closed a standard stream, as >&- does. The Go runtime then opens
-// os.DevNull for reading and writing in place of the stream, and discards all output. A shell's >/dev/null opens
-// os.DevNull only for writing.
+// IsClosed reports whether the shell has closed a standard stream, as >&- does. In place of the stream, the Go runtime then opens
+// os.DevNull for reading and writing, which discards all output. A shell's >/dev/null opens os.DevNull only for writing.
 func IsClosed(stream any) bool {
 	f, ok := stream.(*os.File)
 	if !ok {

@@ -1,6 +1,6 @@
-// Package terminal writes to standard error, which has all that is not data: notices, the log, the progress, the
-// summary and errors. Lines are text or JSON, no line runs into the progress bar, and no control characters from
-// services and files get to a terminal.
+// Package terminal writes everything that is not data to standard error: notices, the log, the progress, the summary and errors.
+// Lines are text or JSON, no line runs into the progress bar, and no control characters from services and files get to a
+// terminal.
 package terminal
 
 import (
@@ -26,17 +26,17 @@ type Console struct {
 	mu  sync.Mutex
 	out io.Writer
 	bar string // below the lines; "" for none
-	end bool   // no bar is drawn any more
+	end bool   // no bar is drawn until the next Begin
 }
 
-// New makes the console of a program that begins. With json, all lines are JSON.
+// New returns the console of a program that begins. With json, all lines are JSON.
 func New(out io.Writer, json bool) *Console {
 	c := &Console{out: out}
 	c.Begin(json)
 	return c
 }
 
-// Begin lets a run draw its bar, or write JSON.
+// Begin prepares the console for a run: it allows the bar, or with json makes all lines JSON.
 func (c *Console) Begin(json bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -47,8 +47,8 @@ func (c *Console) Begin(json bool) {
 // JSON reports whether all lines are JSON.
 func (c *Console) JSON() bool { return c.json }
 
-// Width is the present width of a terminal that understands cursor movement, in columns, and 80 if the terminal does
-// not say. The width of other streams is 0.
+// Width returns the present width of a terminal in columns; 80 if the terminal does not say, and 0 for other streams and for
+// terminals without cursor movement (TERM=dumb).
 func Width(stream any) int {
 	f, ok := stream.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
@@ -66,7 +66,7 @@ func (c *Console) IsTerminal() bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Width is that of the terminal; 0 if standard error is no terminal, or its lines are JSON.
+// Width returns the width of the terminal; 0 if standard error is no terminal, or its lines are JSON.
 func (c *Console) Width() int {
 	if c.json {
 		return 0
@@ -74,7 +74,8 @@ func (c *Console) Width() int {
 	return Width(c.out)
 }
 
-// Blocks reports whether terminals show block characters: by the first of the variables that POSIX names, their text is UTF-8.
+// Blocks reports whether terminals show block characters: the text of the locale is UTF-8. The first variable that is set in the
+// order of POSIX names the locale.
 func Blocks() bool {
 	locale := strings.ToLower(cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG")))
 	return strings.HasSuffix(locale, "utf-8") || strings.HasSuffix(locale, "utf8")
@@ -101,7 +102,7 @@ func (c *Console) Fail(err error, attributes ...slog.Attr) {
 	_, _ = io.WriteString(c, "bulkcat: "+err.Error()+"\n")
 }
 
-// Logger makes the log, which also has the messages of libraries. rename may replace attributes.
+// Logger returns a logger, which also gets the messages of libraries. rename may replace attributes.
 //
 // On a terminal the log is sentences, unless text is set.
 func (c *Console) Logger(level slog.Level, text bool, rename func(slog.Attr) slog.Attr) *slog.Logger {
@@ -144,7 +145,7 @@ func (c *Console) draw(bar string) {
 	_, _ = io.WriteString(c.out, "\r"+bar+"\x1b[J\r") // the run does not depend on the bar
 }
 
-// NoBar keeps a run from drawing a bar.
+// NoBar turns the bar off.
 func (c *Console) NoBar() { c.bars = false }
 
 // EndBar wipes the bar until the next Begin.
@@ -157,11 +158,11 @@ func (c *Console) EndBar() {
 	c.bar, c.end = "", true
 }
 
-// Printable is a writer of text, in which it replaces invalid UTF-8 and control characters.
+// Printable returns a writer that replaces invalid UTF-8 and control characters: see printable.
 func Printable(out io.Writer) io.Writer { return printableWriter{out} }
 
-// printable is text with U+FFFD in place of invalid UTF-8 and of control characters, which could steer a
-// terminal. Line feeds and tabs stay.
+// printable replaces invalid UTF-8 and control characters by U+FFFD, because control characters could steer a terminal. Line feeds
+// and tabs stay.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
@@ -181,12 +182,12 @@ func (w printableWriter) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Libraries print messages with the standard logger: net/http prints bytes that a server sends without a
-// request, which may repeat the API key. All these messages go through our own log.
+// Libraries print messages with the standard logger. net/http prints bytes that a server sends without a request, which may
+// repeat the API key. So all these messages go through the log of this program.
 
 // SilenceLibraries discards the messages until there is a log.
 func SilenceLibraries() {
-	log.SetFlags(0) // our log has a time
+	log.SetFlags(0) // the log of this program adds the time
 	log.SetOutput(io.Discard)
 }
 
@@ -200,7 +201,7 @@ type libraryLog struct {
 	hide func(string) string
 }
 
-// quoted matches text from the server, which may end in the middle of a secret.
+// quoted matches quoted text from a server, which may be cut in the middle of a secret.
 var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"?`)
 
 func (l libraryLog) Write(message []byte) (int, error) {

@@ -14,7 +14,7 @@ const (
 	logInterval = 30 * time.Second
 )
 
-// ShowProgress shows how far a run is until stop is called: with a bar on a terminal, with log lines elsewhere.
+// ShowProgress shows the progress of a run until stop is called: with a bar on a terminal, with log lines elsewhere.
 func (c *Console) ShowProgress(log *slog.Logger, progress func() pipeline.Progress) (stop func()) {
 	interval, show := logInterval, func(s status) { s.log(log) }
 	if c.bars {

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// sentences writes the log for a person at a terminal: the time, a mark of the weight, the message, and what it is about.
+// sentences writes the log for a person at a terminal: the time, a mark of the level, the message and its attributes.
 type sentences struct {
 	console *Console
 	level   slog.Level
@@ -37,7 +37,7 @@ func (h *sentences) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return &next
 }
 
-// text is an attribute with a separator before it.
+// text formats an attribute, with a separator before it.
 func (h *sentences) text(a slog.Attr) string {
 	if a = h.rename(a); a.Equal(slog.Attr{}) {
 		return ""
@@ -62,7 +62,7 @@ func (h *sentences) text(a slog.Attr) string {
 	return "\x00" + strings.ReplaceAll(h.prefix+a.Key, "_", " ") + " " + text
 }
 
-// marks of weights, each with its colour.
+// The marks of levels, in color.
 const (
 	errorMark   = "\x1b[31m✗\x1b[0m"
 	warningMark = "\x1b[33m!\x1b[0m"
@@ -96,7 +96,7 @@ func (h *sentences) Handle(_ context.Context, r slog.Record) error {
 	return h.console.line(fmt.Sprintf("%s %s %s\n", r.Time.Format(time.TimeOnly), mark, printable(line)))
 }
 
-// line writes a line that is printable but for the colours of the program.
+// line writes a line. The caller has made the text printable, except for the colors of this program.
 func (c *Console) line(text string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
