@@ -53,7 +53,7 @@ func (o *opened) open(ctx context.Context) (err error) {
 		if err := o.options.makeFolder(); err != nil {
 			return err
 		}
-		if o.lock, err = disk.TryLock(storage.Local(out.Path)); err != nil {
+		if o.lock, err = storage.TryLock(out.Path); err != nil {
 			return err
 		}
 	}

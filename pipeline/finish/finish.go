@@ -77,7 +77,7 @@ func (f *finishing) lock(ctx context.Context) error {
 		if err := storage.MakeLocal(path); err != nil {
 			return err
 		}
-		lock, err := disk.TryLock(storage.Local(path))
+		lock, err := storage.TryLock(path)
 		if err != nil {
 			return err
 		}

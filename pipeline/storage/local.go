@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // stateFolder returns the folder of the machine for the files of runs whose outputs are objects: $XDG_STATE_HOME/bulkcat, or
@@ -56,6 +58,15 @@ func MakeLocal(path string) error {
 		return err
 	}
 	return os.MkdirAll(filepath.Dir(Local(path)), 0o777)
+}
+
+// TryLock is disk.TryLock for the path of Local. The error of an object names the object.
+func TryLock(path string) (*disk.Lock, error) {
+	lock, err := disk.TryLock(Local(path))
+	if busy, ok := errors.AsType[*disk.BusyError](err); ok && IsURL(path) {
+		busy.Path = path
+	}
+	return lock, err
 }
 
 // MakeFolder creates a folder, unless it exists. For a URL it creates the folder at Local, because a folder of objects exists as

@@ -208,6 +208,23 @@ func TestPrepare(t *testing.T) {
 	}
 }
 
+func TestTryLock(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	for _, path := range []string{"s3://bucket/out.csv", filepath.Join(t.TempDir(), "out.csv")} {
+		if err := storage.MakeLocal(path); err != nil {
+			t.Fatal(err)
+		}
+		lock, err := storage.TryLock(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := storage.TryLock(path); err == nil || !strings.Contains(err.Error(), " is writing "+path+": ") {
+			t.Errorf("got %v", err)
+		}
+		lock.Release()
+	}
+}
+
 func TestSettle(t *testing.T) {
 	for _, path := range []string{"a/b.csv", "-", "/tmp/x?region=1", "s3://bucket/part-?.csv", "s3://bucket/a?b/[c]"} {
 		if got, err := storage.From(t.Context()).TakeParameters(path); got != path || err != nil {
