@@ -22,11 +22,11 @@ import (
 //	usage fails            quota     Quota         Quota
 //	usage fails            other     Auth, or ²    Transient
 //
-// "quota" in the second column is a body that blames the quota. If the usage request is refused, the last known quota counts.
-// If that was "unlimited", the quota is not used up: a limiter refuses all requests. ¹ The class is Transient if the service
-// has answered a request with this key before, in this run or an earlier one: the key is valid, so the refusal is a limit. A
-// 403 is also Transient for a minute if usage has answered. ² As ¹, unless usage answers 401. A 403 from usage proves nothing,
-// because a banned client gets it, too.
+// "quota" in the second column is a body that blames the quota. If the usage request is refused, the last known quota counts. If
+// the last known quota was "unlimited", the quota is not used up: a limiter refuses all requests. ¹ The class is Transient if the
+// service has answered a request with this key before, in this run or an earlier run: the key is valid, so the refusal is a
+// limit. A 403 is also Transient for a minute if usage has answered. ² As ¹, unless usage answers 401. A 403 from usage proves
+// nothing, because a banned client gets it, too.
 func (c *HTTP) Attempt(ctx context.Context, r Request) (Answer, error) {
 	return c.diagnoser.attempt(ctx, r)
 }

@@ -192,7 +192,7 @@ func newFormField(token string) (field formField, ok bool) {
 }
 
 // bracketField returns the field of a part in brackets: a total such as [h], the text before a language such as in [$-409], or
-// nothing for a color or a condition.
+// nothing for a colour or a condition.
 func bracketField(token string) formField {
 	inner := strings.Trim(token, "[]")
 	totals := map[byte]byte{'h': totalHours, 'm': totalMinutes, 's': totalSeconds}

@@ -96,7 +96,7 @@ func (c *conn) setJournal(mode string) error {
 		if err = c.Exec("PRAGMA journal_mode = " + mode); !errors.Is(err, sqlite3.BUSY) || time.Since(start) > mostBusy {
 			break
 		}
-		err = nil // another process is making or opening the store: wait for it, because the engine does not
+		err = nil // another process is making or opening the store: the engine does not wait for that process
 	}
 	return err
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// mostKnown is the most stores in the list: enough for a user's projects, and quick to look at.
+// mostKnown is the most stores in the list: enough for a user's projects, and quick to check.
 const mostKnown = 20
 
 // knownFile returns the path of the list of the user's stores other than UserFile: one per line, the latest last.

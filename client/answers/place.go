@@ -8,9 +8,9 @@ import (
 	"runtime"
 )
 
-// UserFile returns the path of the user's store, which may not exist yet: answers.db in XDG_STATE_HOME/bulkcat, by default
-// ~/.local/state/bulkcat (XDG Base Directory Specification), and on macOS and Windows by default in bulkcat in the user's folder
-// for application data. The error is a *StateError.
+// UserFile returns the path of the user's store, which may not exist yet: bulkcat/answers.db in XDG_STATE_HOME (XDG Base
+// Directory Specification). The default of XDG_STATE_HOME is ~/.local/state; on macOS and Windows it is the user's folder for
+// application data. The error is a *StateError.
 func UserFile() (string, error) {
 	base, err := stateFolder()
 	if err != nil {

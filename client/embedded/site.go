@@ -29,7 +29,7 @@ func (s *Service) fetchSite(ctx context.Context, input string, u *url.URL) (page
 	return p, err
 }
 
-// isUnreached reports whether a fetch has failed at once because there is no server. It is false for a time-out, because
+// isUnreached reports whether a fetch has failed at once because there is no server. It is false for a timeout, because
 // another try could take as long.
 func isUnreached(err error) bool {
 	switch reasonOf(err) {

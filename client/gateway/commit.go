@@ -54,10 +54,10 @@ func (g *Gateway) commit() error {
 	return nil
 }
 
-// BodySize returns the length of the body that is to be stored.
+// BodySize returns the length of the body to store.
 func (c *call) BodySize() int { return len(c.outcome.Answer.Body) }
 
-// confirmed returns the calls whose outcomes are to be stored: the answers of a group, and the rejections that these answers
+// confirmed returns the calls whose outcomes the caller stores: the answers of a group, and the rejections that these answers
 // confirm. The requests of the result are distinct: of equal requests the newest outcome counts.
 func confirmed(rejected *ask.Rejected[*call], group []*call) (stored []*call) {
 	var latest time.Time // when the latest answered request was sent

@@ -14,7 +14,7 @@
 //   - First attempt: the first attempt of a request. Its failure says more about the service than
 //     the failure of a retry, whose input may be the cause.
 //   - Refusal: the service says that the caller asks too much (429). It is about the rate, or about the number in flight.
-//   - Failure: any other error that may pass (5xx, a reset, a time-out, an HTML page). A failure is not about the rate, unless a test
+//   - Failure: any other error that may pass (5xx, a reset, a timeout, an HTML page). A failure is not about the rate, unless a test
 //     shows that it is.
 //   - Cut: a lower rate, or a lower number in flight, after refusals.
 //   - Served rate: the highest rate that was kept for a while without a cut. Refused rate: the rate at the last cut.
@@ -44,8 +44,8 @@
 // # The rate and the number in flight
 //
 // Before the first cut, the rate doubles in two round trips. A cut sets the rate to a little less than the admitted rate. The
-// rate then halves its distance to the refused rate again and again, as BIC does (pace.go). It passes the refused rate when the
-// cost of the cut, in refusals or silence, is a small share of the time since.
+// rate then halves its distance to the refused rate again and again, as BIC does (pace.go). The rate passes the refused rate when
+// the cost of the cut, in refusals or silence, is a small share of the time since the cut.
 //
 // The number in flight is the rate times the latency, within three bounds (flight.go). At the start and after each doubt the
 // bound is low, and grows with each answer that did not wait in the service. If a number in flight separates the admitted

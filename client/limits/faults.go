@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// faults counts the failures that are not refusals, such as a 500, a reset, a time-out or an HTML page. A service has a usual
+// faults counts the failures that are not refusals, such as a 500, a reset, a timeout or an HTML page. A service has a usual
 // share of failures at any rate. If the share rises, a test shows whether the rate is the cause: the failures must become fewer
 // at half the rate, and more at the restored rate. Then failures count as refusals.
 type faults struct {

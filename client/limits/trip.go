@@ -268,8 +268,8 @@ func (c *Controller) endTrip(now time.Time, p Permit) {
 	c.endSilence(now, p, silence >= shortestBlock)
 }
 
-// tells reports whether the trip tells the rate that the service allows. The trip does not if the last silence was too short, or
-// if a run that knows a much higher rate is refused at once: the run began in a block, or in the rest of a window.
+// tells reports whether the trip tells the rate that the service allows. The trip does not tell the rate if the last silence was
+// too short, or if a run that knows a much higher rate is refused at once: the run began in a block, or in the rest of a window.
 func (c *Controller) tells() bool {
 	t := &c.trip
 	isFirst := t.prior.number == 0 && t.first.sent.Sub(t.phase.began) < shortestBlock

@@ -24,7 +24,7 @@ const (
 )
 
 // learn learns a window from a trip after the given number of requests. tripped is the time from the first request of the phase
-// until the first refused one, and length the time until the end of the silence. The silence may have been longer than the
+// until the first refused request, and length the time until the end of the silence. The silence may have been longer than the
 // window, so the true length lies between the two.
 func (w *window) learn(number int, tripped, length time.Duration) {
 	if w.number == 0 || length < w.least {

@@ -127,7 +127,7 @@ var linkable = sync.OnceValue(func() map[string]int {
 	return all
 })
 
-// Linked returns the links of a category; nil if they are to be found by its name.
+// Linked returns the links of a category; nil if the engine finds them by the category's name.
 func (c *Category) Linked() []Link {
 	if c.Links == nil {
 		return nil
