@@ -58,7 +58,7 @@ install: build man ## install bulkcat, its man pages and completions under PREFI
 # thousands of clients, or fill stores.
 ALONE  := client/limits|cmd/bulkcat|pipeline/diff|pipeline/readback|pipeline/verify|reader|writer
 RACY   := Spool|Pump|Pipe|Records|Two|Signals|GatewayKilled|TestScripts/(gateway|interrupt|listen|serve|share|stream)$$
-COSTLY := ^Test(AccountOfRows|AKeyAtItsRate|AThousandKeys|BoundHolds|CompactLarge|Damage|FairShares|Free(Nights|Raised|Classifications|Drift|Quota|Incomplete)|FailuresOfInputs|Kills|Lease|(Named)?Nights|OutageOfAShortList|PowerLoss|Processes|S3|ShardsAreOfEqualSize|VerifyFree)$$
+COSTLY := ^Test(AccountOfRows|AKeyAtItsRate|AThousandKeys|BoundHolds|CompactLarge|Damage|FairShares|Free(|Nights|Raised|Classifications|Drift|Quota|Incomplete)|FailuresOfInputs|Kills|LanguageOf|Languages|Lease|(Named)?Nights|OutageOfAShortList|PowerLoss|Processes|S3|ShardsAreOfEqualSize|VerifyFree)$$
 
 # WAITING is the number of tests that run at the same time where most wait for processes.
 WAITING = $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
@@ -68,7 +68,7 @@ test: export GORACE := atexit_sleep_ms=0 $(GORACE)
 test: ## run all tests; with RACE=-race with the race detector
 	go test $(RACED) -timeout 20m -ldflags='-s -w' $(if $(RACE),-skip '$(COSTLY)' $$(go list ./... | grep -vE '/($(ALONE))$$'),./...)
 	$(if $(RACE),go test -vet=off -parallel $(WAITING) -timeout 20m -ldflags='-s -w' $$(go list ./... | grep -E '/($(ALONE))$$'))
-	$(if $(RACE),go test -vet=off -timeout 20m -ldflags='-s -w' ./client/answers ./client/gateway ./pipeline/... ./scripts/nights -run '$(COSTLY)')
+	$(if $(RACE),go test -vet=off -timeout 20m -ldflags='-s -w' ./client/answers ./client/embedded/internal/classify ./client/gateway ./pipeline/... ./scripts/nights -run '$(COSTLY)')
 	$(if $(RACE),go test $(RACED) -ldflags='-s -w' ./cmd/bulkcat ./reader -run '$(RACY)')
 	cd scripts/servers && go test -count 1 ./...
 	cd scripts/dist && go test ./...
