@@ -18,9 +18,20 @@ fi
 "${pip[@]}" --no-index --no-deps --force-reinstall "$wheel"
 export HYPOTHESIS_STORAGE_DIRECTORY=$(realpath ../../bin)/hypothesis BULKCAT_WHEEL=$wheel
 [ -z "${OLDEST:-}" ] || exec $venv/bin/pytest -q -W default "$@" # old libraries warn of new Pythons
-$venv/bin/ruff check --quiet
-$venv/bin/ruff format --quiet --check
-$venv/bin/mypy
-(cd tests && ../$venv/bin/mypy --config-file= --strict --warn-unused-ignores --no-error-summary --cache-dir ../../../bin/mypy-uses uses.py) # of the installed package
-$venv/bin/basedpyright --pythonpath $venv/bin/python --level error
-$venv/bin/pytest -q "$@"
+
+# The checks of the source run beside the tests, and tell their findings after them.
+checks() {
+  $venv/bin/ruff check --quiet || return
+  $venv/bin/ruff format --quiet --check || return
+  $venv/bin/mypy || return
+  (cd tests && ../$venv/bin/mypy --config-file= --strict --warn-unused-ignores --no-error-summary --cache-dir ../../../bin/mypy-uses uses.py) || return # of the installed package
+  $venv/bin/basedpyright --pythonpath $venv/bin/python --level error
+}
+findings=$(mktemp)
+trap 'rm -f "$findings"' EXIT
+checks >"$findings" 2>&1 &
+status=0
+$venv/bin/pytest -q "$@" || status=$?
+wait $! || status=$?
+cat "$findings"
+exit $status
