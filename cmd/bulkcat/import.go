@@ -167,6 +167,12 @@ func (f *importFlags) addTable(ctx context.Context, to *answers.Store, path stri
 	if t.Unknown > 0 {
 		input.Log.Warn("the taxonomy does not have some of the categories: they are stored as they are", "option", "pipeline.Classifications", "unknown", t.Unknown, "of", t.Unknown+t.Known)
 	}
+	if t.Apart > 0 {
+		input.Log.Warn("rows of one input are not one after the other: the answer is that of the first ones, so sort the table by the input, and import it to a new store", "places", t.Apart)
+	}
+	if t.Unread > 0 {
+		input.Log.Warn("some confidences are no numbers such as 0.87, and were left out", "flag", "--confidence-column", "rows", t.Unread)
+	}
 	return err
 }
 

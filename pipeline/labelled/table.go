@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -36,6 +38,8 @@ type Table struct {
 	Invalid int64     // rows whose input cannot be asked
 	Unknown int64     // rows whose category is not in the taxonomy
 	Known   int64     // rows whose category is in the taxonomy
+	Unread  int64     // rows whose confidence is no number, and is left out
+	Apart   int64     // times that rows of an earlier input follow: the answer stays that of its first rows
 	As      time.Time // the modification time of the file, which is the time of the answers
 }
 
@@ -61,6 +65,7 @@ func (t *Table) Scan(ctx context.Context, visit func(answers.Stored) error) erro
 	}
 	var request client.Request
 	var entries []tableEntry
+	seen, seed := make(map[uint64]struct{}), maphash.MakeSeed()
 	pass := func() error {
 		if len(entries) == 0 {
 			return nil
@@ -102,11 +107,21 @@ func (t *Table) Scan(ctx context.Context, visit func(answers.Stored) error) erro
 				return err
 			}
 			request = next
+			hash := maphash.Comparable(seed, request)
+			if _, again := seen[hash]; again {
+				t.Apart++
+			} else if len(seen) < mostSeen {
+				seen[hash] = struct{}{}
+			}
 		}
 		entry := tableEntry{Value: category}
 		if len(places) > 1 {
-			if confidence, err := strconv.ParseFloat(labelOf(row, places[1]), 64); err == nil {
+			text := strings.TrimSpace(labelOf(row, places[1]))
+			confidence, err := strconv.ParseFloat(text, 64)
+			if err == nil && !math.IsNaN(confidence) && !math.IsInf(confidence, 0) {
 				entry.Confidence = &confidence
+			} else if text != "" {
+				t.Unread++
 			}
 		}
 		entries = append(entries, entry)
@@ -119,6 +134,9 @@ func (t *Table) Scan(ctx context.Context, visit func(answers.Stored) error) erro
 		}
 	}
 }
+
+// mostSeen bounds the inputs that Scan remembers to some 50 MB.
+const mostSeen = 1 << 21
 
 // tableEntry is an entry of an answer as services send it.
 type tableEntry struct {
