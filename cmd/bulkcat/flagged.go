@@ -143,7 +143,7 @@ func flagged(err error) error {
 		return fmt.Errorf("%w: check --base-url or BULKCAT_BASE_URL, the network and the proxy (HTTPS_PROXY); to wait for the service, use --keep-going", err)
 	case *pipeline.MisconfiguredError:
 		if e.Address != "" {
-			return fmt.Errorf("%w; the base URL is that of --base-url or BULKCAT_BASE_URL; if the inputs are to blame, use --keep-going", err)
+			return fmt.Errorf("%w; set the base URL with --base-url or BULKCAT_BASE_URL; if the inputs are to blame, use --keep-going", err)
 		}
 		return fmt.Errorf("%w: see with 'bulkcat probe' how the service wants to be asked; if the inputs are to blame, use --keep-going", err)
 	}

@@ -105,7 +105,7 @@ func (f *importFlags) checkTable() error {
 	case f.category == "":
 		return errors.New("no categories: name their column with --category-column")
 	case f.source == "":
-		return errors.New("no service: name the one that has given the answers with --source, as runs do with --base-url")
+		return errors.New("no service: name the service that has given the answers with --source, as runs do with --base-url")
 	case f.as != "":
 		return errors.New("--as is for stores: name the present service of a table with --source")
 	case f.kind == "" && f.classification != "" && client.CheckClassification(client.Website, f.classification) == nil:
@@ -113,7 +113,7 @@ func (f *importFlags) checkTable() error {
 	case f.kind == "" && f.classification != "":
 		f.kind = string(client.Product)
 	case f.kind == "" && kind == "":
-		return fmt.Errorf("the column %s tells not what it has: add --kind website or --kind product", f.input.Columns[0])
+		return fmt.Errorf("the column %s does not show the kind of its inputs: add --kind website or --kind product", f.input.Columns[0])
 	case f.kind == "":
 		f.kind = string(kind)
 	}

@@ -255,6 +255,6 @@ func printForecasts(s streams, jobs []*job) {
 			kind = client.Website
 		}
 	}
-	fmt.Fprintln(s.text(), "all jobs: the sums, in which a request of two jobs counts twice; with one store it is asked once")
+	fmt.Fprintln(s.text(), "all jobs: the sums; a request of two jobs counts twice, but is asked once if both jobs have the same store")
 	printForecast(s.text(), sum, kind, held, failed)
 }

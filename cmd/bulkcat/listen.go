@@ -86,7 +86,7 @@ type tlsFlags struct {
 
 func (f *tlsFlags) options() []option {
 	return []option{
-		{name: "tls-cert", to: &f.certFile, help: "speak TLS, with the certificates in `FILE` (PEM), that of the service first; read again on SIGHUP"},
+		{name: "tls-cert", to: &f.certFile, help: "speak TLS, with the certificates in `FILE` (PEM), the certificate of the service first; read again on SIGHUP"},
 		{name: "tls-key", to: &f.keyFile, help: "the private key of --tls-cert, in `FILE` (PEM)"},
 	}
 }

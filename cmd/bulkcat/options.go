@@ -60,7 +60,7 @@ func (f *runFlags) options() []group {
 				{name: "dedupe", kind: client.Website, to: &f.Dedupe, or: account.DedupeSite, help: "one request for each spelling of a website (exact), for all spellings of a page (site), for all pages of a host (host), or for all hosts of a registrable domain (domain), with rows for each record"},
 			})},
 		{"Output", []option{
-			{name: "output", short: "o", to: &o.Path, help: "a `FILE`, a folder of parts (out/), or - for standard output; while the run goes on, .FILE.run/status.json beside it says how far it is"},
+			{name: "output", short: "o", to: &o.Path, help: "a `FILE`, a folder of parts (out/), or - for standard output; during the run, .FILE.run/status.json beside it has the progress"},
 			{name: "output-format", to: (*string)(&o.Format), help: "parquet, csv or jsonl (default: by the output's extension; parquet for a folder)"},
 			{name: "part-rows", to: &o.PartRows, or: writer.DefaultPartRows, check: atLeast(&o.PartRows, 1), help: "rows of a part, at least, in a folder"},
 			{name: "levels", to: &o.Levels, or: pipeline.LevelsOfTaxonomy, help: "columns level_1, level_2, ... of a category's path; -1 for as many as the taxonomy has levels"},
@@ -103,11 +103,11 @@ func (f *runFlags) options() []group {
 			{name: "retry-rejected", to: &f.Store.RetryRejected, help: "ask again for inputs that the service rejected"},
 		}},
 		{"Expectation", append(f.expect.options(),
-			option{name: "expect-else", to: &f.expect.other, or: "keep", check: oneOf(&f.expect.other, "keep", "hold", "stop"), help: "publish an output that breaks an expectation (keep), hold it back (hold), or stop the run, too, as soon as it is clear that one will be broken, after at least 200 records (stop); its answers are stored"},
+			option{name: "expect-else", to: &f.expect.other, or: "keep", check: oneOf(&f.expect.other, "keep", "hold", "stop"), help: "publish an output that breaks an expectation (keep), hold it back (hold), or hold it back and also stop the run as soon as it is clear that an expectation will be broken, after at least 200 records (stop); the answers are stored"},
 		)},
 		{"Run", slices.Concat([]option{
 			{name: "limit", to: &f.Limit, help: "read only the first `N` records"},
-			{name: "sample", to: &f.Sample, help: "only `N` random records of the whole input, in its order: always the same of the same list; the output is one of its own, and the run of the whole list has their answers from the store"},
+			{name: "sample", to: &f.Sample, help: "only `N` random records of the whole input, in input order: the same records for the same list; write them to an output of their own. A later run of the whole list finds their answers in the store"},
 			{name: "shard", to: &f.shard, help: "ask only for the `K/N`th part of the input, such as 3/16, into a folder of its own in the output folder; auto takes the place of a task in its array (Slurm, Kubernetes, AWS Batch, Cloud Run) from the environment; see bulkcat finish"},
 			{name: "strict", to: &f.Strict, help: "stop at the first invalid record"},
 			{name: "keep-going", to: &f.KeepGoing, help: "go on even if the service rejects every input, because the inputs are wrong and not the settings, or has never answered"},
@@ -240,7 +240,7 @@ func (f *logFlags) options() []option {
 
 func (f *listenFlags) options() []option {
 	return []option{
-		{name: "listen", to: &f.addr, help: "serve a page about the run or the service, /metrics (Prometheus), /status.json and /healthz on `HOST:PORT`, such as 127.0.0.1:9464; port 0 takes a free one. Other names than HOST and localhost are refused, because a foreign page could read this one under a name of its own. The page needs no key, and that of a run has inputs of the list: do not expose it to the internet"},
+		{name: "listen", to: &f.addr, help: "serve a page about the run or the service, /metrics (Prometheus), /status.json and /healthz on `HOST:PORT`, such as 127.0.0.1:9464; port 0 takes a free one. Requests for names other than HOST and localhost are refused, because a foreign page could otherwise read this page under the foreign page's name. The page needs no key, and the page of a run shows inputs of the list: do not expose it to the internet"},
 	}
 }
 

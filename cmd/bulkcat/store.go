@@ -23,7 +23,7 @@ type storeFlags struct {
 
 func (f *storeFlags) options() []option {
 	return []option{
-		{name: "store", to: &f.path, help: "the `FILE` of the answers (default that of the user, $XDG_STATE_HOME/bulkcat/answers.db)"},
+		{name: "store", to: &f.path, help: "the `FILE` of the answers (default: the store of the user, $XDG_STATE_HOME/bulkcat/answers.db)"},
 	}
 }
 

@@ -78,7 +78,7 @@ func (s streams) partsOf(ctx context.Context, output string) ([]readback.Part, e
 func (s streams) warnUnfinished(ctx context.Context, output string) error {
 	unfinished, err := readback.IsUnfinished(ctx, output)
 	if unfinished {
-		fmt.Fprintf(s.err, "%s is incomplete, for it has no %s: its run goes on, was stopped, or is held back. What follows is about the parts that are there.\n", output, writer.SuccessName)
+		fmt.Fprintf(s.err, "%s is incomplete, for it has no %s: its run goes on, was stopped, or is held back. The following is about the parts that exist.\n", output, writer.SuccessName)
 	}
 	return err
 }

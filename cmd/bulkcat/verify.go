@@ -54,7 +54,7 @@ account. What cannot be compared, such as answers that are not stored, is said.`
 		{name: "free", to: &f.freeModel, help: "the model in `FILE` of the free answers of the run"},
 	})
 	addGroup(cmd, "Store", []option{
-		{name: "store", to: &f.Store, help: "the `FILE` of the stored answers (default that of the run, if it is there)"},
+		{name: "store", to: &f.Store, help: "the `FILE` of the stored answers (default: the store of the run, if it exists)"},
 	})
 	return cmd
 }

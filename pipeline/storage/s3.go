@@ -137,7 +137,7 @@ func (b *s3Bucket) List(ctx context.Context, prefix, token string) (keys []strin
 	}
 	next = aws.ToString(out.NextContinuationToken)
 	if out.IsTruncated == nil || *out.IsTruncated != (next != "") {
-		err = fmt.Errorf("%w: the list does not say whether it goes on, or contradicts itself (IsTruncated, NextContinuationToken)", errWrong)
+		err = fmt.Errorf("%w: the list does not say whether it continues, or contradicts itself (IsTruncated, NextContinuationToken)", errWrong)
 	}
 	return keys, next, err
 }

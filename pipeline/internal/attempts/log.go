@@ -54,7 +54,7 @@ type TakenError struct {
 }
 
 func (e *TakenError) Error() string {
-	return e.Path + " is not of this run, which would replace what it has: name another file"
+	return e.Path + " does not belong to this run, which would replace its content: name another file"
 }
 
 // OptionName returns "pipeline.Requests".
