@@ -211,6 +211,8 @@ func (v *verification) explain() {
 		v.uncheck("%d answers: the taxonomies and the models that are named are not those of the run", n)
 	case v.embedded && !v.again.Embedded:
 		v.uncheck("%d answers: name the taxonomies and the models of the run", n)
+	case v.store == nil && v.account.Store == "": // of the file of finished shards
+		v.uncheck("%d answers: each shard has a store of its own: verify the folder of the shards", n)
 	case v.store == nil:
 		v.uncheck("%d answers: the store of the run is not there: name it", n)
 	default:
