@@ -25,7 +25,7 @@ type streams struct {
 	lost    *error // the first error of a write of text; set by execute
 }
 
-// text returns standard output for text that is no data: see terminal.Printable. A command need not look at the errors of its writes: execute returns the first.
+// text returns standard output for text that is no data: see terminal.Printable. Commands may ignore write errors: execute returns the first.
 func (s streams) text() io.Writer { return terminal.Printable(textWriter{s.out, s.lost}) }
 
 // textWriter keeps the first error of a write.

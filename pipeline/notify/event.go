@@ -34,7 +34,7 @@ type Facts struct {
 	Counts  Counts   `json:"counts"`
 
 	Cost   *money.Cost `json:"cost,omitempty"`   // nil without a price
-	Broken []string    `json:"broken,omitempty"` // the expectations that the output does not meet, each with what it has
+	Broken []string    `json:"broken,omitempty"` // the expectations that the output does not meet, each with the value in the output
 }
 
 // Counts are the numbers of a run.
