@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 var (
@@ -117,6 +118,7 @@ func TestNamedNights(t *testing.T) {
 		{"the end of a window of a second is stated in whole seconds", 2128, 20_000, 1.6},
 		{"a sliding window states an end that moves", 2039, 20_000, 1.6},
 		{"the rate is below a request a second", 243, 20_000, 1.6},
+		{"late answers hide when a block began", 203, 20_000, 1.45},
 		{"each start meets a block in a bad hour", 2226, 20_000, 3.2}, // two blocks, each of half of the ideal time
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -126,6 +128,22 @@ func TestNamedNights(t *testing.T) {
 				t.Errorf("took %.2f of the ideal time, at most %v\n%s", p.ratio(), tt.most, p.night.name())
 			}
 		})
+	}
+}
+
+// A client that knows everything gets no answers in an outage, also of a service whose requests wait for workers.
+func TestIdealOfAnOutage(t *testing.T) {
+	for _, workers := range []int{0, 3} {
+		n := &night{workers: workers, latency: func(string, int) time.Duration { return 100 * time.Millisecond }, out: []span{{time.Second, time.Minute}}}
+		for i := range 1000 {
+			n.unique = append(n.unique, string(rune(i+1)))
+		}
+		if workers == 0 {
+			n.rate = 30
+		}
+		if took := n.ideal(time.Now()); took < 59*time.Second+33*time.Second-longestWait-time.Second {
+			t.Errorf("%d workers: %v", workers, took)
+		}
 	}
 }
 

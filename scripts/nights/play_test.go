@@ -115,8 +115,7 @@ func (n *night) play(t *testing.T, dir string) (o outcome) {
 	log := &outageCounter{out: &o.outages}
 	bound, requests := n.most, int64(0)
 	for i := 0; ; i++ {
-		a, drained, err := n.session(t, dial, input, output, stops[min(i, len(stops)):], bound, start, &o, slog.New(log))
-		o.took -= drained
+		a, err := n.session(t, dial, input, output, stops[min(i, len(stops)):], bound, start, &o, slog.New(log))
 		if visits := int64(len(server.Visits())); bound > 0 && visits > bound {
 			o.fail("%d requests, of at most %d", visits, bound)
 		}
@@ -139,20 +138,19 @@ func (n *night) play(t *testing.T, dir string) (o outcome) {
 		}
 		break
 	}
-	o.took += time.Since(start)
+	o.took = time.Since(start)
 	o.outages = max(0, o.outages-len(n.out)*(1+len(n.stops)))
 	n.checkRows(output, server, &o)
 	n.checkRequests(server, start, &o)
 	return o
 }
 
-// session makes one start of the run with a bound of the requests, and returns how long the run took to stop.
-func (n *night) session(t *testing.T, dial func(ctx context.Context, network, address string) (net.Conn, error), input, output string, stops []time.Duration, bound int64, start time.Time, o *outcome, log *slog.Logger) (a *account.Account, drained time.Duration, err error) {
+// session makes one start of the run with a bound of the requests.
+func (n *night) session(t *testing.T, dial func(ctx context.Context, network, address string) (net.Conn, error), input, output string, stops []time.Duration, bound int64, start time.Time, o *outcome, log *slog.Logger) (a *account.Account, err error) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 20*o.ideal+10*time.Hour-time.Since(start), errors.New("the night does not end"))
 	defer cancel()
-	var stopped time.Time
 	if len(stops) > 0 {
-		stop := time.AfterFunc(stops[0], func() { stopped = time.Now(); cancel() })
+		stop := time.AfterFunc(stops[0], cancel)
 		defer stop.Stop()
 	}
 	c, err := client.New(client.Options{BaseURL: "http://service", Dial: dial, Timeout: timeout, Connections: client.MaxConnections(limits.DefaultInFlight)})
@@ -167,16 +165,13 @@ func (n *night) session(t *testing.T, dial func(ctx context.Context, network, ad
 		Store: pipeline.StoreOptions{Path: filepath.Join(filepath.Dir(output), "answers.db")},
 	})
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	a, err = session.Run(ctx)
 	if a != nil {
 		o.rechecks += int(a.Counts.Rechecks)
 	}
-	if !stopped.IsZero() {
-		drained = time.Since(stopped)
-	}
-	return a, drained, errors.Join(err, session.Close())
+	return a, errors.Join(err, session.Close())
 }
 
 // outageCounter counts the outages that a log tells of.
