@@ -19,9 +19,9 @@ type RetryPolicy struct {
 	Jitter      func(time.Duration) time.Duration // picks a wait below a bound; nil for a random one
 }
 
-// DefaultRetryPolicy backs off exponentially with full jitter: the wait before attempt n+1 is uniform in
-// [0, min(Cap, Base·2ⁿ⁻¹)), which spreads the retries of many requests. Eight attempts take about 16 s on
-// average, and 32 s at most.
+// DefaultRetryPolicy backs off exponentially with jitter: the wait before attempt n+1 is uniform in the middle half of
+// [0, min(Cap, Base·2ⁿ⁻¹)), which spreads the retries of many requests. Eight attempts take about 16 s on average, and 24 s
+// at most.
 func DefaultRetryPolicy() RetryPolicy {
 	return RetryPolicy{
 		MaxAttempts: 8,
@@ -40,7 +40,7 @@ func (p RetryPolicy) jitter(bound time.Duration) time.Duration {
 	case bound <= 0:
 		return 0
 	}
-	return rand.N(bound)
+	return bound/4 + rand.N((bound+1)/2)
 }
 
 // shortWait is the longest wait of a limiter that a request ignores. Retry-After has whole seconds, so a service that means

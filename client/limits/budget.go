@@ -75,8 +75,8 @@ type budget struct {
 	empty bool        // the quota is used up, and the run waits
 	tries int         // consecutive failures to get the quota
 	ask   time.Time   // when to ask for the quota again
-	since time.Time   // when the service said that the quota is used up
-	soon  bool        // the service has stated the wait: the next pause is short
+	began time.Time   // when the service said that the quota is used up
+	since time.Time   // when the service said that the quota is used up, or the end of a wait of up to pollLast that it stated
 	spent *SpentError // why the run stops; nil while it continues
 }
 
@@ -85,10 +85,10 @@ const (
 
 	// A run that waits for quota asks for it again after a fixed share of the time waited, between pollFirst and pollLast.
 	// Quotas are renewed by the hour, the day or the month.
-	pollFirst = time.Minute
-	pollLast  = 10 * time.Minute // after a day of waiting, ten minutes are little
-	pollEnds  = 15 * time.Minute // wait until a service that does not tell its quota gets a request, which shows whether quota is left
-	pollSoon  = 5 * time.Second  // half of the pause after a stated wait
+	pollFirst  = 10 * time.Second
+	pollLast   = 10 * time.Minute // after a day of waiting, ten minutes are little
+	pollGrowth = 8                // 40 questions in the first hour
+	pollEnds   = 15 * time.Minute // wait until a service that does not tell its quota gets a request, which shows whether quota is left
 )
 
 func newBudget(o Options) budget {
@@ -136,20 +136,19 @@ func (b *budget) end(r Result) {
 
 // exhaust makes the run wait for quota. stated is the wait that the service states, or 0.
 func (b *budget) exhaust(now time.Time, stated time.Duration) {
-	b.empty, b.since, b.soon = true, now, stated > 0
-	b.ask = now.Add(pollFirst)
-	if stated > 0 {
-		b.ask = now.Add(min(stated+time.Second, pollLast)) // whole seconds may be truncated
+	b.empty, b.began, b.since, b.ask = true, now, now, now.Add(pollFirst)
+	switch {
+	case stated > pollLast: // the quota may be raised earlier
+		b.ask = now.Add(pollLast)
+	case stated > 0:
+		b.ask = now.Add(stated + time.Second) // whole seconds may be truncated
+		b.since = b.ask
 	}
 }
 
-// pause is the time until the service is asked again.
+// pause is the time until the service is asked for its quota again.
 func (b *budget) pause(now time.Time) time.Duration {
-	if b.soon {
-		b.soon = false
-		return 2 * pollSoon
-	}
-	return min(max(now.Sub(b.since)/probeGrowth, pollFirst), pollLast)
+	return min(max(now.Sub(b.since)/pollGrowth, pollFirst), pollLast)
 }
 
 // Exhausted reports that the quota is used up, and makes the run wait until quota is left. stated is the wait that the service
@@ -228,9 +227,9 @@ func (b *budget) refilled(left int64) {
 func (b *budget) unknown(now time.Time, a Quota) {
 	b.tries++
 	switch {
-	case b.empty && now.Sub(b.since) >= pollEnds && b.reserve < 0:
+	case b.empty && now.Sub(b.began) >= pollEnds && b.reserve < 0:
 		b.refilled(0)
-	case b.empty && (a.Transient || now.Sub(b.since) < pollEnds):
+	case b.empty && (a.Transient || now.Sub(b.began) < pollEnds):
 		b.ask = now.Add(b.pause(now))
 	case !b.empty && a.Transient && (b.wait || b.tries < quotaTries):
 		b.ask = now.Add(min(time.Second<<min(b.tries-1, quotaTries), probeLast)) // short enough to see the end of an outage soon

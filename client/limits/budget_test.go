@@ -104,7 +104,7 @@ func TestReserve(t *testing.T) {
 	}
 }
 
-// A run that waits for quota asks after a minute, and then less often: after an eighth of its wait, up to ten minutes.
+// A run that waits for quota asks after ten seconds, and then less often: after an eighth of its wait, up to ten minutes.
 func TestWaitForQuota(t *testing.T) {
 	c, now := newController(Options{WaitForQuota: true})
 	p := c.begin(now, true)
@@ -115,7 +115,7 @@ func TestWaitForQuota(t *testing.T) {
 	}
 	begin := now
 	for waited := time.Duration(0); waited < 3*time.Hour; waited = now.Sub(begin) {
-		pause := min(max(waited/8, time.Minute), 10*time.Minute)
+		pause := min(max(waited/8, 10*time.Second), 10*time.Minute)
 		if d := c.next(t, now, Wait); d.For != pause {
 			t.Fatalf("waits for %v after %v, want %v", d.For, waited, pause)
 		}
@@ -231,4 +231,83 @@ func TestQuotaIsNotAskedWithoutPause(t *testing.T) {
 	}
 	c.ReportQuota(now, Quota{Left: 50, Metered: true})
 	c.next(t, now, SendFirst)
+}
+
+// A service that does not tell its quota gets a request about a quarter of an hour after it was used up, whatever wait it states.
+func TestStatedWaitOfAServiceWithoutUsage(t *testing.T) {
+	for _, stated := range []time.Duration{0, time.Second, 9 * minute, 20 * time.Hour} {
+		c, now := newController(Options{WaitForQuota: true})
+		c.End(now, c.begin(now, true), Result{Signal: OutOfQuota})
+		c.Exhausted(now, stated)
+		start, asks := now, 0
+		d := c.Next(now, Queue{First: true})
+		for ; d.Action != SendFirst; d = c.Next(now, Queue{First: true}) {
+			if d.Action == AskQuota {
+				asks++
+				c.ReportQuota(now, Quota{Err: errSome})
+			} else {
+				now = now.Add(max(d.For, ms))
+			}
+		}
+		if waited := now.Sub(start); waited > pollEnds+2*minute {
+			t.Errorf("stated %v: a request after %v, %d questions", stated, waited, asks)
+		}
+	}
+}
+
+// A run that is told that the quota is used up for 20 hours does not ask as often as one that is told nothing.
+func TestLongStatedWait(t *testing.T) {
+	asked := func(stated time.Duration) (n int) {
+		c, now := newController(Options{WaitForQuota: true, CanAsk: true})
+		c.End(now, c.begin(now, true), Result{Signal: OutOfQuota})
+		c.Exhausted(now, stated)
+		for end := now.Add(time.Hour); now.Before(end); {
+			if d := c.Next(now, Queue{First: true}); d.Action == AskQuota {
+				n++
+				c.ReportQuota(now, Quota{Metered: true})
+			} else {
+				now = now.Add(max(d.For, ms))
+			}
+		}
+		return n
+	}
+	if long := asked(20 * time.Hour); long > 20 {
+		t.Errorf("%d questions in the first hour of 20, %d without a stated wait", long, asked(0))
+	}
+}
+
+// The bound of the requests holds in a trip, too, while no retry is due. The bound is reached by the refused request that
+// begins the trip.
+func TestMaxRequestsInATrip(t *testing.T) {
+	run := func(most int64) (made, atTrip int64) {
+		c, now := newController(Options{MaxRequests: most})
+		for range 5000 {
+			first := c.sent < 50 && c.health.state == Up
+			d := c.Next(now, Queue{First: first, Retry: !first && c.health.state == Up, Known: true, Proof: true})
+			switch d.Action {
+			case Wait:
+				now = now.Add(max(d.For, ms))
+				continue
+			case Stop:
+				return c.budget.made, atTrip
+			}
+			now = now.Add(5 * ms)
+			signal := Answered
+			if !first {
+				signal = Refused
+			}
+			c.End(now, d.Permit, Result{Signal: signal})
+			if atTrip == 0 && c.health.state != Up {
+				atTrip = c.budget.made
+			}
+			if d.Action == SendKnown {
+				break
+			}
+		}
+		return c.budget.made, atTrip
+	}
+	_, most := run(1_000_000)
+	if made, _ := run(most); made > most {
+		t.Errorf("%d requests, of at most %d", made, most)
+	}
 }

@@ -75,7 +75,7 @@ const (
 	outAfter    = time.Second            // time without an answer until an outage: about the time of a restart
 	probeFirst  = 100 * time.Millisecond // between the first probes
 	probeLast   = 2 * time.Minute        // the longest time between probes
-	probeGrowth = 8                      // the time between probes is this part of the time since the last answer
+	probeGrowth = 16                     // the time between probes is this part of the time since the last answer
 )
 
 func newHealth(now time.Time) health {
@@ -159,7 +159,6 @@ func (h *health) probeFailed(now time.Time) {
 // probe decides while the service is in doubt: one request is sent at a time, if possible a first attempt.
 func (c *Controller) probe(now time.Time, q Queue) Decision {
 	h := &c.health
-	lastOfDoubt := q.Known && h.state == Doubt && h.probes == outProbes-1 && !h.refusing
 	atStart := q.Known && h.state == Doubt && h.probes == 0 && !h.refusing && h.lastOK.Equal(h.start) // the first inputs of a start are the inputs that failed in the start before
 	end := time.Duration(math.MaxInt64)
 	if h.state == Out || h.state == Limited && !h.closed {
@@ -193,7 +192,7 @@ func (c *Controller) probe(now time.Time, q Queue) Decision {
 		return Decision{Action: SendFirst}
 	case c.tellsQuota() && !h.closed && !(h.refusing && c.trip.certain): // the limiter may not cover the usage operation, whose answer then says nothing about the limiter
 		return Decision{Action: AskQuota}
-	case q.Known && (q.Spent || q.Retry && (lastOfDoubt || h.probes%2 == 1 && (h.state == Out || h.state == Limited && !c.trip.certain))): // else inputs that always fail would cause or prolong an outage
+	case q.Known && (q.Spent || q.Retry && (h.state == Doubt && !h.refusing && h.probes%2 == 0 || h.probes%2 == 1 && (h.state == Out || h.state == Limited && !c.trip.certain))): // else inputs that always fail would cause or prolong an outage
 		return Decision{Action: SendKnown}
 	case q.Retry:
 		return Decision{Action: SendRetry}

@@ -211,7 +211,7 @@ func (c *Controller) Next(now time.Time, q Queue) Decision {
 
 // decide also reports whether the decision is to wait for the pace.
 func (c *Controller) decide(now time.Time, q Queue) (d Decision, paced bool) {
-	if c.budget.empty || !q.isEmpty() || c.health.suspect { // else no request is needed, and the budget may end with the last request
+	if c.budget.empty || !q.isEmpty() || c.health.suspect || q.Known && c.health.state != Up { // else no request is needed, and the budget may end with the last request
 		if d, decided := c.budget.decide(now, c.inFlight); decided {
 			return d, false
 		}

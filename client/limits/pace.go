@@ -186,6 +186,9 @@ func (p *pace) trip(now time.Time, rate, mean float64, phase, silence, hold time
 		share = afterBlock
 	}
 	p.set(min(max(share*rate, mean), rate*nearRefused))
+	if phase < silence { // a burst may have served the rate before
+		p.served = min(p.served, p.rate)
+	}
 	p.hold, p.lost = hold, silence
 }
 

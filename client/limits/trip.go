@@ -206,8 +206,11 @@ func (c *Controller) beginTrip(now time.Time) {
 func (c *Controller) measure() {
 	t := &c.trip
 	t.phase.number = max(0, t.phase.used(t.first.serial)+t.lost) // used also subtracts late refusals, which lost does not count
-	lasted := t.first.sent.Sub(t.phase.began)
-	t.rate = max(c.admitted.perSecond(t.first.sent, time.Second), float64(t.phase.number)/max(1, lasted.Seconds()))
+	lasted, before := t.first.sent.Sub(t.phase.began), t.first.sent
+	if ok := c.health.okSent; ok.Sub(t.phase.began) > time.Second && ok.Before(before) && before.Sub(ok) < counted { // late answers may have hidden earlier refusals of the trip
+		before = ok
+	}
+	t.rate = max(c.admitted.perSecond(before, time.Second), float64(t.phase.number)/max(1, lasted.Seconds()))
 }
 
 // mean is the rate of admitted requests over the last two phases and their silences.
@@ -321,7 +324,10 @@ type counter struct {
 	slot  int64 // the latest
 }
 
-const perSlot = 50 * time.Millisecond
+const (
+	perSlot = 50 * time.Millisecond
+	counted = 5 * time.Second // the longest period of a rate, and the oldest end of one
+)
 
 // add adds events to the slot of a time.
 func (c *counter) add(at time.Time, n float64) {
@@ -337,7 +343,7 @@ func (c *counter) add(at time.Time, n float64) {
 
 // perSecond returns the rate of the events before a time, over a period of one to five seconds.
 func (c *counter) perSecond(at time.Time, over time.Duration) float64 {
-	over = min(max(over, time.Second), 5*time.Second)
+	over = min(max(over, time.Second), counted)
 	sum, last := 0.0, at.UnixNano()/int64(perSlot)
 	for slot := last - int64(over/perSlot) + 1; slot <= min(last, c.slot); slot++ {
 		if slot > c.slot-int64(len(c.slots)) {
