@@ -245,7 +245,8 @@ func TestSlowRecordHidesNoOther(t *testing.T) {
 		t.Error(err)
 	}
 	wantStatus(t, p, exitInterrupted)
-	if want := "  records   29 of 30: 29 ok\n"; !strings.Contains(p.Log(), want) {
+	// The signal may come before the end of the input is read.
+	if want := regexp.MustCompile(`(?m)^  records   29( of 30)?: 29 ok$`); !want.MatchString(p.Log()) {
 		t.Errorf("got %q, want %q in it", p.Log(), want)
 	}
 }
