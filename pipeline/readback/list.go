@@ -30,11 +30,11 @@ type Part struct {
 type Folder struct {
 	Parts    []Part   // in the order of their records
 	Others   []string // the paths of unexpected files
-	Missing  []string // the paths of parts that the manifest has and the folder lacks
+	Missing  []string // the paths of parts and shards that were published and that the folder lacks
 	Complete bool     // writer.SuccessName is there
 }
 
-// MissingPartError says that a folder lacks parts that a run has published there. The folder is no whole output.
+// MissingPartError says that a folder lacks parts or shards that a run has published there. The folder is no whole output.
 type MissingPartError struct {
 	Path  string // the first missing part
 	Count int    // the number of missing parts
@@ -42,9 +42,9 @@ type MissingPartError struct {
 
 func (e *MissingPartError) Error() string {
 	if e.Count > 1 {
-		return fmt.Sprintf("%s and %d other parts are missing, which the manifest of the folder has: start the run again", e.Path, e.Count-1)
+		return fmt.Sprintf("%s and %d other parts are missing, which the run has published: start it again", e.Path, e.Count-1)
 	}
-	return e.Path + " is missing, which the manifest of the folder has: start the run again"
+	return e.Path + " is missing, which the run has published: start it again"
 }
 
 // Find returns the files of an output, as List does, and the account beside the output; nil if the account is missing. The
@@ -123,27 +123,32 @@ func FormatOf(path string) (writer.Format, error) {
 	return format, nil
 }
 
-// ListFolder returns the content of a folder, with the parts of its shards after its own parts. Others lacks the files that
-// query engines skip, whose names begin with "_" or ".".
+// ListFolder returns the content of a folder, with the parts of its shards after its own parts. A shard of another split is one
+// of Others, which lacks the files that query engines skip, whose names begin with "_" or ".".
 func ListFolder(ctx context.Context, path string) (Folder, error) {
 	names, err := storage.ReadDir(ctx, path)
 	if err != nil {
 		return Folder{}, err
 	}
+	split, err := runfiles.ReadShards(ctx, path)
+	if err != nil {
+		return Folder{}, err
+	}
 	var f Folder
 	var shards []Folder
+	var found []int // their numbers
 	for _, name := range names {
 		full := disk.Join(path, name)
 		if n, format, ok := writer.PartOf(name); ok {
 			f.Parts = append(f.Parts, Part{Path: full, Format: format, Number: n})
 		} else if name == writer.SuccessName {
 			f.Complete = true
-		} else if _, ok := account.ShardOf(name); ok {
-			shard, err := ListFolder(ctx, full)
+		} else if shard, ok := account.ShardOf(name); ok && (split == nil || shard.Count == split.Count) {
+			content, err := ListFolder(ctx, full)
 			if err != nil {
 				return Folder{}, err
 			}
-			shards = append(shards, shard)
+			shards, found = append(shards, content), append(found, shard.Number)
 		} else if !strings.HasPrefix(name, "_") && !strings.HasPrefix(name, ".") {
 			f.Others = append(f.Others, full)
 		}
@@ -155,6 +160,14 @@ func ListFolder(ctx context.Context, path string) (Folder, error) {
 		return Folder{}, err
 	}
 	allComplete := len(shards) > 0
+	for n := 1; split != nil && n <= split.Count; n++ {
+		if !slices.Contains(found, n) {
+			allComplete = false
+			if f.Complete { // the shard was there
+				f.Missing = append(f.Missing, disk.Join(path, account.Shard{Number: n, Count: split.Count}.Folder()))
+			}
+		}
+	}
 	for _, shard := range shards {
 		f.Parts, f.Others = append(f.Parts, shard.Parts...), append(f.Others, shard.Others...)
 		f.Missing = append(f.Missing, shard.Missing...)
