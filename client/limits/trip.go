@@ -210,7 +210,8 @@ func (c *Controller) measure() {
 	if ok := c.health.okSent; ok.Sub(t.phase.began) > time.Second && ok.Before(before) && before.Sub(ok) < counted { // late answers may have hidden earlier refusals of the trip
 		before = ok
 	}
-	t.rate = max(c.admitted.perSecond(before, time.Second), float64(t.phase.number)/max(1, lasted.Seconds()))
+	over := seconds(5 / c.pace.rate) // at a low rate, a second has few requests
+	t.rate = min(max(c.admitted.perSecond(before, over), float64(t.phase.number)/max(1, lasted.Seconds())), c.pace.cap)
 }
 
 // mean is the rate of admitted requests over the last two phases and their silences.
