@@ -121,13 +121,13 @@ func (h *health) failed(now time.Time, p Permit, row int, counts bool, longest t
 }
 
 // countBroken counts connections that break together since lastOK: within oneDeath of the first, with requests that were in
-// flight at that time, retries within oneEvent. Inputs that break their connections do so at different times. fatal is the
-// number that neither chance nor inputs explain.
+// flight at that time. Inputs that break their connections do so at different times. fatal is the number that neither chance
+// nor inputs explain.
 func (h *health) countBroken(now time.Time, p Permit, fatal int) {
 	if h.broken == 0 || !h.died() && now.Sub(h.brokeAt) > oneDeath {
 		h.brokeAt, h.fatal, h.broken = now, fatal, 0
 	}
-	if !p.sent.After(h.brokeAt) && (p.first || now.Sub(h.brokeAt) <= oneEvent) { // inputs that always fail break the connections of retries
+	if !p.sent.After(h.brokeAt) {
 		h.broken++
 	}
 }

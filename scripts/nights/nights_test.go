@@ -119,7 +119,6 @@ func TestNamedNights(t *testing.T) {
 		{"a sliding window states an end that moves", 2039, 20_000, 1.6},
 		{"the rate is below a request a second", 243, 20_000, 1.6},
 		{"the rate is little above a window's at a low rate", 160, 20_000, 1.15},
-		{"the last inputs break their connections", 211, 20_000, 1.15},
 		{"late answers hide when a block began", 203, 20_000, 1.45},
 		{"each start meets a block in a bad hour", 2226, 20_000, 3.2}, // two blocks, each of half of the ideal time
 	} {
