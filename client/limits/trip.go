@@ -210,8 +210,8 @@ func (c *Controller) measure() {
 	if ok := c.health.okSent; ok.Sub(t.phase.began) > time.Second && ok.Before(before) && before.Sub(ok) < counted { // late answers may have hidden earlier refusals of the trip
 		before = ok
 	}
-	over := seconds(5 / c.pace.rate) // at a low rate, a second has few requests
-	t.rate = min(max(c.admitted.perSecond(before, over), float64(t.phase.number)/max(1, lasted.Seconds())), c.pace.cap)
+	over := seconds(5 / t.first.rate) // at a low rate, a second has few requests
+	t.rate = min(max(c.admitted.perSecond(before, over), float64(t.phase.number)/max(1, lasted.Seconds())), t.first.rate)
 }
 
 // mean is the rate of admitted requests over the last two phases and their silences.
@@ -251,7 +251,7 @@ func (c *Controller) endTrip(now time.Time, p Permit) {
 	case silence < shortestBlock:
 		c.slowed(now, p)
 	case t.ended.After(t.at) && c.lowerInFlight(now): // the service limits the number in flight
-	case t.prior.number > 0 && c.pace.refused > 0 && t.rate > 2*c.pace.refused: // a much lower rate was refused before: the rate is not the cause
+	case t.prior.number >= tellsNothing && c.pace.refused > 0 && t.rate > 2*c.pace.refused: // a much lower rate was refused before: the rate is not the cause
 		c.flight.cut(now, t.first.inFlight-2) // a limit of connections refuses everything until some are closed
 		c.flight.hold = hold
 	case isSame(t.phase.number, t.prior.number) && (differ || w.number > 0):

@@ -36,3 +36,20 @@ func TestBlockWithSlowAnswers(t *testing.T) {
 		}
 	}
 }
+
+// Blocks at low rates, where a second has few requests, leave most of the rate.
+func TestBlocksAtLowRates(t *testing.T) {
+	for _, limit := range []float64{1, 2, 5, 10} {
+		for _, times := range []float64{0, 1.05, 1.2, 10} { // of the caller's rate; 0 for none
+			w := newWorld()
+			v := &vendor{world: w, least: 30 * ms, most: 45 * ms, status: Refused, quiet: true,
+				limiter: &clienttest.Penalty{Limiter: &clienttest.Bucket{Rate: limit, Burst: max(1, limit/2)}, Block: 20 * time.Second}}
+			c := newClient(w, v, 1<<30, Options{Rate: times * limit})
+			c.jitter, c.sleeps = ms/2, true
+			w.run(20 * minute)
+			if share := float64(v.served) / 1200 / limit; share < 0.7 {
+				t.Errorf("%.2f of %v/s, --rate %v", share, limit, times*limit)
+			}
+		}
+	}
+}
