@@ -75,7 +75,7 @@ const (
 	outAfter    = time.Second            // time without an answer until an outage: about the time of a restart
 	probeFirst  = 100 * time.Millisecond // between the first probes
 	probeLast   = 2 * time.Minute        // the longest time between probes
-	probeGrowth = 16                     // the time between probes is this part of the time since the last answer
+	probeGrowth = 8                      // the time between probes is this part of the time since the last answer
 )
 
 func newHealth(now time.Time) health {
