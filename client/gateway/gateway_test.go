@@ -592,7 +592,7 @@ func TestTwoGatewaysOnOneStore(t *testing.T) {
 }
 
 // A gateway does not start on a store that does not tell what keys have used.
-// A gateway whose store fails asks nothing, and ends, so that whoever has started it learns of the store.
+// A gateway whose store fails asks nothing, and ends with the error of the store.
 func TestTheStoreFails(t *testing.T) {
 	for name, want := range map[string]int{"stored": 200, "new": 503} {
 		synctest.Test(t, func(t *testing.T) {
