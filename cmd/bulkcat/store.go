@@ -1,11 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -172,8 +172,13 @@ func (s streams) writeNew(path, extension string, write func(io.Writer) error) e
 	if err := checkExtension("--output", path, extension); err != nil {
 		return err
 	}
-	if _, err := os.Lstat(path); err == nil {
-		return &usageError{fmt.Errorf("--output: %s exists already: choose another name", path)}
+	var content bytes.Buffer
+	if err := write(&content); err != nil {
+		return err
 	}
-	return disk.PublishFrom(path, write)
+	created, err := disk.CreateFile(path, content.Bytes())
+	if err == nil && !created {
+		err = &usageError{fmt.Errorf("--output: %s exists already: choose another name", path)}
+	}
+	return err
 }
