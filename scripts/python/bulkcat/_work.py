@@ -136,8 +136,14 @@ def _may_live(pid: int, path: str) -> bool:
     return True
 
 
+def _account_of(status: str) -> str:
+    """Return the path of the account, OUTPUT.run.json, that a run with the status .OUTPUT.run/status.json writes as the last."""
+    folder, name = os.path.split(os.path.dirname(status))
+    return os.path.join(folder, name[1:] + ".json")
+
+
 def _is_running(statuses: list[str]) -> bool:
-    """Report whether a run goes on: the program is there, and has not written its ending. Windows cannot tell."""
+    """Report whether a run goes on: the program is there, and has not written its account. Windows cannot tell."""
     if os.name == "nt":
         return False
     for path in statuses:
@@ -147,6 +153,6 @@ def _is_running(statuses: list[str]) -> bool:
             os.kill(status["pid"], 0)
         except (OSError, ValueError, KeyError):
             continue
-        if status.get("state") != "ended":
+        if status.get("state") != "ended" or not os.path.exists(_account_of(path)):
             return True
     return False

@@ -407,6 +407,27 @@ def test_kill_of_python(hosted, state, start):
 
 
 @linux
+def test_leftovers_of_a_run_that_writes_its_account(hosted, state):
+    """A run has ended, and writes its account a little later: the next call waits for it, and leaves none of the files."""
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    name = f"python-{dead.pid}-00000000.parquet"
+    (state / f".{name}.run").mkdir(parents=True)
+    (state / f"{name}.tmp").touch()
+    program = subprocess.Popen(["sleep", "60"])
+    try:
+        (state / f".{name}.run" / "status.json").write_text(json.dumps({"pid": program.pid, "state": "ended"}))
+        late = threading.Timer(0.5, (state / f"{name}.run.json").touch)
+        late.start()
+        assert statuses(bulkcat.products(FRAME)) == {"ok": 20}
+        late.join()
+        assert [p.name for p in state.iterdir() if p.name.lstrip(".").startswith("python")] == []
+    finally:
+        program.kill()
+        program.wait()
+
+
+@linux
 def test_kill_of_the_program(hosted, state, start):
     hosted.hold_after = 5
     process = start(CALL)
