@@ -58,9 +58,9 @@ func (o *Options) newFree(run account.Settings, store *answers.Store) (*cascade.
 	if o.Free.Audit == 0 {
 		o.Log.Warn("the free answers are not audited: nothing shows how often they agree with the service")
 	}
-	custom := []*taxonomy.Taxonomy(nil)
+	var custom []*taxonomy.Custom
 	if own := o.Free.Model.Custom(""); own != nil {
-		custom = append(custom, &own.Taxonomy)
+		custom = append(custom, own)
 	}
 	model := embedded.New(embedded.Options{Models: []*learn.Model{o.Free.Model}, Custom: custom, Logger: o.Log})
 	requests := account.Account{Settings: run.OfRequests()} // without the service, which has its own store or source

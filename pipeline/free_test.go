@@ -543,7 +543,7 @@ func TestFreeClassifications(t *testing.T) {
 				_, rest, _ := strings.Cut(r.Input, "zz")
 				return tt.labels[rest[0]-'0']
 			}
-			service := embedded.New(embedded.Options{Custom: []*taxonomy.Taxonomy{&tt.tree.Taxonomy}})
+			service := embedded.New(embedded.Options{Custom: []*taxonomy.Custom{tt.tree}})
 			l := learn.NewLearner(tt.kind, tt.tree)
 			var text strings.Builder
 			text.WriteString("url\n")

@@ -92,7 +92,7 @@ func (o Options) of(r Rewriting) Options {
 	o.Offline = true
 	if o.Service = (Service{Name: r.Account.Service, Hosted: true}); strings.HasPrefix(r.Account.Service, embeddedName) {
 		o.Service = Service{Name: embeddedName, Attempter: embedded.New(embedded.Options{
-			Custom: taxonomiesOf(o.Taxonomies), Editions: o.Editions, Models: o.Models, Logger: slog.New(slog.DiscardHandler),
+			Custom: o.Taxonomies, Editions: o.Editions, Models: o.Models, Logger: slog.New(slog.DiscardHandler),
 		})}
 	}
 	return o
@@ -100,13 +100,6 @@ func (o Options) of(r Rewriting) Options {
 
 // embeddedName begins the name of the embedded service: see fingerprints.
 const embeddedName = "embedded"
-
-func taxonomiesOf(custom []*taxonomy.Custom) (list []*taxonomy.Taxonomy) {
-	for _, c := range custom {
-		list = append(list, &c.Taxonomy)
-	}
-	return list
-}
 
 // editionsOf returns the editions that the settings of a run name by their versions.
 func editionsOf(s account.Settings) (choice taxonomy.Choice) {

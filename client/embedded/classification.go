@@ -30,10 +30,10 @@ func published(kind client.Kind, editions taxonomy.Choice) (list []*classificati
 }
 
 // customs returns the classifications of custom taxonomies, with engines linked to base, the product taxonomy's engine.
-func customs(taxonomies []*taxonomy.Taxonomy, base func() *engine) []*classification {
+func customs(taxonomies []*taxonomy.Custom, base func() *engine) []*classification {
 	list := make([]*classification, len(taxonomies))
 	for i, t := range taxonomies {
-		list[i] = &classification{name: t.Name, most: 3, engine: sync.OnceValue(func() *engine { return linked(t, base) })}
+		list[i] = &classification{name: t.Name, most: 3, engine: sync.OnceValue(func() *engine { return linked(&t.Taxonomy, base) })}
 	}
 	return list
 }

@@ -163,7 +163,7 @@ func TestCustom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(Options{Custom: []*taxonomy.Taxonomy{&custom.Taxonomy}, Logger: quiet})
+	s := New(Options{Custom: []*taxonomy.Custom{custom}, Logger: quiet})
 	for title, want := range map[string]string{
 		"Velvet settee with two pillows": "Seating > Sofas",
 		"Dining chair, oak":              "Seating > Chairs",

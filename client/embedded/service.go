@@ -46,7 +46,7 @@ type Options struct {
 	Fetch *page.Fetcher
 	// Custom are more classifications of products. Each has the name of its taxonomy, by convention
 	// product_taxonomy_custom_NAME.
-	Custom []*taxonomy.Taxonomy
+	Custom []*taxonomy.Custom
 	// Editions replace default editions.
 	Editions taxonomy.Choice
 	// Models answer in their classifications and editions, in place of the engine alone. A model of a custom taxonomy needs the

@@ -63,7 +63,7 @@ func (f *explainFlags) run(ctx context.Context, kind client.Kind, input string) 
 	if err := f.taxonomies.models.used(request.Kind, []string{request.Classification}); err != nil {
 		return err
 	}
-	service := embedded.New(embedded.Options{Fetch: f.fetch.fetcher(log), Custom: f.taxonomies.taxonomies(), Editions: f.taxonomies.editions, Models: f.taxonomies.models.loaded, Logger: log})
+	service := embedded.New(embedded.Options{Fetch: f.fetch.fetcher(log), Custom: f.taxonomies.loaded, Editions: f.taxonomies.editions, Models: f.taxonomies.models.loaded, Logger: log})
 	explanation, err := service.Explain(ctx, request)
 	if err == nil {
 		err = f.streams.print(explanation, f.asJSON)

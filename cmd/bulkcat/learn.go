@@ -119,7 +119,7 @@ func (f *learnFlags) run(ctx context.Context) error {
 	}
 	options := embedded.Options{Fetch: f.fetch.fetcher(log), Logger: log}
 	if custom.File != "" {
-		options.Custom = []*taxonomy.Taxonomy{&custom.Taxonomy}
+		options.Custom = []*taxonomy.Custom{custom}
 	}
 	learning := labelled.Learning{Kind: kind, Taxonomy: custom, Features: embedded.New(options).Features, Stored: stored}
 	if stored == nil {

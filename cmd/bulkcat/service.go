@@ -186,7 +186,7 @@ func (f *serviceFlags) openEmbedded(options client.Options, log *slog.Logger) (s
 	}
 	s := embedded.New(embedded.Options{
 		Fetch:        f.fetch.fetcher(log),
-		Custom:       f.taxonomies.taxonomies(),
+		Custom:       f.taxonomies.loaded,
 		Editions:     f.taxonomies.editions,
 		Models:       f.taxonomies.models.loaded,
 		WebsiteParam: f.WebsiteParam,

@@ -147,15 +147,6 @@ func (f *customFlags) find(name string) *taxonomy.Custom {
 	return nil
 }
 
-// taxonomies returns the loaded taxonomies for embedded.Options.
-func (f *customFlags) taxonomies() []*taxonomy.Taxonomy {
-	var list []*taxonomy.Taxonomy
-	for _, custom := range f.loaded {
-		list = append(list, &custom.Taxonomy)
-	}
-	return list
-}
-
 // checkHosted refuses taxonomies and models for a hosted service.
 func (f *customFlags) checkHosted() error {
 	switch {

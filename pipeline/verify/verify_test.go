@@ -371,7 +371,7 @@ func TestEmbeddedService(t *testing.T) {
 	}
 	f := newFixture(t, "out.parquet", func(o *pipeline.Options) {
 		o.Kind, o.Classifications, o.Taxonomies = client.Product, []string{custom.Name, client.ProductTaxonomy}, []*taxonomy.Custom{custom}
-		o.Service = pipeline.Service{Name: "embedded", Free: true, Attempter: embedded.New(embedded.Options{Custom: []*taxonomy.Taxonomy{&custom.Taxonomy}})}
+		o.Service = pipeline.Service{Name: "embedded", Free: true, Attempter: embedded.New(embedded.Options{Custom: []*taxonomy.Custom{custom}})}
 		o.Input.Columns = []string{"note"}
 		if err := os.WriteFile(o.Input.Paths[0], []byte("note\nred sofa\ndesk lamp\n\noak chair\n"+strings.Repeat("x", 5000)+"\n"), 0o666); err != nil {
 			t.Fatal(err)
