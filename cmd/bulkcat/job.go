@@ -161,11 +161,9 @@ func flagsOfOther(s streams, kind client.Kind) *pflag.FlagSet {
 // withoutRepeats joins errors without repeated lines: each job has the errors of the defaults.
 func withoutRepeats(errs []error) error {
 	var lines []string
-	seen := make(map[string]bool)
 	for _, err := range errs {
 		for line := range strings.SplitSeq(err.Error(), "\n") {
-			if !seen[line] {
-				seen[line] = true
+			if !slices.Contains(lines, line) {
 				lines = append(lines, line)
 			}
 		}
@@ -187,10 +185,7 @@ var fromBest = []int{exitComplete, exitUnanswered, exitBroken, exitSpent, exitSt
 
 // worse returns the worse of two exit statuses.
 func worse(a, b int) int {
-	if slices.Index(fromBest, a) > slices.Index(fromBest, b) {
-		return a
-	}
-	return b
+	return fromBest[max(slices.Index(fromBest, a), slices.Index(fromBest, b))]
 }
 
 func runJobs(ctx context.Context, s streams, jobs []*job) error {

@@ -10,11 +10,7 @@ import (
 	"strconv"
 	"sync/atomic"
 
-	"github.com/prometheus/client_golang/prometheus"
-
-	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
-	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/live"
 )
 
@@ -51,22 +47,12 @@ func addressOf(text string) (string, error) {
 	return text, nil
 }
 
-// watch shows a session until ended is called.
-func (f *listenFlags) watch(session *pipeline.Session) (ended func()) {
+// show shows a source until ended is called.
+func (f *listenFlags) show(source live.Source) (ended func()) {
 	if f.server == nil {
 		return func() {}
 	}
-	f.server.Show(live.NewRun(session.Status))
-	return f.server.Watch()
-}
-
-// serve shows a service until ended is called.
-func (f *listenFlags) serve(title string, options *embedded.ServerOptions) (ended func()) {
-	if f.server == nil {
-		return func() {}
-	}
-	options.Metrics = prometheus.NewRegistry()
-	f.server.Show(live.NewService(title, options.Metrics))
+	f.server.Show(source)
 	return f.server.Watch()
 }
 

@@ -84,10 +84,14 @@ func (f *probeFlags) run(ctx context.Context, out io.Writer) error {
 		profile.Price, profile.Currency = json.Number(price.Request.String()), price.Currency
 	}
 	printProfile(out, profile)
-	if f.profile != "" && (profile.WebsiteParam != "" || profile.ProductParam != "") {
-		err = errors.Join(err, writeProfile(f.profile, profile))
+	if f.profile == "" || profile.WebsiteParam == "" && profile.ProductParam == "" {
+		return err
 	}
-	return err
+	text, encodeErr := profile.Encode()
+	if encodeErr != nil {
+		return errors.Join(err, encodeErr)
+	}
+	return errors.Join(err, disk.PublishFile(f.profile, text))
 }
 
 func (f *probeFlags) options(ctx context.Context) (probe.Options, error) {
@@ -116,14 +120,6 @@ func (f *probeFlags) printPlan(out io.Writer, plan []probe.Step) {
 		}
 		fmt.Fprintf(out, "  %2d  %-8s %s%s\n", s.Number, s.Operation, s.Purpose, condition)
 	}
-}
-
-func writeProfile(path string, profile probe.Profile) error {
-	text, err := profile.Encode()
-	if err != nil {
-		return err
-	}
-	return disk.PublishFile(path, text)
 }
 
 func printProfile(out io.Writer, p probe.Profile) {

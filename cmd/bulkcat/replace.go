@@ -47,7 +47,7 @@ func (f *replaceFlag) check(flag, path string, isOwn func([]byte) bool) error {
 			return nil
 		}
 	}
-	return existsError(flag, path)
+	return &usageError{fmt.Errorf("%s: %s exists, and is no earlier result that the command may replace: use --overwrite to replace it, or choose another name", flag, path)}
 }
 
 // writable returns an error unless files can be made in a folder.
@@ -64,10 +64,6 @@ func writable(folder string) error {
 
 // mostReplaced is the maximum size of a file, in bytes, whose content is passed to isOwn.
 const mostReplaced = 64 << 20
-
-func existsError(flag, path string) error {
-	return &usageError{fmt.Errorf("%s: %s exists, and is no earlier result that the command may replace: use --overwrite to replace it, or choose another name", flag, path)}
-}
 
 // otherFormats are the extensions of files that commands write, except outputs.
 var otherFormats = []string{".json", ".html", ".htm", ".md", ".xlsx", ".model"}

@@ -85,15 +85,11 @@ func reportFormat(path, format string) (string, error) {
 	case path == "-":
 		return "md", nil
 	}
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".html", ".htm":
-		return "html", nil
-	case ".md":
-		return "md", nil
-	case ".json":
-		return "json", nil
+	format = map[string]string{".html": "html", ".htm": "html", ".md": "md", ".json": "json"}[strings.ToLower(filepath.Ext(path))]
+	if format == "" {
+		return "", fmt.Errorf("%s: a report ends in .html, .md or .json", path)
 	}
-	return "", fmt.Errorf("%s: a report ends in .html, .md or .json", path)
+	return format, nil
 }
 
 // notOver returns a usage error if a file is the output or belongs to the output.
@@ -115,7 +111,8 @@ func notOver(path, output string, parts []readback.Part) error {
 }
 
 func writeReport(r report.Report, path, format string, s streams) error {
-	write := map[string]func(io.Writer) error{"html": r.WriteHTML, "md": r.WriteMarkdown, "json": r.WriteJSON}[format]
+	asJSON := func(out io.Writer) error { return writeJSON(out, r) }
+	write := map[string]func(io.Writer) error{"html": r.WriteHTML, "md": r.WriteMarkdown, "json": asJSON}[format]
 	if path == "-" {
 		if format == "md" {
 			return write(s.text())

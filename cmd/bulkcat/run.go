@@ -21,6 +21,7 @@ import (
 	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/account"
+	"github.com/bulkcat/bulkcat/pipeline/live"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -270,7 +271,7 @@ func (f *runFlags) watch(session *pipeline.Session) (ended func()) {
 		unshown = f.streams.err.ShowProgress(f.Log, session.Progress)
 	}
 	noticed := f.notices.watch(session)
-	shown := f.listen.watch(session)
+	shown := f.listen.show(live.NewRun(session.Status))
 	return func() {
 		shown()
 		noticed()

@@ -10,12 +10,14 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 	"golang.org/x/net/netutil"
 
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/client/probe"
+	"github.com/bulkcat/bulkcat/pipeline/live"
 	"github.com/bulkcat/bulkcat/pipeline/places"
 )
 
@@ -129,7 +131,10 @@ func (f *serveFlags) serve(ctx context.Context, s streams) (err error) {
 	if upstream, err := url.Parse(f.gateway.upstream); err == nil && upstream.Host != "" {
 		title = "gateway " + listener.Addr().String() + " to " + upstream.Host
 	}
-	defer f.listen.serve(title, &options)()
+	if f.listen.server != nil {
+		options.Metrics = prometheus.NewRegistry()
+	}
+	defer f.listen.show(live.NewService(title, options.Metrics))()
 	limitMemory(memoryLimit + int64(f.maxConns)*memoryOfConnection)
 	limited, scheme := f.tls.over(netutil.LimitListener(listener, f.maxConns), log)
 	if f.gateway.upstream != "" {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/account"
+	"github.com/bulkcat/bulkcat/pipeline/figures"
 )
 
 // endings are the contexts with which signals end a run, its last message and the command of --on-end.
@@ -48,7 +49,7 @@ func (f *runFlags) tellStop() {
 	f.tell(func(session *pipeline.Session) string {
 		stopping := "stopping"
 		if requests := session.Counts().InFlight; requests > 0 {
-			stopping = "finishing " + inFlight(requests)
+			stopping = "finishing " + figures.Counted(requests, "request") + " in flight"
 		}
 		return stopping + "; press again to quit"
 	})
@@ -69,7 +70,7 @@ const quitLimit = 500 * time.Millisecond
 func (f *runFlags) quit() {
 	f.streams.err.EndBar()
 	f.tell(func(session *pipeline.Session) string {
-		text := "quit with " + inFlight(session.Counts().InFlight)
+		text := "quit with " + figures.Counted(session.Counts().InFlight, "request") + " in flight"
 		if command := resumeCommand(session, &pipeline.StopError{Cause: account.Interrupted}); command != "" {
 			text += "\n  resume    " + command
 		}
@@ -91,11 +92,4 @@ func (e *endings) endContext(parent context.Context) (ctx context.Context, cance
 	context.AfterFunc(e.killed, cancel)
 	context.AfterFunc(e.hurried, func() { time.AfterFunc(pipeline.HurriedGrace, cancel) })
 	return ctx, cancel
-}
-
-func inFlight(requests int64) string {
-	if requests == 1 {
-		return "1 request in flight"
-	}
-	return fmt.Sprintf("%d requests in flight", requests)
 }

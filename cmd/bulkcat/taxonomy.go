@@ -199,13 +199,11 @@ func writeFound(out io.Writer, c *taxonomy.Custom, found []embedded.FoundCategor
 	if len(found) == 0 {
 		return errors.New("no name and no alias has these words")
 	}
-	var b strings.Builder
 	for _, f := range found[:min(limit, len(found))] {
-		fmt.Fprintln(&b, f.Describe(&c.Taxonomy))
+		fmt.Fprintln(out, f.Describe(&c.Taxonomy))
 	}
 	if more := len(found) - limit; more > 0 {
-		fmt.Fprintf(&b, "and %d more: see --limit\n", more)
+		fmt.Fprintf(out, "and %d more: see --limit\n", more)
 	}
-	_, err := io.WriteString(out, b.String())
-	return err
+	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/figures"
 	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
@@ -88,11 +89,7 @@ func (f *customFlags) files() []string {
 
 // describeCustom describes a taxonomy that was read, and the form of its file.
 func describeCustom(c *taxonomy.Custom) string {
-	levels := "1 level"
-	if n := c.Levels(); n != 1 {
-		levels = fmt.Sprintf("%d levels", n)
-	}
-	return fmt.Sprintf("%d categories in %s, read as %s", len(c.Categories), levels, c.Form)
+	return fmt.Sprintf("%d categories in %s, read as %s", len(c.Categories), figures.Counted(c.Levels(), "level"), c.Form)
 }
 
 func (f *customFlags) loadOne(given string) (*taxonomy.Custom, error) {

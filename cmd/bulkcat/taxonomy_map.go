@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,15 +87,8 @@ type counts struct{ same, broader, none int }
 
 // writeMapping writes the categories, the category with the most rows first.
 func writeMapping(out io.Writer, target *taxonomy.Target, rows map[string]int64) (n counts, err error) {
-	values := make([]string, 0, len(rows))
-	for value := range rows {
-		values = append(values, value)
-	}
-	slices.SortFunc(values, func(a, b string) int {
-		if rows[a] != rows[b] {
-			return int(rows[b] - rows[a])
-		}
-		return strings.Compare(a, b)
+	values := slices.SortedFunc(maps.Keys(rows), func(a, b string) int {
+		return cmp.Or(cmp.Compare(rows[b], rows[a]), cmp.Compare(a, b))
 	})
 	w := csv.NewWriter(out)
 	_ = w.Write([]string{"value", "category_id", "rows", "mapped_id", "mapped_value", "match"}) // Error reports it

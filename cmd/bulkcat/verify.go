@@ -89,12 +89,11 @@ func (f *verifyFlags) run(ctx context.Context) (err error) {
 	if err != nil {
 		return flagged(err)
 	}
-	if len(expected) == 0 {
-		return f.streams.printBalance(report, f.Output, f.asJSON)
-	}
-	results, err := f.check(ctx, expected)
-	if err != nil {
-		return err
+	var results []account.Expected
+	if len(expected) > 0 {
+		if results, err = f.check(ctx, expected); err != nil {
+			return err
+		}
 	}
 	if err := f.streams.print(expectedReport{report, results}, f.asJSON); err != nil {
 		return err
@@ -133,32 +132,23 @@ func (f *verifyFlags) check(ctx context.Context, list []expect.Expectation) ([]a
 	return expect.Check(ctx, list, output, earlier, "")
 }
 
-// expectedReport is a report with the expectations of the output.
+// expectedReport is a report with the expectations of the output, if there are any.
 type expectedReport struct {
 	verify.Report
-	Expectations []account.Expected `json:"expectations"`
+	Expectations []account.Expected `json:"expectations,omitempty"`
 }
 
 func (r expectedReport) WriteText(out io.Writer) error {
-	if err := r.Report.WriteText(out); err != nil {
-		return err
-	}
+	err := r.Report.WriteText(out)
 	for _, e := range r.Expectations {
-		if _, err := fmt.Fprintln(out, expectationText(e)); err != nil {
-			return err
+		if err == nil {
+			_, err = fmt.Fprintln(out, expectationText(e))
 		}
 	}
-	return nil
+	return err
 }
 
-// printBalance prints a report. The error says that the output is not balanced.
-func (s streams) printBalance(report verify.Report, output string, asJSON bool) error {
-	if err := s.print(report, asJSON); err != nil {
-		return err
-	}
-	return balance(report, output)
-}
-
+// balance returns the error of an output that is not balanced.
 func balance(report verify.Report, output string) error {
 	if !report.Balanced {
 		return fmt.Errorf("%s is not balanced", output)

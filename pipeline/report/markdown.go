@@ -2,7 +2,6 @@ package report
 
 import (
 	_ "embed" // the template
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -10,13 +9,6 @@ import (
 
 	"github.com/bulkcat/bulkcat/pipeline/figures"
 )
-
-// WriteJSON writes the report as one line.
-func (r Report) WriteJSON(out io.Writer) error {
-	e := json.NewEncoder(out)
-	e.SetEscapeHTML(false)
-	return e.Encode(r)
-}
 
 //go:embed report.md
 var markdownText string

@@ -382,7 +382,7 @@ func TestMarkdown(t *testing.T) {
 func TestJSON(t *testing.T) {
 	var got bytes.Buffer
 	r := example(t)
-	if err := r.WriteJSON(&got); err != nil {
+	if err := json.NewEncoder(&got).Encode(r); err != nil {
 		t.Fatal(err)
 	}
 	var back Report

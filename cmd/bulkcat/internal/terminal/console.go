@@ -66,14 +66,6 @@ func (c *Console) IsTerminal() bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Width returns the width of the terminal; 0 if standard error is no terminal, or its lines are JSON.
-func (c *Console) Width() int {
-	if c.json {
-		return 0
-	}
-	return Width(c.out)
-}
-
 // Blocks reports whether terminals show block characters: the text of the locale is UTF-8. The first variable that is set in the
 // order of POSIX names the locale.
 func Blocks() bool {
