@@ -62,8 +62,8 @@ func DryRun(ctx context.Context, options Options) (_ Forecast, err error) {
 	for i, input := range f.Inputs {
 		f.Inputs[i] = clipped(input)
 	}
-	f.Paid, f.Limits, f.Quota = min(a.OutcomesBefore(), f.Answered), o.options.Limits, o.quota.Usage()
-	f.Limits.MaxRequests, f.Limits.Made = o.options.maxRequests(a), a.RequestsBefore()
+	f.Paid, f.Limits, f.Quota = min(a.Before().WithOutcome, f.Answered), o.options.Limits, o.quota.Usage()
+	f.Limits.MaxRequests, f.Limits.Made = o.options.maxRequests(a), a.Before().Requests
 	if a.FinishBy != nil {
 		f.By = a.FinishBy.At
 	}

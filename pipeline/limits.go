@@ -95,7 +95,7 @@ func (o *Options) maxRequests(a *account.Account) int64 {
 	if o.Shard.Count > 0 {
 		left = o.Price.Of(part(o.Price.Requests(o.MaxCost)))
 	}
-	return a.RequestsBefore() + o.Price.Requests(max(0, left-a.SpentBefore()))
+	return a.Before().Requests + o.Price.Requests(max(0, left-a.SpentBefore()))
 }
 
 // CostError says that the run has spent its budget of money.
@@ -137,7 +137,7 @@ func (o *Options) inBounds(err error) error {
 func (c *claimed) shareLimits() (bounds limits.Options, stated float64) {
 	o, shards := &c.options, c.options.Shard.Count
 	bounds, stated = o.Limits, o.Service.Rate
-	bounds.MaxRequests, bounds.Made = c.maxRequests, c.account.RequestsBefore()
+	bounds.MaxRequests, bounds.Made = c.maxRequests, c.account.Before().Requests
 	usage := c.quota.Usage()
 	switch limited := bounds.Rate > 0 && !math.IsInf(bounds.Rate, 1); {
 	case shards < 2 || c.options.isOffline():

@@ -151,7 +151,7 @@ func (s *summary) requests() string {
 // inAll describes the requests of all starts of the run, the saved requests and their cost.
 func (s *summary) inAll() string {
 	a := s.account
-	text := fmt.Sprintf("%d made by %d starts", a.Counts.Requests+a.RequestsBefore(), a.StartsBefore()+1)
+	text := fmt.Sprintf("%d made by %d starts", a.Counts.Requests+a.Before().Requests, a.StartsBefore()+1)
 	if a.Saved > 0 {
 		text += fmt.Sprintf(", %d saved", a.Saved)
 	}

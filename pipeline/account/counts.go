@@ -133,6 +133,16 @@ type Snapshot struct {
 // *client.Error.
 type Attempts map[string]int64
 
+// Add adds the counts of other attempts.
+func (a *Attempts) Add(other Attempts) {
+	if *a == nil {
+		*a = Attempts{}
+	}
+	for name, n := range other {
+		(*a)[name] += n
+	}
+}
+
 // Reason is a class of errors for which records have no answer.
 type Reason struct {
 	Status  form.Status `json:"status"`
@@ -171,13 +181,7 @@ func (s Snapshot) Unanswered() int64 { return s.Rejected + s.Failed + s.Invalid 
 // add adds the counts of another run. The reasons are left out.
 func (s *Snapshot) add(other *Snapshot) {
 	addIntegers(reflect.ValueOf(s).Elem(), reflect.ValueOf(other).Elem())
-	attempts := make(Attempts)
-	for _, list := range []Attempts{s.Attempts, other.Attempts} {
-		for name, n := range list {
-			attempts[name] += n
-		}
-	}
-	s.Attempts = attempts
+	s.Attempts.Add(other.Attempts)
 }
 
 // addIntegers adds the int64 fields of other to those of sum, including the fields of nested structs.

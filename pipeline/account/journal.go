@@ -58,10 +58,5 @@ func (s *Span) Join(next Span) {
 	s.To, s.Ending = next.To, next.Ending
 	s.Records += next.Records
 	s.Requests += next.Requests
-	if s.Outcomes == nil { // read from a file
-		s.Outcomes = Attempts{}
-	}
-	for class, n := range next.Outcomes {
-		s.Outcomes[class] += n
-	}
+	s.Outcomes.Add(next.Outcomes)
 }

@@ -9,7 +9,6 @@ import (
 
 // engine is a scheduler that tells a task its index in the environment.
 type engine struct {
-	name  string
 	index string // the variable with the index of the task
 	count string // the variable with the number of tasks
 	first string // the variable with the index of the first task; "" if that is 0
@@ -23,11 +22,11 @@ const (
 )
 
 var engines = []engine{
-	{name: "bulkcat", index: shardIndexVariable, count: shardCountVariable},
-	{name: "Slurm", index: "SLURM_ARRAY_TASK_ID", count: "SLURM_ARRAY_TASK_COUNT", first: "SLURM_ARRAY_TASK_MIN", step: "SLURM_ARRAY_TASK_STEP"},
-	{name: "Kubernetes", index: "JOB_COMPLETION_INDEX"},
-	{name: "AWS Batch", index: "AWS_BATCH_JOB_ARRAY_INDEX", count: "AWS_BATCH_JOB_ARRAY_SIZE"},
-	{name: "Cloud Run", index: "CLOUD_RUN_TASK_INDEX", count: "CLOUD_RUN_TASK_COUNT"},
+	{index: shardIndexVariable, count: shardCountVariable},
+	{index: "SLURM_ARRAY_TASK_ID", count: "SLURM_ARRAY_TASK_COUNT", first: "SLURM_ARRAY_TASK_MIN", step: "SLURM_ARRAY_TASK_STEP"},
+	{index: "JOB_COMPLETION_INDEX"}, // Kubernetes
+	{index: "AWS_BATCH_JOB_ARRAY_INDEX", count: "AWS_BATCH_JOB_ARRAY_SIZE"},
+	{index: "CLOUD_RUN_TASK_INDEX", count: "CLOUD_RUN_TASK_COUNT"},
 }
 
 // ShardFromEnvironment returns the shard of a task of a Slurm array, a Kubernetes Indexed Job, an AWS Batch array or a Cloud

@@ -33,12 +33,12 @@ func (a *Account) StartsBefore() (starts int) {
 	return starts
 }
 
-// RequestsBefore returns how many requests the earlier starts of the run have made.
-func (a *Account) RequestsBefore() (requests int64) {
+// Before returns the sums of the counts of the earlier starts of the run, without reasons.
+func (a *Account) Before() (sums Snapshot) {
 	for run := range a.starts() {
-		requests += run.Counts.Requests
+		sums.add(&run.Counts)
 	}
-	return requests
+	return sums
 }
 
 // SpentBefore returns the most that the earlier starts of the run can have spent: each attempt counts at the price of its start,
@@ -54,19 +54,11 @@ func (a *Account) SpentBefore() (spent money.Amount) {
 	return spent
 }
 
-// OutcomesBefore returns how many requests of the earlier starts of the run have an outcome.
-func (a *Account) OutcomesBefore() (requests int64) {
-	for run := range a.starts() {
-		requests += run.Counts.WithOutcome
-	}
-	return requests
-}
-
 // SavedBy returns how many requests a run with the counts c in this start, which the account does not have yet, did not need for
 // its outcomes: the outcomes of equal records, outcomes that other runs have stored, and the answers of a model. An outcome for
 // which a start of the run has asked is not saved.
 func (a *Account) SavedBy(c Snapshot) int64 {
-	return max(0, c.OK+c.Empty+c.Rejected-c.WithOutcome-a.OutcomesBefore())
+	return max(0, c.OK+c.Empty+c.Rejected-c.WithOutcome-a.Before().WithOutcome)
 }
 
 // SetDeadline gives this start the deadline d, unless d is zero. If the last deadline of the run was given in the same words,

@@ -121,9 +121,7 @@ func (r Report) course() *figures.Chart {
 	for _, s := range r.Timeline {
 		total += s.To.Sub(s.From)
 		records += s.Records
-		for name, n := range s.Outcomes {
-			requests[name] += n
-		}
+		requests.Add(s.Outcomes)
 	}
 	if total <= 0 {
 		return nil
@@ -163,9 +161,7 @@ func changes(spans []account.Span) (list []account.Span) {
 	for _, s := range spans {
 		n := len(list)
 		if n == 0 || list[n-1].Start != s.Start || list[n-1].State != s.State || list[n-1].Ending != "" {
-			outcomes := account.Attempts{}
-			maps.Copy(outcomes, s.Outcomes)
-			s.Outcomes = outcomes
+			s.Outcomes = maps.Clone(s.Outcomes)
 			list = append(list, s)
 			continue
 		}

@@ -125,9 +125,7 @@ func runOf(a *account.Account) *Run {
 		r.Cost.Made += c.Requests
 		r.Cost.Retries += c.Retries
 		r.Cost.Rechecks += c.Rechecks
-		for class, n := range c.Attempts {
-			r.Cost.Outcomes[class] += n
-		}
+		r.Cost.Outcomes.Add(c.Attempts)
 	}
 	for _, e := range a.Earlier {
 		add(e.Started, e.Ended, e.Ending, e.Error, e.Counts)
