@@ -26,7 +26,9 @@ func (o *Options) openStore() (*answers.Store, error) {
 		return nil, err
 	case stored.Path == "" && offline:
 		return nil, &NoStoreError{Output: o.Output.Path}
-	case stored.Path == "" || !o.keepsAnswers():
+	case stored.Path == "":
+		return nil, nil
+	case !o.Service.Hosted && o.Kind == client.Product && o.Store.Path == "": // the embedded service computes answers to titles anew
 		return nil, nil
 	}
 	stored.MustExist, stored.Log = offline, o.Log
@@ -73,11 +75,6 @@ func (o *Options) stored() (stored answers.Options, err error) {
 		stored.Path, err = filepath.Abs(stored.Path)
 	}
 	return stored, err
-}
-
-// keepsAnswers reports whether a run may have answers to store. The embedded service computes answers to product titles anew.
-func (o *Options) keepsAnswers() bool {
-	return o.Service.Hosted || o.Kind == client.Website || o.Store.Path != ""
 }
 
 // keeps reports whether the stored answers to records with these statuses count.

@@ -149,12 +149,10 @@ func readChange(entry []byte) (change Change) {
 	change.Kind, change.Level = Kinds[entry[0]], int(entry[1])
 	entry = entry[2:]
 	if change.Kind != Added {
-		v := readVersion(&entry)
-		change.Old = &v
+		change.Old = new(readVersion(&entry))
 	}
 	if change.Kind != Removed {
-		v := readVersion(&entry)
-		change.New = &v
+		change.New = new(readVersion(&entry))
 	}
 	return change
 }

@@ -119,7 +119,7 @@ func (s Summary) Changed() (n int64) {
 // Run compares two outputs.
 func Run(ctx context.Context, o Options) (Summary, error) {
 	o.Level = max(o.Level, 1)
-	c := comparison{Options: o, moves: make(map[moveKey]int64), places: make(map[placeKey]string), versions: spill.New(o.Temp), changes: spill.New(o.Temp)}
+	c := comparison{Options: o, moves: make(map[Move]int64), places: make(map[placeKey]string), versions: spill.New(o.Temp), changes: spill.New(o.Temp)}
 	defer c.versions.Close() // an error leaves only temporary files
 	defer c.changes.Close()
 	c.Summary.Changes, c.Summary.Level = make(map[Kind]int64), o.Level
@@ -147,10 +147,10 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 type comparison struct {
 	Options
 	Summary  Summary
-	versions *spill.Spill // of both sides, by their keys
-	changes  *spill.Spill // by their records
-	last     int64        // the highest record of a side
-	moves    map[moveKey]int64
+	versions *spill.Spill        // of both sides, by their keys
+	changes  *spill.Spill        // by their records
+	last     int64               // the highest record of a side
+	moves    map[Move]int64      // inputs, by the Move without its Inputs
 	places   map[placeKey]string // categories at Level, by value
 }
 

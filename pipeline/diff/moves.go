@@ -22,17 +22,15 @@ func (c *comparison) count(change *Change) {
 	if change.Level > 0 {
 		s.Levels[change.Level-1]++
 	}
-	key := moveKey{change.Classification, c.place(change.Classification, change.Old), c.place(change.Classification, change.New)}
+	key := Move{change.Classification, c.place(change.Classification, change.Old), c.place(change.Classification, change.New), 0}
 	if _, ok := c.moves[key]; !ok && len(c.moves) >= mostMoves {
-		key.old, key.new = Others, Others
+		key.Old, key.New = Others, Others
 	}
 	c.moves[key]++
 }
 
 // mostPlaces bounds the memory of places.
 const mostPlaces = 1 << 17
-
-type moveKey struct{ classification, old, new string }
 
 // place returns the category of a version at Level, for a Move.
 func (c *comparison) place(classification string, v *Version) string {
@@ -60,8 +58,9 @@ type placeKey struct{ classification, value string }
 
 func (c *comparison) sortedMoves() []Move {
 	list := []Move{}
-	for key, n := range c.moves {
-		list = append(list, Move{key.classification, key.old, key.new, n})
+	for move, n := range c.moves {
+		move.Inputs = n
+		list = append(list, move)
 	}
 	slices.SortFunc(list, func(a, b Move) int {
 		return cmp.Or(cmp.Compare(a.Classification, b.Classification), cmp.Compare(b.Inputs, a.Inputs), cmp.Compare(a.Old, b.Old), cmp.Compare(a.New, b.New))

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -23,8 +24,11 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/figures"
 )
 
-//go:embed *.html page.css page.js
+//go:embed *.html page.js
 var files embed.FS
+
+//go:embed page.css
+var pageStyle string
 
 var pages = template.Must(figures.Templates().New("page.html").Funcs(template.FuncMap{
 	"answers": func(s account.Status) int64 { return s.Records * int64(len(s.Details.Settings.Classifications())) },
@@ -32,15 +36,6 @@ var pages = template.Must(figures.Templates().New("page.html").Funcs(template.Fu
 	"seconds": func(s float64) string { return figures.Duration(time.Duration(s * float64(time.Second))) },
 	"zone":    func() string { return time.Now().Format("MST, UTC-07:00") },
 }).ParseFS(files, "*.html"))
-
-// style is the style sheet of the page.
-var style = func() []byte {
-	text, err := files.ReadFile("page.css")
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	return append([]byte(figures.Style), text...)
-}()
 
 // parts are the names of the templates that events update, and the ids of their elements.
 var parts = []string{"state", "figures", "charts", "tables", "settings"}
@@ -165,7 +160,7 @@ func (s *Server) routes() http.Handler {
 	})
 	mux.HandleFunc("GET /page.css", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/css; charset=utf-8")
-		_, _ = w.Write(style) // the reader has gone
+		_, _ = io.WriteString(w, figures.Style+pageStyle) // the reader has gone
 	})
 	mux.Handle("GET /page.js", http.FileServerFS(files))
 	mux.HandleFunc("GET /events", s.events)
@@ -179,7 +174,7 @@ func (s *Server) routes() http.Handler {
 		promhttp.HandlerFor(s.shown().Metrics(), promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}).ServeHTTP(w, r)
 	})
 	mux.HandleFunc("GET "+healthPath, func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write([]byte("ok\n")) // the reader has gone
+		_, _ = io.WriteString(w, "ok\n") // the reader has gone
 	})
 	return withSecurityHeaders(mux)
 }

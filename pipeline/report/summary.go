@@ -149,8 +149,8 @@ func Summarize(ctx context.Context, parts []readback.Part) (Summary, error) {
 
 // result returns the counts of a classification.
 func (c *class) result() Classification {
-	r := Classification{Name: c.name, Records: c.records, Distinct: len(c.paths), Confidence: c.confidence, Look: c.look}
-	r.Look.LowConfidence, r.Look.CloseSecond = c.low.examples, c.close.examples
+	r := c.Classification
+	r.Distinct, r.Look.LowConfidence, r.Look.CloseSecond = len(c.paths), c.low.examples, c.close.examples
 	rank := func(s writer.Status) int { // unknown statuses are last
 		if i := slices.Index(writer.Statuses, s); i >= 0 {
 			return i
@@ -160,7 +160,7 @@ func (c *class) result() Classification {
 	statuses := slices.SortedFunc(maps.Keys(c.statuses), func(a, b writer.Status) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b)) })
 	for _, status := range statuses {
 		coverage := c.statuses[status]
-		coverage.Share = figures.Share(coverage.Records, c.records)
+		coverage.Share = figures.Share(coverage.Records, c.Records)
 		for _, reason := range coverage.byKind {
 			coverage.Reasons = append(coverage.Reasons, *reason)
 		}

@@ -22,16 +22,13 @@ type tally struct {
 
 // class counts the rows of a classification.
 type class struct {
-	name       string
-	records    int64
-	statuses   map[writer.Status]*Coverage
-	root       Category
-	paths      map[string][]*Category // by value: the categories of all levels, from level 1
-	confidence Distribution
-	look       Look
-	low, close lowest
-	custom     bool            // a custom taxonomy, whose ids are unknown
-	titles     *taxonomy.Index // has the titles of codes; nil for none
+	Classification // without what result adds
+	statuses       map[writer.Status]*Coverage
+	root           Category
+	paths          map[string][]*Category // by value: the categories of all levels, from level 1
+	low, close     lowest
+	custom         bool            // a custom taxonomy, whose ids are unknown
+	titles         *taxonomy.Index // has the titles of codes; nil for none
 }
 
 // add counts the rows of a group.
@@ -42,7 +39,7 @@ func (t *tally) add(g *readback.Group) {
 	}
 	t.rows, t.record = t.rows+g.InFile, first.Record
 	c := t.class(first.Classification)
-	c.records++
+	c.Records++
 	n := c.statuses[first.Status]
 	if n == nil {
 		n = &Coverage{Status: writer.Status(strings.Clone(string(first.Status))), byKind: make(map[string]*ErrorGroup)}
@@ -84,14 +81,14 @@ func (t *tally) class(name string) *class {
 	c := t.byName[name]
 	if c == nil {
 		c = &class{
-			name: strings.Clone(name), statuses: make(map[writer.Status]*Coverage), paths: make(map[string][]*Category),
+			Classification: Classification{Name: strings.Clone(name)}, statuses: make(map[writer.Status]*Coverage), paths: make(map[string][]*Category),
 			custom: strings.HasPrefix(name, "product_taxonomy_custom"),
 		}
 		c.low.examples, c.close.examples = []Example{}, []Example{}
 		if published := taxonomy.Published(name); published != nil && readback.IsCoded(name) {
 			c.titles = taxonomy.NewIndex(published)
 		}
-		t.byName[c.name], t.classes = c, append(t.classes, c)
+		t.byName[c.Name], t.classes = c, append(t.classes, c)
 	}
 	return c
 }
@@ -119,10 +116,10 @@ func (c *class) path(row *writer.Row) (path []*Category) {
 	}
 	value = strings.Clone(value) // a substring would keep the whole record in memory
 	parent := &c.root
-	for _, name := range readback.Levels(c.name, value) {
+	for _, name := range readback.Levels(c.Name, value) {
 		k := parent.below[name]
 		if k == nil {
-			k = parent.add(name, readback.IsCoded(c.name))
+			k = parent.add(name, readback.IsCoded(c.Name))
 			if c.titles != nil {
 				found, _ := c.titles.Find(name)
 				k.Title = found.Title
@@ -163,7 +160,7 @@ func (c *class) end(main, second entry) {
 		e := exampleOf(main.row)
 		top.first = &e
 	}
-	switch d := &c.confidence; {
+	switch d := &c.Confidence; {
 	case !known:
 		d.Missing++
 	case x < 0 || x > 1:
@@ -184,7 +181,7 @@ func (c *class) end(main, second entry) {
 
 // drift counts a row that departs from the interface.
 func (c *class) drift(row *writer.Row) {
-	d := &c.look.Drift
+	d := &c.Look.Drift
 	if x := row.Confidence; x >= 0 && x <= 1 {
 		d.Category++
 	} else {

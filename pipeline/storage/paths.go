@@ -32,6 +32,16 @@ func Open(ctx context.Context, path string) (reader.Source, error) {
 	return regular.Open(path)
 }
 
+// Stat describes a regular file, or the present version of an object.
+func Stat(ctx context.Context, path string) (fs.FileInfo, error) {
+	f, err := Open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // only read from
+	return f.Stat()
+}
+
 // Exists reports whether a file, a folder or an object exists at path.
 func Exists(ctx context.Context, path string) (bool, error) {
 	if !IsURL(path) {

@@ -60,26 +60,13 @@ func (v *verification) findGrown(ctx context.Context, changed []string) (grown [
 		if !in.Whole || slices.Contains(changed, in.Name) {
 			continue
 		}
-		size, err := sizeOf(ctx, runfiles.FromOutput(v.path, in.Path))
-		if err == nil && size != in.Bytes { // opening the input reports the error
-			v.findInput(in.Name, fmt.Sprintf("the %d bytes that the run has read", in.Bytes), fmt.Sprintf("%d: the input has grown since the run", size))
+		info, err := storage.Stat(ctx, runfiles.FromOutput(v.path, in.Path))
+		if err == nil && info.Size() != in.Bytes { // opening the input reports the error
+			v.findInput(in.Name, fmt.Sprintf("the %d bytes that the run has read", in.Bytes), fmt.Sprintf("%d: the input has grown since the run", info.Size()))
 			grown = append(grown, in.Name)
 		}
 	}
 	return grown
-}
-
-func sizeOf(ctx context.Context, path string) (int64, error) {
-	in, err := storage.Open(ctx, path)
-	if err != nil {
-		return 0, err
-	}
-	defer in.Close() // only read from
-	info, err := in.Stat()
-	if err != nil {
-		return 0, err
-	}
-	return info.Size(), nil
 }
 
 // findAdded finds the files of a glob or a folder that the run has not read. It returns nil if the run has not read its last

@@ -162,7 +162,7 @@ func (f *flattening) add(t *task) {
 			Value: e.Value, ID: category.ID, Local: category.Local, Title: e.Title, Confidence: e.Confidence, Levels: b.levels[first:],
 		})
 	}
-	f.run.Counters.CountDropped(t.answer.Dropped)
+	f.run.Counters.Drift.Dropped.Add(int64(t.answer.Dropped))
 	if len(t.answer.Entries) > 0 {
 		f.run.Counters.ObserveAnswer(t.answer.Best())
 	}

@@ -1,7 +1,6 @@
 package output
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -124,12 +123,8 @@ func (o *Options) checkEdited(ctx context.Context, last *account.Account) error 
 	if o.IsFolder() || len(last.Outputs) != 1 {
 		return nil
 	}
-	file, err := storage.Open(ctx, o.Path)
+	info, err := storage.Stat(ctx, o.Path)
 	if err != nil {
-		return err
-	}
-	info, err := file.Stat()
-	if err := cmp.Or(err, file.Close()); err != nil {
 		return err
 	}
 	want := last.Outputs[0]

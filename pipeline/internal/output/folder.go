@@ -191,7 +191,7 @@ func (o *Options) Open(ctx context.Context, schema writer.Schema, metadata map[s
 func (f *Folder) keptFiles() []writer.File {
 	files := make([]writer.File, len(f.kept))
 	for i, p := range f.kept {
-		files[i] = writer.File{Path: p.Path, Bytes: p.Bytes, SHA256: p.SHA256, Rows: p.Rows, FirstRecord: p.FirstRecord, LastRecord: p.LastRecord}
+		files[i] = writer.File(p.Output)
 	}
 	return files
 }
@@ -223,7 +223,9 @@ func (f *Folder) Count(c *progress.Counters) {
 	for _, p := range f.kept {
 		settled := p.Statuses.Sum()
 		records := settled / max(1, c.Classifications.Load())
-		c.CountStatuses(p.Statuses)
+		for _, status := range writer.Statuses {
+			c.WithStatus(status).Add(*p.Statuses.WithStatus(status))
+		}
 		c.Misfits.Add(p.Misfits)
 		c.Free.Add(p.Free)
 		c.CountWritten(records, int(p.Rows))

@@ -97,13 +97,6 @@ func reset(counters reflect.Value) {
 	}
 }
 
-// CountDropped counts entries that were dropped from an answer.
-func (c *Counters) CountDropped(entries int) {
-	if entries > 0 {
-		c.Drift.Dropped.Add(int64(entries))
-	}
-}
-
 // CountDrift counts an entry whose confidence is outside 0 to 1, or whose category is unknown to the taxonomy.
 func (c *Counters) CountDrift(confidence float64, known bool) {
 	if !(confidence >= 0 && confidence <= 1) {
@@ -170,13 +163,6 @@ func (c *Counters) CountSettled(status writer.Status, s Settled) {
 		if c.details != nil && status != writer.StatusBlank {
 			c.details.failed(status, s)
 		}
-	}
-}
-
-// CountStatuses counts the records of a part that an earlier run has published.
-func (c *Counters) CountStatuses(s account.Statuses) {
-	for _, status := range writer.Statuses {
-		c.WithStatus(status).Add(*s.WithStatus(status))
 	}
 }
 

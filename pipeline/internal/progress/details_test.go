@@ -53,7 +53,7 @@ func TestSnapshot(t *testing.T) {
 	var c Counters
 	c.Read.Add(1)
 	c.Outages.Add(2)
-	c.CountDropped(3)
+	c.Drift.Dropped.Add(3)
 	c.CountLookups(200, 50)
 	c.CountSettled(writer.StatusInvalid, Settled{Record: &reader.Record{}, Err: errors.New("no input"), Recalled: true})
 	s := c.Snapshot()
