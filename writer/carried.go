@@ -2,6 +2,7 @@ package writer
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
@@ -244,33 +245,7 @@ func appendCarriedJSON(dst []byte, row *Row, c *Column) []byte {
 	return appendString(dst, text)
 }
 
-// isNumber reports whether text is a JSON number (RFC 8259 §6).
+// isNumber reports whether text is a JSON number (RFC 8259 §6): a value that begins like a number, without white space after it.
 func isNumber(text string) bool {
-	text = strings.TrimPrefix(text, "-")
-	rest := skipDigits(text)
-	if rest == text || text[0] == '0' && len(text)-len(rest) > 1 {
-		return false
-	}
-	if fraction, found := strings.CutPrefix(rest, "."); found {
-		if rest = skipDigits(fraction); rest == fraction {
-			return false
-		}
-	}
-	if rest != "" && (rest[0] == 'e' || rest[0] == 'E') {
-		power := rest[1:]
-		if power != "" && (power[0] == '+' || power[0] == '-') {
-			power = power[1:]
-		}
-		if rest = skipDigits(power); rest == power {
-			return false
-		}
-	}
-	return rest == ""
-}
-
-func skipDigits(text string) string {
-	for text != "" && '0' <= text[0] && text[0] <= '9' {
-		text = text[1:]
-	}
-	return text
+	return strings.IndexAny(text, "-0123456789") == 0 && text == strings.TrimSpace(text) && json.Valid([]byte(text))
 }

@@ -220,21 +220,3 @@ func (r *Row) sizeOf(category bool) int {
 	}
 	return n
 }
-
-// isOfRecord reports whether two rows are equal in all columns of the record. It may return false for equal rows.
-func (r *Row) isOfRecord(other *Row) bool {
-	for i := range definitions {
-		d := &definitions[i]
-		if d.scope != scopeRecord {
-			continue
-		}
-		switch {
-		case d.text != nil && *d.text(r) != *d.text(other),
-			d.whole != nil && *d.whole(r) != *d.whole(other),
-			d.real != nil && *d.real(r) != *d.real(other),
-			d.time != nil && !d.time(r).Equal(*d.time(other)):
-			return false
-		}
-	}
-	return len(r.Fields) == len(other.Fields) && (len(r.Fields) == 0 || &r.Fields[0] == &other.Fields[0])
-}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -145,7 +144,7 @@ func checkCSVField(t *testing.T, s string, comma byte) {
 		t.Fatal(err)
 	}
 	w.Flush()
-	got := "x" + string(comma) + string(newCSVLines(nil, comma).appendField(nil, s)) + string(comma) + "y\n"
+	got := "x" + string(comma) + string((&csvLines{comma: comma}).appendField(nil, s)) + string(comma) + "y\n"
 	if got != want.String() {
 		t.Errorf("%q is written as %q, want %q", s, got, want.String())
 	}
@@ -174,23 +173,12 @@ func checkJSONString(t *testing.T, s string) {
 }
 
 func TestDoubles(t *testing.T) {
+	column := definitions[ColumnConfidence].column(0)
 	for _, x := range []float64{0, 1, 0.1, 0.87, 1e-7, 1e21, 1e300, math.SmallestNonzeroFloat64, math.MaxFloat64, -0.5, 1.0 / 3} {
-		text := appendDouble(nil, x)
+		text, _ := column.appendNumber(nil, &Row{Rank: 1, Confidence: x})
 		var back float64
 		if err := json.Unmarshal(text, &back); err != nil || back != x {
 			t.Errorf("%v is written as %s, which JSON reads as %v, %v", x, text, back, err)
-		}
-	}
-}
-
-// The shortcut for few decimals returns the same as strconv.
-func TestFewDecimals(t *testing.T) {
-	for n := range 20_001 {
-		x := float64(n) / 10_000
-		for _, x := range []float64{x, -x, math.Nextafter(x, 0), math.Nextafter(x, 2), x / 10} {
-			if got, want := string(appendDouble(nil, x)), strconv.FormatFloat(x, 'g', -1, 64); got != want {
-				t.Fatalf("%v is written as %s", want, got)
-			}
 		}
 	}
 }
@@ -298,43 +286,6 @@ func checkJSONL(t *testing.T, schema Schema, rows []Row, header []string, cells 
 			if got[name] != want[i] {
 				t.Errorf("JSONL: %s of row %d is read as %#v, want %#v", name, k+1, got[name], want[i])
 			}
-		}
-	}
-}
-
-// Rows that share columns with the previous rows are written as if alone.
-func TestCopiedCSV(t *testing.T) {
-	columns := Schema{Form: Form{Levels: 2, SourceColumns: true}, Titles: true, Codes: client.Codes(), Carry: []string{"a", "b"}}.Columns()
-	pick := func(n int, values ...string) string { return values[n%len(values)] }
-	values := make([]string, 10_000)
-	for i := range values {
-		values[i] = fmt.Sprint(100_000 + i)
-	}
-	var rows []Row
-	rng := rand.New(rand.NewPCG(1, 1))
-	for i := range 20_000 {
-		row := Row{
-			Record: int64(1 + i/3), Input: pick(i/3, "in", "other, one"), Status: StatusOK, Classification: "naics",
-			Rank: int64(1 + i%3), Value: values[rng.IntN(min(i+1, len(values)))], CategoryID: pick(rng.IntN(2), "1", "1,0"), Title: pick(rng.IntN(4), "same", "a \"b\"", ""), Confidence: float64(i%100) / 100,
-			Levels: []string{pick(rng.IntN(3), "10", "1,0"), "100"}[:rng.IntN(3)],
-			Error:  pick(rng.IntN(20), "", "", "broken\n"), AnsweredAt: time.Unix(int64(i/5), 0), Fields: []string{"x", pick(i/3, "y", " z")},
-		}
-		if i%3 > 0 && i%5 > 0 {
-			row.Fields = rows[i-1].Fields
-		}
-		rows = append(rows, row)
-	}
-	together, alone, buf := newCSVLines(columns, ','), newCSVLines(columns, ','), []byte(nil)
-	for i := range rows {
-		if i%1000 == 0 {
-			buf = buf[:0] // as after a write to the compressor
-		}
-		start := len(buf)
-		buf = together.append(buf, &rows[i])
-		clear(alone.cells)
-		want := append(alone.appendSpan(nil, &rows[i], &csvSpan{to: len(columns)}), '\n')
-		if !bytes.Equal(buf[start:], want) {
-			t.Fatalf("row %d is written as\n%swant\n%s", i, buf[start:], want)
 		}
 	}
 }

@@ -112,8 +112,7 @@ func FuzzEscapedFormulas(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, typ uint8) {
 		text = validUTF8(text)
 		carried := ValueType{Type: []Type{TypeString, TypeInt64, TypeDouble, TypeBool, TypeDate}[typ%5]}
-		l := newCSVLines(nil, ',')
-		l.escapes = true
+		l := &csvLines{escapes: true}
 		cell := l.escaped(text, carried)
 		if UnescapeFormula(cell) != text {
 			t.Fatalf("%q is written as %q", text, cell)

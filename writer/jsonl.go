@@ -1,6 +1,9 @@
 package writer
 
-import "unicode/utf8"
+import (
+	"bytes"
+	"encoding/json"
+)
 
 // newJSONL returns an encoder of JSON Lines: an object per row, with a member for every column, in order. Members may be null.
 func newJSONL(out compressor, columns []Column) encoder {
@@ -80,48 +83,22 @@ func appendJSON(dst []byte, row *Row, c *Column) []byte {
 // appendString appends valid UTF-8 as a JSON string. It does not escape characters of HTML: the " > " between levels is
 // readable. It escapes U+2028 and U+2029, which some readers treat as line ends.
 func appendString(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	start := 0 // start of the text that is not appended yet
-	for i := 0; i < len(s); {
-		if c := s[i]; c < utf8.RuneSelf {
-			if c < ' ' || c == '"' || c == '\\' {
-				dst = appendEscape(append(dst, s[start:i]...), c)
-				start = i + 1
-			}
-			i++
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if r == '\u2028' || r == '\u2029' {
-			dst = append(dst, s[start:i]...)
-			dst = append(dst, `\u202`...)
-			dst = append(dst, hexDigits[r&0xF])
-			start = i + size
-		}
-		i += size
+	if isPlain(s) {
+		return append(append(append(dst, '"'), s...), '"')
 	}
-	dst = append(dst, s[start:]...)
-	return append(dst, '"')
+	out := bytes.NewBuffer(dst)
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // cannot fail for a string
+	return bytes.TrimSuffix(out.Bytes(), []byte{'\n'})
 }
 
-const hexDigits = "0123456789abcdef"
-
-// appendEscape appends the escape of an ASCII character in a JSON string (RFC 8259 §7).
-func appendEscape(dst []byte, c byte) []byte {
-	switch c {
-	case '"', '\\':
-		return append(dst, '\\', c)
-	case '\b':
-		return append(dst, `\b`...)
-	case '\f':
-		return append(dst, `\f`...)
-	case '\n':
-		return append(dst, `\n`...)
-	case '\r':
-		return append(dst, `\r`...)
-	case '\t':
-		return append(dst, `\t`...)
-	default:
-		return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xF])
+// isPlain reports whether a text needs no escape in JSON. Of the characters beyond ASCII, it looks only at the first byte.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c == "\u2028"[0] {
+			return false
+		}
 	}
+	return true
 }
