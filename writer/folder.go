@@ -17,8 +17,7 @@ const SuccessName = "_SUCCESS"
 
 // folder is the sink of a folder of parts.
 type folder struct {
-	ctx     context.Context // for the calls of storage
-	storage disk.Storage
+	ctx     context.Context // for the calls of Storage
 	opts    Options
 	part    *output // the current part; nil after a failure to start one
 	files   []File  // published parts
@@ -27,16 +26,16 @@ type folder struct {
 }
 
 // newFolder creates the folder if it does not exist, and starts a part.
-func newFolder(ctx context.Context, storage disk.Storage, o Options) (Sink, error) {
+func newFolder(ctx context.Context, o Options) (Sink, error) {
 	o.Path = disk.Clean(o.Path)
-	if err := storage.Prepare(ctx, o.Path, true); err != nil {
+	if err := o.Storage.Prepare(ctx, o.Path, true); err != nil {
 		return nil, disk.Failed("opening", o.Path, err)
 	}
-	storage.RemoveDrafts(ctx, o.Path, isOfFolder)
-	if err := remove(ctx, storage, disk.Join(o.Path, absentName)); err != nil { // finds out early whether the storage denies removing
+	o.Storage.RemoveDrafts(ctx, o.Path, isOfFolder)
+	if err := remove(ctx, o.Storage, disk.Join(o.Path, absentName)); err != nil { // finds out early whether the storage denies removing
 		return nil, disk.Failed("opening", o.Path, err)
 	}
-	f := &folder{ctx: ctx, storage: storage, opts: o, files: slices.Clone(o.Kept)}
+	f := &folder{ctx: ctx, opts: o, files: slices.Clone(o.Kept)}
 	for _, kept := range o.Kept {
 		f.rows += kept.Rows
 	}
@@ -77,7 +76,7 @@ func (f *folder) Close() (Published, error) {
 			return Published{}, err
 		}
 	}
-	if err := disk.PublishIn(f.ctx, f.storage, disk.Join(f.opts.Path, SuccessName), nil); err != nil {
+	if err := disk.PublishIn(f.ctx, f.opts.Storage, disk.Join(f.opts.Path, SuccessName), nil); err != nil {
 		return Published{}, err
 	}
 	return Published{Files: f.files, Rows: f.rows}, nil
@@ -109,7 +108,7 @@ func (f *folder) rowsThatFit(rows []Row) int {
 }
 
 func (f *folder) startPart() error {
-	part, err := newOutput(f.ctx, f.storage, disk.Join(f.opts.Path, partName(len(f.files)+1, f.opts.Format)), f.opts)
+	part, err := newOutput(f.ctx, disk.Join(f.opts.Path, partName(len(f.files)+1, f.opts.Format)), f.opts)
 	if err != nil {
 		return err
 	}
@@ -149,7 +148,7 @@ func (f *folder) removeOldParts() error {
 		_, name := disk.Split(file.Path)
 		ours[name] = true
 	}
-	names, err := f.storage.ReadDir(f.ctx, f.opts.Path)
+	names, err := f.opts.Storage.ReadDir(f.ctx, f.opts.Path)
 	if err != nil {
 		return err
 	}
@@ -160,7 +159,7 @@ func (f *folder) removeOldParts() error {
 		if err := f.begin(); err != nil {
 			return err
 		}
-		if err := f.storage.Remove(f.ctx, disk.Join(f.opts.Path, name)); err != nil {
+		if err := f.opts.Storage.Remove(f.ctx, disk.Join(f.opts.Path, name)); err != nil {
 			return fmt.Errorf("removing %s, a part of an earlier run: %w", name, disk.Cause(err))
 		}
 	}
@@ -172,7 +171,7 @@ func (f *folder) begin() error {
 	if f.changed {
 		return nil
 	}
-	if err := remove(f.ctx, f.storage, disk.Join(f.opts.Path, SuccessName)); err != nil {
+	if err := remove(f.ctx, f.opts.Storage, disk.Join(f.opts.Path, SuccessName)); err != nil {
 		return disk.Failed("publishing", f.opts.Path, err)
 	}
 	f.changed = true

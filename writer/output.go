@@ -14,8 +14,8 @@ type output struct {
 }
 
 // newOutput starts the file at path with the format, schema and metadata of o. The error is a *disk.Error.
-func newOutput(ctx context.Context, storage disk.Storage, path string, o Options) (*output, error) {
-	d, err := disk.NewOutput(ctx, storage, path)
+func newOutput(ctx context.Context, path string, o Options) (*output, error) {
+	d, err := disk.NewOutput(ctx, o.Storage, path)
 	if err != nil {
 		return nil, err
 	}

@@ -71,22 +71,20 @@ func Open(ctx context.Context, o Options) (Sink, error) {
 	if err := o.applyDefaults(); err != nil {
 		return nil, err
 	}
-	inner, err := newSink(ctx, o)
+	var inner Sink
+	var err error
+	switch {
+	case o.Path == "-":
+		inner, err = newStream(o)
+	case o.Folder:
+		inner, err = newFolder(ctx, o)
+	default:
+		inner, err = newSingle(ctx, o)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return &guard{sink: inner}, nil
-}
-
-func newSink(ctx context.Context, o Options) (Sink, error) {
-	switch {
-	case o.Path == "-":
-		return newStream(o)
-	case o.Folder:
-		return newFolder(ctx, o.Storage, o)
-	default:
-		return newSingle(ctx, o.Storage, o)
-	}
 }
 
 func (o *Options) applyDefaults() (err error) {
@@ -165,12 +163,12 @@ type single struct {
 	opts Options
 }
 
-func newSingle(ctx context.Context, storage disk.Storage, o Options) (Sink, error) {
-	if err := storage.Prepare(ctx, o.Path, false); err != nil {
+func newSingle(ctx context.Context, o Options) (Sink, error) {
+	if err := o.Storage.Prepare(ctx, o.Path, false); err != nil {
 		return nil, disk.Failed("opening", o.Path, err)
 	}
-	disk.RemoveDrafts(ctx, storage, o.Path)
-	out, err := newOutput(ctx, storage, o.Path, o)
+	disk.RemoveDrafts(ctx, o.Storage, o.Path)
+	out, err := newOutput(ctx, o.Path, o)
 	if err != nil {
 		return nil, err
 	}
