@@ -18,7 +18,7 @@ require (
 	github.com/spf13/pflag v1.0.9 // flags in groups
 	golang.org/x/net v0.62.0 // HTML, character sets, international domain names, the list of public suffixes
 	golang.org/x/sync v0.24.0 // errgroup and the weighted semaphore of the pipeline
-	golang.org/x/sys v0.49.0 // the lock of an output; early write-back on Linux
+	golang.org/x/sys v0.49.0 // the lock of an output
 	golang.org/x/term v0.47.0 // whether standard error is a terminal, and its width
 	golang.org/x/text v0.43.0 // encodings of inputs, Unicode normalization
 	golang.org/x/time v0.16.0 // rate limits of the embedded service and of reading pages

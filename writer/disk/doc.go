@@ -5,7 +5,7 @@
 //   - A [Lock] gives a process the exclusive right to write an output. The lock ends with the process.
 //   - [CreateFile] and [ReplaceFile] write a file under a temporary name, and then link or rename it.
 //   - [TempName] makes a temporary name, and [ParseTemp] recognizes the temporary files of killed processes.
-//   - A [File] begins writeback early, which makes its Sync short. [SyncDir] syncs a folder.
+//   - [SyncDir] syncs a folder.
 //
 // A failed operation on an output returns an [*Error], which names the output and never a temporary file. [Failed] makes one.
 // If another process holds a lock, the error is a [*BusyError].

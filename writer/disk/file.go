@@ -1,57 +1,21 @@
 package disk
 
 import (
-	"cmp"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 )
 
-// File is a file that is written sequentially. File begins writeback during writing, which makes the sync at the end short. It
-// also removes written pages from the page cache: a large output does not evict the pages of other processes.
-type File struct {
-	*os.File
-
-	written, begun, released int64 // bytes
-}
-
-const (
-	writebackStep = 4 << 20 // bytes after which writeback begins
-	writebackLag  = 8 << 20 // bytes that may be in writeback while writing continues
-)
-
-// NewFile creates a file, which must not exist, with the permissions 0666 before umask.
-func NewFile(name string) (*File, error) {
-	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return nil, err
-	}
-	return &File{File: file}, nil
-}
-
-// Write writes p at the end of the file.
-func (f *File) Write(p []byte) (int, error) {
-	n, err := f.File.Write(p)
-	f.written += int64(n)
-	if f.written-f.begun < writebackStep {
-		return n, err
-	}
-	err = cmp.Or(err, beginWriteback(f.File, f.begun, f.written-f.begun))
-	f.begun = f.written
-	behind := f.begun - writebackLag
-	if err != nil || behind <= f.released {
-		return n, err
-	}
-	err = release(f.File, f.released, behind-f.released)
-	f.released = behind
-	return n, err
+// newFile creates a file, which must not exist, with the permissions 0666 before umask.
+func newFile(name string) (*os.File, error) {
+	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 }
 
 // ReplaceFile atomically replaces the file at path by data. It does not sync, and does not remove the temporary files of killed
 // processes (see [ParseTemp]). The error is an *Error.
 func ReplaceFile(path string, data []byte) error {
-	file, err := NewFile(TempName(path))
+	file, err := newFile(TempName(path))
 	if err != nil {
 		return Failed("opening", path, err)
 	}
@@ -68,7 +32,7 @@ func ReplaceFile(path string, data []byte) error {
 // CreateFile atomically creates the file at path with data, unless a file exists. It reports whether it has created the file. Of
 // concurrent processes, only one creates the file. The error is an *Error.
 func CreateFile(path string, data []byte) (created bool, err error) {
-	file, err := NewFile(TempName(path))
+	file, err := newFile(TempName(path))
 	if err != nil {
 		return false, Failed("opening", path, err)
 	}

@@ -174,7 +174,7 @@ func (l Local) syncDir(dir string) error {
 func (l Local) Create(_ context.Context, path string) (Draft, error) {
 	d := &localDraft{local: l, path: path, temp: TempName(path)}
 	err := l.do("create", d.temp, func() (err error) {
-		d.file, err = NewFile(d.temp)
+		d.file, err = newFile(d.temp)
 		return err
 	})
 	if err != nil {
@@ -191,7 +191,7 @@ type localDraft struct {
 	local Local
 	path  string      // path after Publish
 	temp  string      // temporary path; "" after Publish and Discard
-	file  *File       // nil after it is closed
+	file  *os.File    // nil after it is closed
 	old   fs.FileInfo // of the file at path when the draft was created; nil if there was none
 }
 
