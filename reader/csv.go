@@ -224,10 +224,8 @@ func (p *csvParser) next() (row, error) {
 			}
 		}
 		if err == nil && r.fault == "" && p.mayRepeat(r.fields) { // as in a file that was joined from several files
-			switch p.compare(r.fields) {
-			case otherHeader:
-				err = errOtherHeader
-			case sameHeader:
+			var same bool
+			if same, err = p.isHeader(r.fields); same {
 				p.repeated++
 				continue
 			}
@@ -259,26 +257,18 @@ func (p *csvParser) mayRepeat(fields []string) bool {
 
 var errOtherHeader = errors.New("the row has the names of the columns in another order, so that the rows below have other columns; split the file here")
 
-type comparison int
-
-const (
-	noHeader comparison = iota
-	sameHeader
-	otherHeader
-)
-
-// compare compares a row with the header.
-func (p *csvParser) compare(fields []string) comparison {
+// isHeader reports whether a row is the header. The error is errOtherHeader.
+func (p *csvParser) isHeader(fields []string) (bool, error) {
 	fields = slices.Clone(fields)
 	fields[0] = strings.TrimPrefix(fields[0], "\ufeff")
 	if slices.Equal(fields, p.header) {
-		return sameHeader
+		return true, nil
 	}
 	header := slices.Sorted(slices.Values(p.header))
 	if slices.Sort(fields); len(fields) > 1 && slices.Equal(fields, header) {
-		return otherHeader
+		return false, errOtherHeader
 	}
-	return noHeader
+	return false, nil
 }
 
 // warn logs unusual properties of the rows.

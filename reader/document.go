@@ -56,10 +56,8 @@ func (p *documentParser) value() (value json.RawMessage, err error) {
 	if p.array && !p.decoder.More() {
 		return nil, p.leave()
 	}
-	if err = p.decoder.Decode(&value); err != nil && p.array {
-		err = insideArray(err)
-	}
-	return value, brokenDocument(err)
+	err = p.decoder.Decode(&value)
+	return value, p.broken(err)
 }
 
 // enter consumes the bracket of an array before the first value.
@@ -69,27 +67,19 @@ func (p *documentParser) enter() error {
 	}
 	p.started = true
 	if p.below != "" {
-		return brokenDocument(insideArray(p.descend()))
+		return p.broken(p.descend())
 	}
 	_, err := p.decoder.Token()
-	return brokenDocument(insideArray(err))
-}
-
-// insideArray converts the error of a decoder inside an array, where io.EOF is unexpected.
-func insideArray(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
+	return p.broken(err)
 }
 
 // leave consumes the end of an array. The error is io.EOF unless more than white space follows.
 func (p *documentParser) leave() error {
 	if _, err := p.decoder.Token(); err != nil {
-		return brokenDocument(insideArray(err))
+		return p.broken(err)
 	}
 	if err := p.ascend(); err != nil {
-		return brokenDocument(insideArray(err))
+		return p.broken(err)
 	}
 	switch _, err := p.decoder.Token(); err {
 	case io.EOF:
@@ -97,12 +87,15 @@ func (p *documentParser) leave() error {
 	case nil:
 		return errors.New("broken JSON: data after the end of the array")
 	default:
-		return brokenDocument(err)
+		return p.broken(err)
 	}
 }
 
-// brokenDocument adds to syntax errors that the JSON is broken.
-func brokenDocument(err error) error {
+// broken adds to syntax errors that the JSON is broken. The end of the text is such an error inside an array.
+func (p *documentParser) broken(err error) error {
+	if err == io.EOF && p.array {
+		err = io.ErrUnexpectedEOF
+	}
 	if _, syntax := errors.AsType[*json.SyntaxError](err); syntax || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("broken JSON: %w", err)
 	}
@@ -113,43 +106,26 @@ func brokenDocument(err error) error {
 type documentSource struct {
 	src  io.Reader
 	used func() int64 // number of bytes that the decoder has used
-	read int64        // number of bytes that the decoder has read
-	line int64        // number of the line that ends at the first of ends
-	ends []int64      // offsets after the line ends in the bytes that are not used
-
-	afterCR bool // the last byte that was read is a CR
+	from int64        // offset of text
+	text []byte       // the bytes that the decoder has read, but not used
+	line int64        // number of the line at from
 }
 
 func (s *documentSource) Read(p []byte) (int, error) {
-	if s.read-s.used() > maxBuffer {
+	if s.from+int64(len(s.text))-s.used() > maxBuffer {
 		return 0, errLongValue
 	}
 	s.lineAt(s.used())
 	n, err := s.src.Read(p)
-	for i, b := range p[:n] {
-		after := s.read + int64(i) + 1
-		switch {
-		case b == '\n' && s.afterCR:
-			if last := len(s.ends) - 1; last >= 0 {
-				s.ends[last] = after
-			}
-		case b == '\n', b == '\r':
-			s.ends = append(s.ends, after)
-		}
-		s.afterCR = b == '\r'
-	}
-	s.read += int64(n)
+	s.text = append(s.text, p[:n]...)
 	return n, err
 }
 
 // lineAt returns the number of the line with the byte at an offset. Offsets must not descend.
 func (s *documentSource) lineAt(offset int64) int64 {
-	passed := 0
-	for passed < len(s.ends) && s.ends[passed] <= offset {
-		passed++
-	}
-	s.line += int64(passed)
-	s.ends = append(s.ends[:0], s.ends[passed:]...)
+	passed := s.text[:offset-s.from]
+	s.line += lineEnds(passed)
+	s.from, s.text = offset, s.text[len(passed):]
 	return s.line
 }
 

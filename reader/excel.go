@@ -25,24 +25,21 @@ func inspectExcel(f *file, body Source, size int64, o *Options) (open opener, er
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	l := &excelLayout{first: 1}
+	sheets := rows.book.names()
+	several := o.Sheet == "" && len(sheets) > 1
 	if err := l.find(f, rows, o); err != nil {
-		return nil, inSheets(err, rows.sheets)
+		if e, isColumn := errors.AsType[*ColumnError](err); isColumn && several { // the first may be a cover
+			e.Sheets = sheets
+		}
+		return nil, err
 	}
-	if len(rows.sheets) > 1 {
+	if several {
 		if others := rows.book.unread(); len(others) > 0 {
 			o.Log.Warn("only the first sheet is read, and other sheets have rows, too",
-				"option", "reader.Sheet", "file", f.info.Name, "sheet", rows.sheets[0], "others", listColumns(others))
+				"option", "reader.Sheet", "file", f.info.Name, "sheet", sheets[0], "others", listColumns(others))
 		}
 	}
 	return l.open, nil
-}
-
-// inSheets adds the sheets of a file to the error of the first sheet, which may be a cover.
-func inSheets(err error, sheets []string) error {
-	if e, isColumn := errors.AsType[*ColumnError](err); isColumn && len(sheets) > 1 {
-		e.Sheets = sheets
-	}
-	return err
 }
 
 // excelLayout is the result of inspectExcel.
@@ -97,9 +94,12 @@ func (l *excelLayout) find(f *file, rows *sheetRows, o *Options) error {
 
 // openSheet opens the sheet that the options name.
 func openSheet(name string, body io.ReaderAt, size int64, o *Options) (*sheetRows, error) {
-	b, err := openBook(name, body, size)
-	if err != nil {
-		return nil, err
+	b, err := newBook(body, size)
+	switch {
+	case errors.Is(err, errNoWorkbook):
+		return nil, &UnsupportedError{name, "an Office file that is no .xlsx workbook", "save the list as CSV or .xlsx"}
+	case err != nil:
+		return nil, damagedExcel(name, err)
 	}
 	sheet, err := b.choose(name, o.Sheet)
 	if err != nil {
@@ -108,9 +108,6 @@ func openSheet(name string, body io.ReaderAt, size int64, o *Options) (*sheetRow
 	rows, err := b.rows(sheet)
 	if err != nil {
 		return nil, damagedExcel(name, err)
-	}
-	if o.Sheet == "" {
-		rows.sheets = b.names()
 	}
 	return rows, nil
 }

@@ -31,7 +31,6 @@ var errNoWorkbook = errors.New("no workbook")
 // different names.
 type book struct {
 	parts    map[string][]*zip.File // by partName
-	workbook string                 // name of the main part
 	from1904 bool                   // days are counted from 1904
 	sheets   []bookSheet
 	related  relations // of the workbook
@@ -72,28 +71,17 @@ func isExcel(head []byte, body Source, size int64) bool {
 	})
 }
 
-// openBook reads the sheets and styles of an Excel file.
-func openBook(name string, body io.ReaderAt, size int64) (*book, error) {
-	b, err := newBook(body, size)
-	if errors.Is(err, errNoWorkbook) {
-		return nil, &UnsupportedError{name, "an Office file that is no .xlsx workbook", "save the list as CSV or .xlsx"}
-	}
-	if err != nil {
-		return nil, damagedExcel(name, err)
-	}
-	return b, nil
-}
-
 func damagedExcel(name string, reason error) error {
 	return &UnsupportedError{name, fmt.Sprintf("a damaged Excel file (%v)", reason), "save it again, or save it as CSV"}
 }
 
+// newBook reads the sheets and styles of an Excel file.
 func newBook(body io.ReaderAt, size int64) (*book, error) {
 	archive, err := zip.NewReader(body, size)
 	if err != nil {
 		return nil, err
 	}
-	b := &book{parts: make(map[string][]*zip.File, len(archive.File))}
+	b := &book{parts: make(map[string][]*zip.File, len(archive.File)), styles: cellStyles{forms: map[int]dateForm{}}}
 	var unzipped uint64
 	for _, f := range archive.File {
 		// Unzipping a part fails once the part exceeds its UncompressedSize64.
@@ -103,13 +91,18 @@ func newBook(body io.ReaderAt, size int64) (*book, error) {
 	if unzipped >= excelUnzipped {
 		return nil, errors.New("it has more than 2 GiB unzipped")
 	}
-	if err := b.findWorkbook(); err != nil {
+	main, err := b.relations("/")
+	if err != nil {
 		return nil, err
 	}
-	if b.related, err = b.relations(b.workbook); err != nil {
+	workbook := main.first["officeDocument"]
+	if workbook == "" || path.Ext(workbook) == ".bin" {
+		return nil, errNoWorkbook
+	}
+	if b.related, err = b.relations(workbook); err != nil {
 		return nil, err
 	}
-	err = b.read(b.workbook, "workbook", b.readWorkbook)
+	err = b.read(workbook, "workbook", b.readWorkbook)
 	if _, other := errors.AsType[*rootError](err); other {
 		err = errNoWorkbook
 	}
@@ -120,18 +113,6 @@ func newBook(body io.ReaderAt, size int64) (*book, error) {
 		err = b.read(styles, "styleSheet", b.readStyles)
 	}
 	return b, err
-}
-
-func (b *book) findWorkbook() error {
-	main, err := b.relations("/")
-	if err != nil {
-		return err
-	}
-	b.workbook = main.first["officeDocument"]
-	if b.workbook == "" || path.Ext(b.workbook) == ".bin" {
-		return errNoWorkbook
-	}
-	return nil
 }
 
 func (b *book) open(name string) (*xmlPart, error) {

@@ -51,9 +51,6 @@ func (s *cellStyles) addForm(format, code string) error {
 	if err != nil || len(code) > maxFormCode {
 		return fmt.Errorf("the number format %q is damaged", format)
 	}
-	if s.forms == nil {
-		s.forms = map[int]dateForm{}
-	}
 	s.forms[number] = newDateForm(code)
 	return tooMany(len(s.forms), "number formats")
 }
@@ -70,12 +67,13 @@ func (s *cellStyles) form(style string) (dateForm, error) {
 	if n < 0 || n >= len(s.formats) {
 		return nil, nil // Excel shows the number
 	}
-	form, known := s.forms[s.formats[n]]
-	if code := builtInForms[s.formats[n]]; !known && code != "" {
-		form = newDateForm(code)
-		err = s.addForm(strconv.Itoa(s.formats[n]), code)
+	number := s.formats[n]
+	form, known := s.forms[number]
+	if !known {
+		form = newDateForm(builtInForms[number])
+		s.forms[number] = form
 	}
-	return form, err
+	return form, nil
 }
 
 // number returns the text of a stored number. Excel stores dates as numbers of days: these have the form that Excel shows.

@@ -30,7 +30,6 @@ type sheetRows struct {
 	bytes        int  // of the row's cells
 	uncalculated bool // the row has a formula without a value, and is not blank
 	text         []byte
-	sheets       []string // the names of all sheets, if the options name none
 }
 
 // rows opens a sheet.

@@ -143,7 +143,7 @@ func partsOf(folder string, skips *skips) ([]string, error) {
 		return []string{folder}, nil
 	}
 	var names []string
-	before := skips.count()
+	before := len(skips.paths)
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		hidden := path != folder && isHidden(entry.Name())
 		switch {
@@ -167,7 +167,7 @@ func partsOf(folder string, skips *skips) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(names) == 0 && skips.count() > before {
+	if len(names) == 0 && len(skips.paths) > before {
 		return nil, &OpenError{folder, errOutputs}
 	}
 	return names, checkParts(folder, names)

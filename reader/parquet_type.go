@@ -198,24 +198,13 @@ func appendFloat(text []byte, x float64, bits int) []byte {
 
 // float16 decodes an IEEE 754 binary16 number, little-endian.
 func float16(b []byte) float64 {
-	n := binary.LittleEndian.Uint16(b)
-	exponent, fraction := int(n>>10&31), float64(n&1023)
-	var x float64
-	switch exponent {
-	case 0:
-		x = math.Ldexp(fraction, -24)
-	case 31:
-		x = math.Inf(1)
-		if fraction != 0 {
-			x = math.NaN()
-		}
-	default:
-		x = math.Ldexp(fraction+1024, exponent-25)
+	n := uint32(binary.LittleEndian.Uint16(b))
+	// In the places of a binary32 number.
+	sign, exponent, rest := n>>15<<31, n>>10&31, n&0x7fff<<13
+	if exponent == 31 { // infinite, or not a number
+		return float64(math.Float32frombits(sign | 0xff<<23 | rest))
 	}
-	if n>>15 == 1 {
-		x = -x
-	}
-	return x
+	return 0x1p112 * float64(math.Float32frombits(sign|rest)) // the exponents are biased by 127 and by 15
 }
 
 // appendJSONText appends a JSON document in compact form, or any other text as a JSON string.

@@ -21,8 +21,6 @@ func newSkips(isOutput func(string, func(string) bool) bool) *skips {
 	return &skips{isOutput: isOutput, seen: map[string]bool{}}
 }
 
-func (s *skips) count() int { return len(s.paths) }
-
 // skip reports whether a file or a folder is left out.
 func (s *skips) skip(path string, exists func(string) bool) bool {
 	if s.isOutput == nil || !s.isOutput(path, exists) {

@@ -2,8 +2,6 @@ package pages
 
 import (
 	"encoding/binary"
-	"errors"
-	"io"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
@@ -39,46 +37,31 @@ func unlz4(dst, src []byte) (int, error) {
 // unhadoop decompresses the codec LZ4, which is the format of Hadoop's files: blocks with their sizes. Some programs wrote blocks
 // of LZ4_RAW instead.
 func unhadoop(dst, src []byte) (int, error) {
-	if n, err := unblock(dst, src); err == nil && n == len(dst) {
-		return n, nil
+	if unblock(dst, src) {
+		return len(dst), nil
 	}
 	return unlz4(dst, src)
 }
 
-var errBlock = errors.New("a block of LZ4 does not have its size")
-
 // unblock decompresses blocks of Hadoop: the size, and then the parts with their compressed sizes. The integers are
-// big-endian.
-func unblock(dst, src []byte) (total int, err error) {
-	for len(src) > 0 {
-		size, rest, err := cutSize(src, len(dst))
-		if err != nil {
-			return total, err
+// big-endian. It returns false if src is something else.
+func unblock(dst, src []byte) bool {
+	left := 0 // bytes of the block
+	for len(src) >= 4 {
+		size := int(binary.BigEndian.Uint32(src))
+		src = src[4:]
+		if left == 0 {
+			left = size
+			continue
 		}
-		src = rest
-		for block := dst[:size]; len(block) > 0; {
-			part, rest, err := cutSize(src, len(src)-4)
-			if err != nil {
-				return total, err
-			}
-			n, err := lz4.UncompressBlock(rest[:part], block)
-			if err != nil || n == 0 {
-				return total, errors.Join(err, errBlock)
-			}
-			block, src = block[n:], rest[part:]
+		if size > len(src) || left > len(dst) {
+			return false
 		}
-		dst, total = dst[size:], total+size
+		n, err := lz4.UncompressBlock(src[:size], dst[:left])
+		if err != nil || n == 0 {
+			return false
+		}
+		dst, src, left = dst[n:], src[size:], left-n
 	}
-	return total, nil
-}
-
-// cutSize returns the size at the beginning of src, which is at most limit.
-func cutSize(src []byte, limit int) (size int, rest []byte, err error) {
-	if len(src) < 4 {
-		return 0, nil, io.ErrUnexpectedEOF
-	}
-	if n := binary.BigEndian.Uint32(src); uint64(n) <= uint64(max(limit, 0)) {
-		return int(n), src[4:], nil
-	}
-	return 0, nil, errBlock
+	return len(dst)+len(src)+left == 0
 }

@@ -18,9 +18,6 @@ func (v *Values) nextPage() error {
 	if err := thrift.NewDecoder(new(thrift.CompactProtocol).NewReader(v.in)).Decode(h); err != nil {
 		return fmt.Errorf("the header of a page: %w", err)
 	}
-	if h.UncompressedPageSize < 0 || h.CompressedPageSize < 0 {
-		return errors.New("a page has a negative size")
-	}
 	n, e := int32(0), format.Plain
 	switch {
 	case h.Type == format.DataPage && h.DataPageHeader.Valid:
@@ -57,9 +54,6 @@ func (v *Values) nextPage() error {
 }
 
 func (v *Values) readDictionary(h *format.PageHeader) error {
-	if v.dictionary != nil {
-		return errors.New("a second dictionary")
-	}
 	_, data, err := v.readPage(h)
 	if err != nil {
 		return err

@@ -35,6 +35,7 @@ type Values struct {
 	group  int   // 1-based
 	rowsOf int64 // of the row group
 
+	source    source
 	in        *bufio.Reader
 	raw, body []byte // memory of the page, stored and decompressed
 	reserved  int64  // bytes that count for the file
@@ -63,31 +64,26 @@ func (f *File) Values(group, leaf int) *Values {
 	if d := v.meta.DictionaryPage; d > 0 {
 		first = min(first, d)
 	}
-	v.in = bufio.NewReaderSize(source{io.NewSectionReader(f.body, first, max(f.end-first, 0))}, streamBuffer)
+	v.source.Reader = io.NewSectionReader(f.body, first, max(f.end-first, 0))
+	v.in = bufio.NewReaderSize(&v.source, streamBuffer)
 	return v
 }
 
-// source wraps the errors of the file system or of a network: the file may be intact.
-type source struct{ io.Reader }
+// source notes an error of the file system or of a network: the file may be intact.
+type source struct {
+	io.Reader
+	failed bool
+}
 
-func (s source) Read(p []byte) (int, error) {
+func (s *source) Read(p []byte) (int, error) {
 	n, err := s.Reader.Read(p)
-	if err != nil && err != io.EOF {
-		err = &sourceError{err}
-	}
+	s.failed = s.failed || err != nil && err != io.EOF
 	return n, err
 }
 
-type sourceError struct{ err error }
-
-func (e *sourceError) Error() string { return e.err.Error() }
-func (e *sourceError) Unwrap() error { return e.err }
-
 // placed adds the place to an error of the content. The end of the input is not the end of the rows, so io.EOF is not wrapped.
 func (v *Values) placed(err error) error {
-	_, source := errors.AsType[*sourceError](err)
-	_, unsupported := errors.AsType[*UnsupportedError](err)
-	if source || unsupported || errors.Is(err, ErrDamaged) {
+	if _, unsupported := errors.AsType[*UnsupportedError](err); unsupported || v.source.failed {
 		return err
 	}
 	if errors.Is(err, io.EOF) {
