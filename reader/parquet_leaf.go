@@ -14,8 +14,8 @@ import (
 const (
 	// leafBatch is the number of values of a column that are decoded at once.
 	leafBatch = pages.MostValues
-	// batchText is the size in bytes at which a shared text of fields ends, because any field retains the whole text.
-	batchText = 8 << 10
+	// sharedText is the size in bytes of a text that fields share. It is small, because any field retains the whole text.
+	sharedText = 8 << 10
 )
 
 // leaf reads the values of one leaf column of the schema, page by page.
@@ -30,10 +30,10 @@ type leaf struct {
 	next, n  int             // index of the next value in batch, and number of values there
 	values   []parquet.Value // of the current row: one, or any number for a repeated column
 	size     int             // bytes of the values
-	fields   [leafBatch]field
-	made     int // number of values of batch whose fields are made
-	text     []byte
-	ends     [leafBatch]int
+	last     field           // of the value before index made in batch
+	made     int             // 0 if there is no such value
+	text     []byte          // memory for the next field
+	texts    strings.Builder // of fields
 }
 
 // field is the text of a value.
@@ -106,48 +106,35 @@ func (l *leaf) take(limit int) {
 
 // field returns the field of the current value. The column is not repeated.
 func (l *leaf) field() field {
-	if l.next > l.made {
-		l.makeFields()
+	at := l.next - 1
+	switch {
+	case l.made == l.next: // several columns have the field
+	case l.made == at && at > 0 && l.batch[at] == l.batch[at-1]: // equal dictionary values share their memory
+	default:
+		l.last = l.newField(&l.batch[at])
 	}
-	return l.fields[l.next-1]
+	l.made = l.next
+	return l.last
 }
 
-// sameField is in ends for a field that is equal to the previous field.
-const sameField = -1
-
-// makeFields makes fields from the current value on. Their texts share the memory of one string.
-func (l *leaf) makeFields() {
-	first, at := l.next-1, l.next-1
-	l.text = l.text[:0]
-	for ; at < l.n && (at == first || len(l.text) < batchText); at++ {
-		v := &l.batch[at]
-		if at > first && *v == l.batch[at-1] { // equal dictionary values share their memory
-			l.ends[at] = sameField
-			continue
-		}
-		null := v.DefinitionLevel() < l.form.def
-		if !null && l.sizeOf(v) <= l.most { // longer rows are faults
-			l.text = l.form.append(l.text, *v)
-		}
-		l.fields[at].null, l.ends[at] = null, len(l.text)
+func (l *leaf) newField(v *parquet.Value) field {
+	if v.DefinitionLevel() < l.form.def {
+		return field{null: true}
 	}
-	l.made = at
-	text, start := string(l.text), 0
-	valid := utf8.ValidString(text)
-	for at := first; at < l.made; at++ {
-		f := &l.fields[at]
-		if l.ends[at] == sameField {
-			*f = l.fields[at-1]
-			continue
-		}
-		if f.text, f.binary = text[start:l.ends[at]], false; !valid {
-			*f = fieldOf(f.text, f.null)
-		}
-		start = l.ends[at]
+	if l.sizeOf(v) > l.most { // the row is a fault
+		return field{}
 	}
-	if cap(l.text) > 2*batchText {
+	l.text = l.form.append(l.text[:0], *v)
+	size := len(l.text)
+	if l.texts.Len()+size > l.texts.Cap() {
+		l.texts.Reset()
+		l.texts.Grow(max(size, sharedText))
+	}
+	l.texts.Write(l.text)
+	if size > sharedText {
 		l.text = nil
 	}
+	return fieldOf(l.texts.String()[l.texts.Len()-size:], false)
 }
 
 // sizeOf returns the number of bytes of a byte array.
