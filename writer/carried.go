@@ -164,7 +164,11 @@ func (t ValueType) parseDecimal(text string) (v parquet.Value, fits bool) {
 	}
 	if t.Precision > maxInt64Digits {
 		n, _ := new(big.Int).SetString(whole+fraction, 10)
-		return parquet.FixedLenByteArrayValue(twosComplement(n, decimalBytes(t.Precision))), true
+		size := decimalBytes(t.Precision)
+		if n.Sign() < 0 { // two's complement
+			n.Add(n, new(big.Int).Lsh(big.NewInt(1), uint(8*size)))
+		}
+		return parquet.FixedLenByteArrayValue(n.FillBytes(make([]byte, size))), true
 	}
 	n, err := strconv.ParseInt(whole+fraction, 10, 64)
 	if t.Precision > maxInt32Digits {
@@ -182,14 +186,6 @@ const (
 // decimalBytes returns the size in bytes of longer decimals.
 func decimalBytes(precision int) int {
 	return int(math.Ceil((float64(precision)*math.Log2(10) + 1) / 8))
-}
-
-// twosComplement returns n in size bytes, the most significant byte first.
-func twosComplement(n *big.Int, size int) []byte {
-	if n.Sign() < 0 {
-		n.Add(n, new(big.Int).Lsh(big.NewInt(1), uint(8*size)))
-	}
-	return n.FillBytes(make([]byte, size))
 }
 
 // newNode returns the Parquet type and encoding.
@@ -217,7 +213,7 @@ func (t ValueType) newNode() parquet.Node {
 		}
 		return plain(parquet.Decimal(t.Scale, t.Precision, parquet.FixedLenByteArrayType(decimalBytes(t.Precision))))
 	}
-	return plain(newTextNode())
+	return plain(parquet.Leaf(textType{parquet.String().Type()}))
 }
 
 // unordered reports whether the Parquet library's bounds may be wrong: it ignores NaN only in some orders of the values, and

@@ -157,9 +157,6 @@ func (d *definition) column(index int) Column {
 	return c
 }
 
-// isIn reports whether a row may have a value: a row without a category has no values in the columns of entries and categories.
-func (d *definition) isIn(r *Row) bool { return d.scope == scopeRecord || r.Rank != 0 }
-
 // isText reports whether a row holds the values as text.
 func (c *Column) isText() bool { return c.text != nil || c.texts != nil }
 
@@ -177,10 +174,10 @@ func (c *Column) wholeOf(r *Row) (n int64, ok bool) {
 	return n, n != 0 || c.required
 }
 
-// realOf returns the value of a column of doubles; ok is false for null.
+// realOf returns the value of a column of doubles; ok is false for null. A row without a category has no value.
 func (c *Column) realOf(r *Row) (x float64, ok bool) {
 	x = *c.real(r)
-	return x, c.isIn(r) && !math.IsNaN(x)
+	return x, r.Rank != 0 && !math.IsNaN(x)
 }
 
 // timeOf returns the value of a column of times; ok is false for null.

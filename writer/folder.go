@@ -31,7 +31,10 @@ func newFolder(ctx context.Context, o Options) (Sink, error) {
 	if err := o.Storage.Prepare(ctx, o.Path, true); err != nil {
 		return nil, disk.Failed("opening", o.Path, err)
 	}
-	o.Storage.RemoveDrafts(ctx, o.Path, isOfFolder)
+	o.Storage.RemoveDrafts(ctx, o.Path, func(name string) bool {
+		_, _, isPart := PartOf(name)
+		return isPart || name == SuccessName
+	})
 	if err := remove(ctx, o.Storage, disk.Join(o.Path, absentName)); err != nil { // finds out early whether the storage denies removing
 		return nil, disk.Failed("opening", o.Path, err)
 	}
@@ -195,12 +198,6 @@ func remove(ctx context.Context, storage disk.Storage, path string) error {
 
 // partName returns the name of the n-th part, counted from 1.
 func partName(n int, format Format) string { return fmt.Sprintf("part-%05d.%s", n, format) }
-
-// isOfFolder reports whether name is the name of a part or of _SUCCESS.
-func isOfFolder(name string) bool {
-	_, _, isPart := PartOf(name)
-	return isPart || name == SuccessName
-}
 
 // PartOf returns the number of a part, from 1, and its format, by its name in the folder; ok is false for other names.
 func PartOf(name string) (n int, format Format, ok bool) {

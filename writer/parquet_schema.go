@@ -34,9 +34,6 @@ func (f columnField) Name() string { return f.name }
 // Value is unused, because values do not come from Go structs.
 func (columnField) Value(reflect.Value) reflect.Value { return reflect.Value{} }
 
-// newTextNode returns a parquet.String node with cut bounds.
-func newTextNode() parquet.Node { return parquet.Leaf(textType{parquet.String().Type()}) }
-
 // newColumnNode returns the type and the encoding of a column. Whole numbers and times are delta-encoded, because they increase
 // slowly. Dictionaries are for repetitive columns: for other columns, the library would fill and then abandon them.
 func newColumnNode(c Column) parquet.Node {

@@ -1,8 +1,9 @@
 package writer
 
 import (
-	"cmp"
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -88,9 +89,11 @@ type Form = form.Form
 func CheckForm(f Form, format Format, refuse func(wrong bool, member, message string, args ...any)) {
 	refuse(f.Top < 0, "Top", "%d must not be negative", f.Top)
 	refuse(!(f.MinConfidence >= 0) || math.IsInf(f.MinConfidence, 0), "MinConfidence", "%v must be a number from 0", f.MinConfidence)
-	shape, err := parseShape(string(cmp.Or(f.Shape, ShapeLong)))
-	if err == nil && format != "" {
-		err = format.CheckShape(shape)
+	var err error
+	if !slices.Contains([]Shape{"", ShapeLong, ShapeTop, ShapeNested}, f.Shape) {
+		err = &ShapeError{Shape: f.Shape}
+	} else if format != "" {
+		err = format.CheckShape(f.Shape)
 	}
 	refuse(err != nil, "Shape", "%w", err)
 	refuse(f.EscapeFormulas && format != "" && !format.Delimited(), "EscapeFormulas", "%s has no formulas: only CSV and TSV take the option", format)
@@ -116,8 +119,8 @@ func (s Schema) Flatten(dst []Row, r Result) []Row {
 	switch {
 	case len(r.Entries) == 0:
 		return append(dst, row)
-	case !s.keepsAny(r.Entries):
-		row.Status, row.Error = StatusEmpty, s.belowConfidence()
+	case !slices.ContainsFunc(r.Entries, func(e Entry) bool { return s.Keeps(e.Confidence) }):
+		row.Status, row.Error = StatusEmpty, fmt.Sprintf("no category has a confidence of %g or more", s.MinConfidence)
 		return append(dst, row)
 	case s.Shape == ShapeNested:
 		n := len(dst)

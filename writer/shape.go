@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/bulkcat/bulkcat/writer/form"
 )
@@ -19,15 +18,6 @@ const (
 	ShapeTop    Shape = "top"    // one row per record, with the category of the highest confidence
 	ShapeNested Shape = "nested" // one row per record, with the list of its categories
 )
-
-// parseShape returns the shape with a name. The error is a *ShapeError.
-func parseShape(name string) (Shape, error) {
-	switch s := Shape(name); s {
-	case ShapeLong, ShapeTop, ShapeNested:
-		return s, nil
-	}
-	return "", &ShapeError{Shape: Shape(name)}
-}
 
 // CheckShape returns a *ShapeError if the format cannot represent the shape.
 func (f Format) CheckShape(s Shape) error {
@@ -54,15 +44,6 @@ func (e *ShapeError) Error() string {
 // Keeps reports whether MinConfidence keeps an entry with this confidence. Above 0, it keeps no entry without a confidence.
 func (s Schema) Keeps(confidence float64) bool {
 	return s.MinConfidence == 0 || finite(confidence) >= s.MinConfidence
-}
-
-func (s Schema) keepsAny(entries []Entry) bool {
-	for i := range entries {
-		if s.Keeps(entries[i].Confidence) {
-			return true
-		}
-	}
-	return false
 }
 
 // most returns the most entries of a record.
@@ -111,9 +92,4 @@ func (s Schema) best(entries []Entry) []bool {
 // byConfidence orders entries from the highest confidence to the lowest.
 func byConfidence(a, b Entry) int {
 	return cmp.Compare(finite(b.Confidence), finite(a.Confidence)) // NaN is below all numbers
-}
-
-// belowConfidence is the error of a record whose entries MinConfidence removes.
-func (s Schema) belowConfidence() string {
-	return "no category has a confidence of " + strconv.FormatFloat(s.MinConfidence, 'g', -1, 64) + " or more"
 }

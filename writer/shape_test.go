@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -348,13 +349,16 @@ func TestNestedNeedsLists(t *testing.T) {
 			t.Errorf("%s: %q is left", format, left)
 		}
 	}
-	for _, name := range []string{"long", "top", "nested"} {
-		if shape, err := parseShape(name); err != nil || string(shape) != name {
-			t.Errorf("%s is parsed as %q, %v", name, shape, err)
+	for shape, want := range map[Shape]string{"": "", "long": "", "top": "", "nested": "has no lists", "wide": `unknown shape "wide": choose long, top or nested`} {
+		got := ""
+		CheckForm(Form{Shape: shape}, CSV, func(wrong bool, member, message string, args ...any) {
+			if wrong {
+				got += member + " " + fmt.Errorf(message, args...).Error()
+			}
+		})
+		if (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%q: got %q, want %q", shape, got, want)
 		}
-	}
-	if _, err := parseShape("wide"); err == nil || !strings.Contains(err.Error(), "long, top or nested") {
-		t.Errorf("unknown shape: %v", err)
 	}
 }
 
