@@ -223,7 +223,7 @@ func (p *csvParser) next() (row, error) {
 					"option", "reader.Dialect", "file", displayName(p.file), "line", r.line, "lines", p.rows.spanned)
 			}
 		}
-		if err == nil && r.fault == "" && p.mayRepeat(r.fields) { // as in a file that was joined from several files
+		if err == nil && r.fault == "" { // a file that was joined from several files repeats the header
 			var same bool
 			if same, err = p.isHeader(r.fields); same {
 				p.repeated++
@@ -246,21 +246,19 @@ func (p *csvParser) next() (row, error) {
 	}
 }
 
-// mayRepeat reports whether a row begins with the name of a column.
-func (p *csvParser) mayRepeat(fields []string) bool {
-	if len(fields) == 0 || p.header == nil {
-		return false
-	}
-	first := strings.TrimPrefix(fields[0], "\ufeff")
-	return p.sizes[min(len(first), len(p.sizes)-1)] && p.names[first]
-}
-
 var errOtherHeader = errors.New("the row has the names of the columns in another order, so that the rows below have other columns; split the file here")
 
 // isHeader reports whether a row is the header. The error is errOtherHeader.
 func (p *csvParser) isHeader(fields []string) (bool, error) {
+	if len(fields) == 0 {
+		return false, nil
+	}
+	first := strings.TrimPrefix(fields[0], "\ufeff")
+	if !p.sizes[min(len(first), len(p.sizes)-1)] || !p.names[first] {
+		return false, nil
+	}
 	fields = slices.Clone(fields)
-	fields[0] = strings.TrimPrefix(fields[0], "\ufeff")
+	fields[0] = first
 	if slices.Equal(fields, p.header) {
 		return true, nil
 	}

@@ -95,7 +95,7 @@ func (d *Dialect) check() error {
 	r, size := utf8.DecodeRuneInString(d.Delimiter)
 	isMark := func(s string) bool { return s == "" || s == None || len(s) == 1 && s > " " && s < "\x7f" }
 	switch {
-	case d.Delimiter != "" && (size != len(d.Delimiter) || !validDelimiter(r)):
+	case d.Delimiter != "" && (size != len(d.Delimiter) || strings.ContainsRune("\ufffd\"\r\n", r)):
 		return fmt.Errorf("%q cannot separate fields", d.Delimiter)
 	case !isMark(d.Quote):
 		return fmt.Errorf("%q cannot quote: want one ASCII character, or %s", d.Quote, None)

@@ -103,12 +103,12 @@ func looksWindows1252(text []byte, whole bool) bool {
 	return invalid > valid && (together == 0 || 2*together < letters)
 }
 
-// foreignLetters counts the bytes that are letters beyond ASCII in Windows-1252 (see isForeignLetter), and how many of them are
-// in runs of three or more.
+// foreignLetters counts the bytes that are letters beyond ASCII in Windows-1252, and how many of them are in runs of three or
+// more. It excludes characters that occur next to letters: dashes, quotation marks and the no-break space.
 func foreignLetters(text []byte) (all, together int) {
 	for len(text) > 0 {
 		n := 0
-		for n < len(text) && isForeignLetter(text[n]) {
+		for n < len(text) && text[n] > 0xa0 && text[n] != 0xab && text[n] != 0xbb {
 			n++
 		}
 		all += n
@@ -118,12 +118,6 @@ func foreignLetters(text []byte) (all, together int) {
 		text = text[max(n, 1):]
 	}
 	return all, together
-}
-
-// isForeignLetter reports whether a byte is a letter beyond ASCII. It excludes characters that occur next to letters: dashes,
-// quotation marks and the no-break space.
-func isForeignLetter(b byte) bool {
-	return b > 0xa0 && b != 0xab && b != 0xbb
 }
 
 // asciiLen returns the number of ASCII bytes at the start of text.

@@ -138,7 +138,7 @@ func (f *file) examine(s *beginning, o *Options) (err error) {
 		f.format = bestFormat(s, o)
 	}
 	if f.format == &txtFormat && o.Format == "" {
-		if clear := f.clearly(s, o); clear != nil {
+		if clear := bestFormat(s, o); clear != nil && clear.fit(s, o) >= strongFit {
 			f.format = clear
 			o.Log.Warn("the content is not one input per line, whatever the name of the file: it is read by its columns",
 				"option", "reader.Format", "file", displayName(s.name), "format", clear.name)
@@ -153,15 +153,6 @@ func (f *file) examine(s *beginning, o *Options) (err error) {
 	f.info.Format = f.format.name
 	f.open, err = f.format.examine(f, s, o)
 	return err
-}
-
-// clearly returns the format of a text with the extension of txt if the content leaves no doubt; else nil.
-func (f *file) clearly(s *beginning, o *Options) *inputFormat {
-	best := bestFormat(s, o)
-	if best == nil || best.fit(s, o) < strongFit {
-		return nil
-	}
-	return best
 }
 
 type beginning struct {

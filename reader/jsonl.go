@@ -183,26 +183,19 @@ func (p *jsonlParser) parseObject(r *row, object string) {
 	r.input, r.fault = p.inputOf(p.values)
 }
 
-// inputOf returns the input for the encoded values of the input columns. Missing values are "".
+// inputOf returns the input for the encoded values of the input columns: strings, numbers or null. Missing values are "".
 func (p *jsonlParser) inputOf(values []string) (text, fault string) {
 	for i, value := range values {
 		if value == "" {
 			continue
 		}
-		if values[i], fault = inputText(p.inputs[i], value); fault != "" {
-			return "", fault
+		switch value[0] {
+		case '{', '[', 't', 'f':
+			return "", fmt.Sprintf("column %q is %s, want a string", p.inputs[i], kind(value))
 		}
+		values[i] = fieldText(value)
 	}
 	return p.joined(values), ""
-}
-
-// inputText returns the text of an encoded value: a decoded string, the digits of a number, or "" for null.
-func inputText(column, value string) (text, fault string) {
-	switch value[0] {
-	case '{', '[', 't', 'f':
-		return "", fmt.Sprintf("column %q is %s, want a string", column, kind(value))
-	}
-	return fieldText(value), ""
 }
 
 // jsonFault returns why a line is not a JSON value; "" if it is a JSON value.

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // DefaultJoin is the default of Options.Join.
@@ -151,7 +150,3 @@ func namedTwice(names []string) string {
 
 // someEncodings are examples for messages.
 const someEncodings = "windows-1250 or iso-8859-2 (Polish, Czech), windows-1251 (Russian), windows-1254 (Turkish), shift_jis (Japanese), euc-kr (Korean), gbk or big5 (Chinese)"
-
-func validDelimiter(r rune) bool {
-	return utf8.ValidRune(r) && r != utf8.RuneError && r != '"' && r != '\r' && r != '\n'
-}

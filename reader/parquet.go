@@ -262,7 +262,11 @@ func (p *parquetParser) next() (row, error) {
 		if p.group == p.file.RowGroups() {
 			return row{}, io.EOF
 		}
-		p.openGroup()
+		p.left = p.file.Rows(p.group)
+		for _, l := range p.leaves {
+			l.open(p.file, p.group)
+		}
+		p.group++
 	}
 	p.bytes = 0
 	for _, l := range p.leaves {
@@ -277,14 +281,6 @@ func (p *parquetParser) next() (row, error) {
 		return row{}, err
 	}
 	return p.build(), nil
-}
-
-func (p *parquetParser) openGroup() {
-	p.left = p.file.Rows(p.group)
-	for _, l := range p.leaves {
-		l.open(p.file, p.group)
-	}
-	p.group++
 }
 
 // build makes a row from the current values.

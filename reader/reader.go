@@ -3,6 +3,7 @@ package reader
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -307,7 +308,8 @@ func (r *Reader) reopen(f *file) (*stream, error) {
 	}
 	first := originOf(body)
 	if f.format.recognize != nil {
-		return newSeekable(body, size, first, &r.read), nil
+		raw := &rawReader{src: body, hash: sha256.New(), total: &r.read}
+		return &stream{seekable: body, size: size, raw: raw, origin: first, closers: []io.Closer{body}}, nil
 	}
 	s, err := newStream(f.name(), body, f.table, r.options.Encoding, r.options.Dialect.Strict, r.onGuess(f), &r.read)
 	if err != nil {

@@ -57,7 +57,7 @@ func newStream(name string, body io.ReadCloser, table *zippedTable, encoding str
 		s.Close() // nothing was written: only the first error matters
 		return nil, err
 	}
-	s.packed = table != nil || isCompressed(head)
+	s.packed = table != nil || bytes.HasPrefix(head, magicGzip) || isZstd(head)
 	plain, err := decompress(name, stored)
 	if err != nil {
 		s.Close()
@@ -75,17 +75,6 @@ func newStream(name string, body io.ReadCloser, table *zippedTable, encoding str
 		s.text = &endMarks{src: s.text}
 	}
 	return s, nil
-}
-
-// newSeekable returns the stream of a file that is read by offset.
-func newSeekable(body Source, size int64, first *origin, total *atomic.Int64) *stream {
-	return &stream{
-		seekable: body,
-		size:     size,
-		raw:      &rawReader{src: body, hash: sha256.New(), total: total},
-		origin:   first,
-		closers:  []io.Closer{body},
-	}
 }
 
 // splitLines returns the lines of the text, of up to most bytes each.
@@ -126,11 +115,6 @@ var (
 	magicZstd = []byte{0x28, 0xb5, 0x2f, 0xfd} // RFC 8878 §3.1.1
 )
 
-// isCompressed reports whether a file begins like gzip or zstd.
-func isCompressed(head []byte) bool {
-	return bytes.HasPrefix(head, magicGzip) || isZstd(head[:min(len(head), len(magicZstd))])
-}
-
 // decompress recognizes the compression by the first bytes, because file names may be wrong, and standard input has none.
 func decompress(name string, r *bufio.Reader) (io.ReadCloser, error) {
 	magic, _ := r.Peek(len(magicZstd)) // the next Read returns an error met here
@@ -138,7 +122,8 @@ func decompress(name string, r *bufio.Reader) (io.ReadCloser, error) {
 	case isCutMagic(name, magic):
 		return nil, io.ErrUnexpectedEOF
 	case bytes.HasPrefix(magic, magicGzip):
-		return newGzipReader(r)
+		g := &gzipReader{member: new(gzip.Reader), src: r}
+		return g, g.open()
 	case isZstd(magic):
 		// With a concurrency of 1 the decoder starts no goroutines.
 		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(zstdWindow))
@@ -157,14 +142,10 @@ func isCutMagic(name string, magic []byte) bool {
 	if len(magic) == 0 || len(magic) == len(magicZstd) {
 		return false
 	}
-	return compressedName(name) || len(magic) < len(magicGzip) && bytes.HasPrefix(magicGzip, magic) ||
-		len(magic) > 1 && bytes.HasPrefix(magicZstd, magic)
-}
-
-// compressedName reports whether a file has the extension of a compression that the package reads.
-func compressedName(name string) bool {
 	name = strings.ToLower(name)
-	return strings.HasSuffix(name, ".gz") || strings.HasSuffix(name, ".zst")
+	return strings.HasSuffix(name, ".gz") || strings.HasSuffix(name, ".zst") ||
+		len(magic) < len(magicGzip) && bytes.HasPrefix(magicGzip, magic) ||
+		len(magic) > 1 && bytes.HasPrefix(magicZstd, magic)
 }
 
 // gzipReader reads all members of a gzip file. It skips zeros between and after them, as the gzip tool does: backups pad their
@@ -173,11 +154,6 @@ type gzipReader struct {
 	member *gzip.Reader
 	src    *bufio.Reader
 	err    error // of open
-}
-
-func newGzipReader(r *bufio.Reader) (*gzipReader, error) {
-	g := &gzipReader{member: new(gzip.Reader), src: r}
-	return g, g.open()
 }
 
 // open reads the header of a member. A header that is cut off is an error, unlike in the library.
@@ -226,8 +202,8 @@ func (g *gzipReader) Close() error { return g.member.Close() }
 // isZstd reports whether magic begins a zstd frame, or a skippable frame (RFC 8878 §3.1.2), which parallel compressors write
 // first.
 func isZstd(magic []byte) bool {
-	return bytes.Equal(magic, magicZstd) ||
-		len(magic) == 4 && magic[0]&0xf0 == 0x50 && bytes.Equal(magic[1:], []byte{0x2a, 0x4d, 0x18})
+	return bytes.HasPrefix(magic, magicZstd) ||
+		len(magic) > 0 && magic[0]&0xf0 == 0x50 && bytes.HasPrefix(magic[1:], []byte{0x2a, 0x4d, 0x18})
 }
 
 // rawReader counts and hashes the stored bytes of a file.

@@ -3,7 +3,6 @@ package reader
 import (
 	"archive/zip"
 	"bufio"
-	"bytes"
 	"errors"
 	"hash"
 	"hash/crc32"
@@ -24,7 +23,9 @@ type zippedTable struct {
 
 // tableIn returns the table in a zip archive; nil for other content. The error is an *UnsupportedError.
 func tableIn(file string, body Source, size int64) (*zippedTable, error) {
-	if !isZip(body, size) {
+	head := make([]byte, len(zipMagic))
+	n, _ := body.ReadAt(head, 0) // the next Read returns an error met here
+	if size < 0 || string(head[:n]) != zipMagic {
 		return nil, nil
 	}
 	archive, err := zip.NewReader(body, size)
@@ -104,11 +105,4 @@ func (c *checkedReader) Read(p []byte) (int, error) {
 	}
 	c.left -= uint64(n)
 	return n, err
-}
-
-// isZip reports whether a regular file begins like a zip archive.
-func isZip(body Source, size int64) bool {
-	head := make([]byte, len(zipMagic))
-	n, _ := body.ReadAt(head, 0) // the next Read returns an error met here
-	return size >= 0 && bytes.Equal(head[:n], []byte(zipMagic))
 }

@@ -8,11 +8,6 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// isRead reports whether pages of the codec are read.
-func isRead(codec format.CompressionCodec) bool {
-	return codec == format.Lz4 || parquet.LookupCompressionCodec(codec).String() != "UNSUPPORTED"
-}
-
 // decompress decompresses a page, in the memory of dst if the page has the size of dst. The library does not have the codec LZ4,
 // and decodes numbers that LZ4_RAW does not make smaller as zeros.
 func decompress(codec format.CompressionCodec, dst, src []byte) ([]byte, error) {

@@ -223,7 +223,7 @@ func checkChunk(leaf *format.SchemaElement, c footerChunk, rows int64) error {
 		return &UnsupportedError{leaf.Name, "is in another file", "name the files that have the rows"}
 	case m.Type != leaf.Type.V || m.NumValues < rows:
 		return damagedf("column %q has %d values of type %v in %d rows", leaf.Name, m.NumValues, m.Type, rows)
-	case !isRead(m.Codec):
+	case m.Codec != format.Lz4 && parquet.LookupCompressionCodec(m.Codec).String() == "UNSUPPORTED":
 		return &UnsupportedError{leaf.Name, fmt.Sprintf("is compressed with %v (codec %d)", m.Codec, int(m.Codec)), "write the file with zstd"}
 	}
 	return nil

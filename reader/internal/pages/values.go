@@ -205,7 +205,11 @@ func (v *Values) setValues(e format.Encoding, data []byte) (err error) {
 		return nil
 	case e == format.RLE && v.column.Type().Kind() == parquet.Boolean: // the library begins each run with a new byte
 		data, _, err = cutSized(data)
-		v.runs[2], v.lookup = runs{data: data, width: 1}, lookupBoolean
+		v.runs[2], v.lookup = runs{data: data, width: 1}, func(bits []int32, to []parquet.Value) {
+			for i, bit := range bits {
+				to[i] = parquet.BooleanValue(bit == 1)
+			}
+		}
 		return err
 	}
 	n := v.left
@@ -224,12 +228,6 @@ func (v *Values) setValues(e format.Encoding, data []byte) (err error) {
 		v.plain = v.column.Type().NewPage(v.column.Index(), n, values).Values()
 	}
 	return err
-}
-
-func lookupBoolean(bits []int32, to []parquet.Value) {
-	for i, bit := range bits {
-		to[i] = parquet.BooleanValue(bit == 1)
-	}
 }
 
 // decode decodes n values, which may take the memory of data.
