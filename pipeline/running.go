@@ -55,9 +55,9 @@ func (p *planned) start(out context.Context) *running {
 // has failed, or if the input has changed since the kept parts were written.
 func (r *running) run(ctx context.Context) (done results, err error) {
 	defer func() { err = joinClose(err, r.attempts.Close()) }()
-	r.monitor.Start(r.progress)
+	stop := r.monitor.Start(r.progress)
 	done, err = r.passes(ctx)
-	r.monitor.Stop()
+	stop()
 	r.warnUnknownKeys()
 	r.warnMisfits()
 	if r.refresh != nil && err == nil {

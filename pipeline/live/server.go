@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,6 +21,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/figures"
+	"github.com/bulkcat/bulkcat/pipeline/repeat"
 )
 
 //go:embed *.html page.js
@@ -92,21 +92,8 @@ func (s *Server) shown() Source { return *s.source.Load() }
 
 // Watch sends events until stop is called.
 func (s *Server) Watch() (stop func()) {
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		ticker := time.NewTicker(every)
-		defer ticker.Stop()
-		for {
-			s.publish(false)
-			select {
-			case <-ticker.C:
-			case <-done:
-				return
-			}
-		}
-	}()
-	return sync.OnceFunc(func() { close(done); <-ended })
+	s.publish(false)
+	return repeat.Every(every, func() { s.publish(false) })
 }
 
 // Close sends the last event to all open pages, and stops serving. It waits for at most two seconds.

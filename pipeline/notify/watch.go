@@ -1,6 +1,10 @@
 package notify
 
-import "time"
+import (
+	"time"
+
+	"github.com/bulkcat/bulkcat/pipeline/repeat"
+)
 
 // watchInterval is the time between two looks at a run.
 const watchInterval = time.Second
@@ -21,24 +25,10 @@ func (n *Notifier) Watch(look func() Snapshot) (end func()) {
 		return func() {}
 	}
 	w := watch{notifier: n, first: look()}
-	done, gone := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(gone)
-		ticker := time.NewTicker(watchInterval)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ticker.C:
-				w.see(look())
-			case <-done:
-				w.see(look()) // a short run ends before the first tick
-				return
-			}
-		}
-	}()
+	stop := repeat.Every(watchInterval, func() { w.see(look()) })
 	return func() {
-		close(done)
-		<-gone
+		stop()
+		w.see(look()) // a short run ends before the first look of the goroutine
 	}
 }
 

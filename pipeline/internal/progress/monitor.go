@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/pipeline/account"
+	"github.com/bulkcat/bulkcat/pipeline/repeat"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
@@ -29,11 +30,9 @@ type Monitor struct {
 	mu       sync.Mutex        // not held while the disk syncs
 	journal  *runfiles.Journal // nil if it cannot be opened
 	last     Progress          // in the last line that was appended
-	warned   map[string]bool   // by path
 	recorded atomic.Int64      // requests in the journal
 
-	done  chan struct{}
-	ended sync.WaitGroup
+	warned sync.Map // by path: true
 }
 
 const (
@@ -44,11 +43,12 @@ const (
 // NewMonitor opens the journal for a start. The methods of a nil Monitor do nothing. A run that writes to standard output has
 // no Monitor.
 func NewMonitor(a *account.Account, counters *Counters, log *slog.Logger) *Monitor {
-	m := &Monitor{account: a, counters: counters, log: log, warned: make(map[string]bool), done: make(chan struct{})}
+	m := &Monitor{account: a, counters: counters, log: log}
 	status := runfiles.StatusPath(a.Settings.Output)
-	m.warn(status, runfiles.CheckStatus(status))
+	err := runfiles.CheckStatus(status)
+	m.warn(status, err)
+	m.noStatus = err != nil
 	disk.RemoveDrafts(context.Background(), disk.Local{}, status)
-	m.noStatus = len(m.warned) > 0
 	path := runfiles.JournalPath(a.Settings.Output)
 	journal, err := runfiles.OpenJournal(path, a.RunID())
 	if err != nil {
@@ -61,32 +61,14 @@ func NewMonitor(a *account.Account, counters *Counters, log *slog.Logger) *Monit
 	return m
 }
 
-// Start watches the progress of the run in a goroutine, until Stop.
-func (m *Monitor) Start(progress func() Progress) {
+// Start watches the progress of the run in a goroutine, until stop is called.
+func (m *Monitor) Start(progress func() Progress) (stop func()) {
 	if m == nil {
-		return
+		return func() {}
 	}
-	m.ended.Go(func() {
-		ticker := time.NewTicker(lookEvery)
-		defer ticker.Stop()
-		for {
-			m.look(progress(), time.Now())
-			select {
-			case <-ticker.C:
-			case <-m.done:
-				return
-			}
-		}
-	})
-}
-
-// Stop ends the goroutine and waits for it.
-func (m *Monitor) Stop() {
-	if m == nil {
-		return
-	}
-	close(m.done)
-	m.ended.Wait()
+	look := func() { m.look(progress(), time.Now()) }
+	look()
+	return repeat.Every(lookEvery, look)
 }
 
 // look writes the status and the journal if they are due.
@@ -137,7 +119,7 @@ func (m *Monitor) record(lacks func() bool) {
 	}
 	p := Progress{State: m.last.State, Since: m.last.Since, Counts: m.counters.Snapshot()}
 	err := m.journal.Replace(lineOf(account.JournalCounts, p, time.Now()))
-	m.warnLocked(m.journal.Name(), err)
+	m.warn(m.journal.Name(), err)
 	m.recorded.Store(p.Counts.Requests)
 }
 
@@ -193,7 +175,7 @@ func (m *Monitor) append(line account.JournalLine) {
 	if m.journal == nil {
 		return
 	}
-	m.warnLocked(m.journal.Name(), m.journal.Append(line))
+	m.warn(m.journal.Name(), m.journal.Append(line))
 	m.recorded.Store(line.Requests)
 }
 
@@ -205,15 +187,10 @@ func (m *Monitor) sync() {
 
 // warn logs the first error of a file.
 func (m *Monitor) warn(path string, err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.warnLocked(path, err)
-}
-
-func (m *Monitor) warnLocked(path string, err error) {
-	if err == nil || m.warned[path] {
+	if err == nil {
 		return
 	}
-	m.warned[path] = true
-	m.log.Warn("a file about the run cannot be written: the run goes on without it", "file", path, "error", err)
+	if _, warned := m.warned.LoadOrStore(path, true); !warned {
+		m.log.Warn("a file about the run cannot be written: the run goes on without it", "file", path, "error", err)
+	}
 }

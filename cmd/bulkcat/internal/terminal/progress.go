@@ -3,10 +3,10 @@ package terminal
 import (
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/repeat"
 )
 
 const (
@@ -20,23 +20,9 @@ func (c *Console) ShowProgress(log *slog.Logger, progress func() pipeline.Progre
 	if c.bars {
 		interval, show = barInterval, func(s status) { c.draw(barLine(s, Width(c.out))) }
 	}
-	done := make(chan struct{})
-	var ended sync.WaitGroup
-	ended.Go(func() {
-		ticker := time.NewTicker(interval)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ticker.C:
-				show(status(progress()))
-			case <-done:
-				return
-			}
-		}
-	})
+	end := repeat.Every(interval, func() { show(status(progress())) })
 	return func() {
-		close(done)
-		ended.Wait()
+		end()
 		c.EndBar()
 	}
 }
