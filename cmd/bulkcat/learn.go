@@ -27,25 +27,16 @@ import (
 
 // learnFlags are the flags of `learn`.
 type learnFlags struct {
-	streams        streams
-	input          inputFlags
-	labelColumn    string
-	store          string
-	source         string // the service that has given the answers in the store
-	kind           string
-	classification string
-	taxonomies     customFlags // at most one taxonomy, and no models
-	limit          int64
-	fetch          fetchFlags
-	output         string
-	suspects       string
-	replace        replaceFlag
-	asJSON         bool
-	log            logFlags
+	evalFlags // of the service, at most one taxonomy and no models
+	store     string
+	source    string // the service that has given the answers in the store
+	output    string
+	suspects  string
+	replace   replaceFlag
 }
 
 func newLearn(s streams) *cobra.Command {
-	f := &learnFlags{streams: s}
+	f := &learnFlags{evalFlags: evalFlags{streams: s}}
 	cmd := &cobra.Command{
 		Use:   "learn (FILE... --input-column COLUMN --label-column COLUMN | --store FILE) -o MODEL",
 		Short: "Make a model of labelled inputs, with which the embedded service answers better",
@@ -89,8 +80,8 @@ listed with their lines; --suspects also lists the labels that are probably wron
 	addGroup(cmd, "Service", []option{
 		{name: "kind", to: &f.kind, help: "website or product (default: by the classification; product without one)"},
 		{name: "classification", to: &f.classification, help: "the `name` of the classification (default " + client.TaxonomyV3 + " or " + client.ProductTaxonomy + ")"},
-		{name: "taxonomy", to: &f.taxonomies.given, help: "the labels are categories of the custom product taxonomy in `FILE`, which the model keeps, and whose classification is " + client.CustomPrefix + " and the name of the file; NAME=FILE gives the classification a name"},
-	}, f.taxonomies.editionOptions(), f.fetch.options())
+		{name: "taxonomy", to: &f.service.taxonomies.given, help: "the labels are categories of the custom product taxonomy in `FILE`, which the model keeps, and whose classification is " + client.CustomPrefix + " and the name of the file; NAME=FILE gives the classification a name"},
+	}, f.service.taxonomies.editionOptions(), f.service.fetch.options())
 	addGroup(cmd, "Run", f.log.options())
 	return cmd
 }
@@ -117,7 +108,7 @@ func (f *learnFlags) run(ctx context.Context) error {
 	if err := f.checkOutputs(custom); err != nil {
 		return err
 	}
-	options := embedded.Options{Fetch: f.fetch.fetcher(log), Logger: log}
+	options := embedded.Options{Fetch: f.service.fetch.fetcher(log), Logger: log}
 	if custom.File != "" {
 		options.Custom = []*taxonomy.Custom{custom}
 	}
@@ -141,22 +132,20 @@ func (f *learnFlags) run(ctx context.Context) error {
 
 // check returns the kind, and sets the default classification.
 func (f *learnFlags) check() (client.Kind, error) {
-	e := evalFlags{input: f.input, labelColumn: f.labelColumn, kind: f.kind, classification: f.classification, limit: f.limit, log: f.log}
-	if len(f.taxonomies.given) > 1 {
-		return "", fmt.Errorf("--taxonomy: a model is of one taxonomy: leave out %s", f.taxonomies.given[1])
+	if len(f.service.taxonomies.given) > 1 {
+		return "", fmt.Errorf("--taxonomy: a model is of one taxonomy: leave out %s", f.service.taxonomies.given[1])
 	}
-	if err := f.taxonomies.load(f.log.logger(f.streams.err)); err != nil {
+	if err := f.service.taxonomies.load(f.log.logger(f.streams.err)); err != nil {
 		return "", err
 	}
-	for _, custom := range f.taxonomies.loaded {
-		if e.classification == "" {
-			e.classification = custom.Name
-		} else if e.classification != custom.Name {
+	for _, custom := range f.service.taxonomies.loaded {
+		if f.classification == "" {
+			f.classification = custom.Name
+		} else if f.classification != custom.Name {
 			return "", fmt.Errorf("--classification: %s is not the name of the taxonomy %s: leave it out", f.classification, custom.Name)
 		}
 	}
-	kind, err := e.checkSource(f.store)
-	f.classification = e.classification
+	kind, err := f.checkSource()
 	switch {
 	case err != nil:
 		return "", err
@@ -171,12 +160,12 @@ func (f *learnFlags) check() (client.Kind, error) {
 }
 
 // checkSource checks that either files and their columns or a store are given.
-func (f *evalFlags) checkSource(store string) (client.Kind, error) {
+func (f *learnFlags) checkSource() (client.Kind, error) {
 	switch {
-	case store == "" && len(f.input.Paths) == 0:
+	case f.store == "" && len(f.input.Paths) == 0:
 		return "", errors.New("no input: name a file of inputs and their labels, or a store with --store")
-	case store == "":
-		return f.check()
+	case f.store == "":
+		return f.evalFlags.check()
 	case len(f.input.Paths) > 0:
 		return "", fmt.Errorf("--store: the labels are those of the store: leave out %s", f.input.Paths[0])
 	case len(f.input.Columns) > 0 || f.labelColumn != "":
@@ -203,19 +192,19 @@ func (f *learnFlags) stored(kind client.Kind, log *slog.Logger) (*labelled.Store
 // taxonomy returns the taxonomy of the labels. Of a published taxonomy it returns the given edition, or the edition that has the
 // most stored labels, or the default edition.
 func (f *learnFlags) taxonomy(stored *labelled.StoredLabels) (*taxonomy.Custom, error) {
-	for _, e := range f.taxonomies.editions {
-		if len(f.taxonomies.loaded) > 0 || e.Name != f.classification {
+	for _, e := range f.service.taxonomies.editions {
+		if len(f.service.taxonomies.loaded) > 0 || e.Name != f.classification {
 			return nil, fmt.Errorf("--edition: %s is an edition of %s, and the labels are of %s", e.Version, e.Name, f.classification)
 		}
 	}
-	if len(f.taxonomies.loaded) > 0 {
-		return f.taxonomies.loaded[0], nil
+	if len(f.service.taxonomies.loaded) > 0 {
+		return f.service.taxonomies.loaded[0], nil
 	}
-	edition, ok := f.taxonomies.editions.Of(f.classification)
+	edition, ok := f.service.taxonomies.editions.Of(f.classification)
 	if !ok {
 		return nil, fmt.Errorf("the embedded service does not have the classification %s: name a file of its categories with --taxonomy", f.classification)
 	}
-	if stored != nil && f.taxonomies.versions == nil {
+	if stored != nil && f.service.taxonomies.versions == nil {
 		edition, _ = stored.Edition(f.classification)
 	}
 	return &taxonomy.Custom{Taxonomy: *edition.Load()}, nil
