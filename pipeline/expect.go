@@ -22,21 +22,18 @@ type ExpectOptions struct {
 	Stop    bool   // as Hold, and the run stops, resumable, as soon as it is clear that an expectation will be broken: see expect.Early
 }
 
-// withHold returns the options with Hold set if Stop is set.
-func (o ExpectOptions) withHold() ExpectOptions {
-	o.Hold = o.Hold || o.Stop
-	return o
-}
+// holds reports whether an output that breaks an expectation is not published.
+func (o *ExpectOptions) holds() bool { return o.Hold || o.Stop }
 
 func (o Options) checkExpectations() error {
 	var err error
-	switch e, path := o.Expect.withHold(), o.Output.Path; {
-	case len(e.List) == 0 && e.Against == "" && !e.Hold:
+	switch e, path := &o.Expect, o.Output.Path; {
+	case len(e.List) == 0 && e.Against == "" && !e.holds():
 	case len(e.List) == 0:
 		err = errors.New("there are none: say what must hold")
 	case path == "-" || o.hasNoOutput():
 		err = expect.ErrStream
-	case e.Hold && storage.IsURL(path):
+	case e.holds() && storage.IsURL(path):
 		err = fmt.Errorf("%s: an object is published before it can be read: write to a local file, or keep the output", path)
 	case e.Against != "" && disk.Clean(e.Against) == disk.Clean(path) && (storage.IsURL(path) || o.Output.IsFolder()):
 		err = fmt.Errorf("%s: the earlier output is replaced before it can be compared: write to another place", path)
@@ -71,7 +68,7 @@ func (c *check) function(ctx context.Context) writer.CheckFunc {
 	}
 	return func(path string) error {
 		c.read(ctx, path)
-		switch hold := c.run.options.Expect.withHold().Hold; {
+		switch hold := c.run.options.Expect.holds(); {
 		case ctx.Err() != nil:
 			return &StopError{Cause: account.Interrupted, Err: context.Cause(ctx)}
 		case hold && c.unread != nil:

@@ -36,10 +36,22 @@ func (c *Counters) GatherDetails() { c.details = &details{categories: make(map[s
 
 // Details returns the details; nil unless GatherDetails was called.
 func (c *Counters) Details() *account.Details {
-	if c.details == nil {
+	d := c.details
+	if d == nil {
 		return nil
 	}
-	return c.details.list()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	list := &account.Details{Attempts: d.latency.read(), Confidence: slices.Clone(d.confidence[:]), Categories: []account.CategoryCount{}, Failures: slices.Clone(d.failures)}
+	slices.Reverse(list.Failures)
+	for name, records := range d.categories {
+		list.Categories = append(list.Categories, account.CategoryCount{Name: name, Records: records})
+	}
+	slices.SortFunc(list.Categories, func(a, b account.CategoryCount) int {
+		return cmp.Or(cmp.Compare(b.Records, a.Records), cmp.Compare(a.Name, b.Name))
+	})
+	list.Categories = list.Categories[:min(len(list.Categories), shownCategories)]
+	return list
 }
 
 // ObserveAttempt adds the duration of an attempt to the details.
@@ -49,15 +61,12 @@ func (c *Counters) ObserveAttempt(d time.Duration) {
 	}
 }
 
-// ObserveAnswer adds a record with its best category to the details.
+// ObserveAnswer adds a record to the details, by its best category and its confidence. NaN counts in no range of confidence.
 func (c *Counters) ObserveAnswer(best client.Entry) {
-	if c.details != nil {
-		c.details.answered(best)
+	d := c.details
+	if d == nil {
+		return
 	}
-}
-
-// answered counts a record by its best category and its confidence. NaN counts in no range of confidence.
-func (d *details) answered(best client.Entry) {
 	name, _, _ := strings.Cut(best.Value, " > ")
 	if best.Title != "" { // an industry, whose value is a code
 		name = best.Value + " " + best.Title
@@ -95,21 +104,6 @@ func (d *details) clear() {
 	defer d.mu.Unlock()
 	clear(d.categories)
 	d.confidence, d.failures = [10]int64{}, nil
-}
-
-func (d *details) list() *account.Details {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	list := &account.Details{Attempts: d.latency.read(), Confidence: slices.Clone(d.confidence[:]), Categories: []account.CategoryCount{}, Failures: slices.Clone(d.failures)}
-	slices.Reverse(list.Failures)
-	for name, records := range d.categories {
-		list.Categories = append(list.Categories, account.CategoryCount{Name: name, Records: records})
-	}
-	slices.SortFunc(list.Categories, func(a, b account.CategoryCount) int {
-		return cmp.Or(cmp.Compare(b.Records, a.Records), cmp.Compare(a.Name, b.Name))
-	})
-	list.Categories = list.Categories[:min(len(list.Categories), shownCategories)]
-	return list
 }
 
 // histogram counts durations of attempts.

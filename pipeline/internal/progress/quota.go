@@ -26,7 +26,7 @@ type Quota struct {
 	answers  int64     // of the run at usageAt
 	asked    time.Time
 	sampling bool // a goroutine asks for usage
-	unclear  bool // the log has the warning of warnUnclear
+	unclear  bool // the log has the warning that the quota is no number
 }
 
 const (
@@ -77,18 +77,12 @@ func (q *Quota) sample(ctx context.Context) error {
 	q.asked = time.Now()
 	if err == nil {
 		q.usage, q.usageAt, q.answers = usage, q.asked, answers
-		q.warnUnclear()
+		if !q.unclear && !usage.Understood() {
+			q.unclear = true
+			q.log.Warn("the service does not say how much quota is left as a number of requests: the run does not stop before the service refuses", "remaining", usage.Remaining)
+		}
 	}
 	return err
-}
-
-// warnUnclear logs once that the quota is no number.
-func (q *Quota) warnUnclear() {
-	if q.unclear || q.usage.Understood() {
-		return
-	}
-	q.unclear = true
-	q.log.Warn("the service does not say how much quota is left as a number of requests: the run does not stop before the service refuses", "remaining", q.usage.Remaining)
 }
 
 // answersOf returns the number of requests that got an answer.
