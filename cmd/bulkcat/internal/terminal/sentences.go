@@ -17,17 +17,13 @@ type sentences struct {
 	console *Console
 	level   slog.Level
 	rename  func(slog.Attr) slog.Attr
-	prefix  string // of the names of attributes, with a dot behind each group
 	about   string // the attributes of the handler
 }
 
 func (h *sentences) Enabled(_ context.Context, level slog.Level) bool { return level >= h.level }
 
-func (h *sentences) WithGroup(name string) slog.Handler {
-	next := *h
-	next.prefix += name + "."
-	return &next
-}
+// WithGroup does nothing: no attribute of this program is in a group.
+func (h *sentences) WithGroup(string) slog.Handler { return h }
 
 func (h *sentences) WithAttrs(attrs []slog.Attr) slog.Handler {
 	next := *h
@@ -44,22 +40,13 @@ func (h *sentences) text(a slog.Attr) string {
 	}
 	value := a.Value.Resolve()
 	text := value.String()
-	switch value.Kind() {
-	case slog.KindGroup:
-		inner := *h
-		inner.prefix += a.Key + "."
-		var list strings.Builder
-		for _, member := range value.Group() {
-			list.WriteString(inner.text(member))
-		}
-		return list.String()
-	case slog.KindTime:
+	if value.Kind() == slog.KindTime {
 		text = value.Time().Local().Format(time.DateTime)
 	}
 	if a.Key == "error" || a.Key == "err" {
 		return "\x00" + text
 	}
-	return "\x00" + strings.ReplaceAll(h.prefix+a.Key, "_", " ") + " " + text
+	return "\x00" + strings.ReplaceAll(a.Key, "_", " ") + " " + text
 }
 
 // The marks of levels, in color.
