@@ -226,7 +226,7 @@ func (j *job) run(ctx context.Context, s streams, of int) int {
 	case !j.flags.log.quiet:
 		fmt.Fprintln(s.err, headline)
 	}
-	j.cmd.SetContext(storage.With(ctx, storage.New()))
+	j.cmd.SetContext(storage.With(ctx, new(storage.Objects)))
 	err := j.cmd.RunE(j.cmd, j.flags.input.Paths)
 	if !isReported(err) {
 		s.err.Fail(fmt.Errorf("job %d of %d: %w", j.number, of, err), slog.Bool("misconfigured", isMisconfigured(err)))

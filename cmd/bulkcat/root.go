@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -59,11 +60,8 @@ func execute(ctx context.Context, args []string, s streams) error {
 		running = true
 		return nil
 	}
-	cmd, err := root.ExecuteContextC(storage.With(ctx, storage.New()))
-	err = flagged(err)
-	if err == nil {
-		err = *s.lost
-	}
+	cmd, err := root.ExecuteContextC(storage.With(ctx, new(storage.Objects)))
+	err = cmp.Or(flagged(err), *s.lost)
 	if err != nil && !running { // the command line is wrong
 		return &usageError{fmt.Errorf("%w\nRun '%s --help' for usage", err, cmd.CommandPath())}
 	}

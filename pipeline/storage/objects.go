@@ -18,7 +18,7 @@ import (
 
 // Objects has the buckets that URLs name, each opened once, with the parameters of the URLs. Its errors name the object, as an
 // error of package os names the file. Several Objects share no buckets, so a bucket with one name may be at two endpoints. Objects
-// implements the storages of packages reader and writer.
+// implements the storages of packages reader and writer. The zero value has no parameters.
 type Objects struct{ places sync.Map } // "scheme://bucket" to *place
 
 // place is a bucket with its parameters.
@@ -27,9 +27,6 @@ type place struct {
 	parameters url.Values
 	bucket     Bucket // nil before it is opened
 }
-
-// New returns an Objects without parameters.
-func New() *Objects { return new(Objects) }
 
 func (o *Objects) place(name string) *place {
 	p, _ := o.places.LoadOrStore(name, new(place))
@@ -40,7 +37,7 @@ func (o *Objects) place(name string) *place {
 type key struct{}
 
 // common is the Objects of contexts without Objects.
-var common = New()
+var common = new(Objects)
 
 // With returns a context whose calls of this package use o.
 func With(ctx context.Context, o *Objects) context.Context { return context.WithValue(ctx, key{}, o) }
@@ -58,7 +55,7 @@ func Own(ctx context.Context) *Objects {
 	if o := From(ctx); o != common {
 		return o
 	}
-	return New()
+	return new(Objects)
 }
 
 // open returns the bucket and the key of a URL without parameters. Opening a bucket may take a while, and does not block other

@@ -79,23 +79,13 @@ func Digest(ctx context.Context, path string) (size int64, sum string, err error
 	if err != nil {
 		return 0, "", err
 	}
-	defer f.Close() // only read from
+	defer f.Close()                                          // only read from
+	defer context.AfterFunc(ctx, func() { _ = f.Close() })() // a large file takes minutes
 	hash := sha256.New()
-	size, err = io.Copy(hash, withContext{ctx, f})
-	return size, hex.EncodeToString(hash.Sum(nil)), err
-}
-
-// withContext is a reader that fails once the context is done: a large file takes minutes.
-type withContext struct {
-	ctx context.Context
-	io.Reader
-}
-
-func (r withContext) Read(p []byte) (int, error) {
-	if err := context.Cause(r.ctx); err != nil {
-		return 0, err
+	if size, err = io.Copy(hash, f); ctx.Err() != nil {
+		err = context.Cause(ctx)
 	}
-	return r.Reader.Read(p)
+	return size, hex.EncodeToString(hash.Sum(nil)), err
 }
 
 // mostBytes is the maximum size of a file for ReadFile. The largest files of this program are the manifests of folders with a

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,9 +69,7 @@ func openS3(ctx context.Context, name string, parameters url.Values) (Bucket, er
 	if err != nil {
 		return nil, err
 	}
-	if c.Region == "" {
-		c.Region = "us-east-1" // other servers ignore the region, and S3 names the right region in the error
-	}
+	c.Region = cmp.Or(c.Region, "us-east-1") // other servers ignore the region, and S3 names the right region in the error
 	if endpoint := parameters.Get("endpoint"); endpoint != "" {
 		c.BaseEndpoint = &endpoint
 	}

@@ -263,7 +263,7 @@ func TestOneNameAtTwoEndpoints(t *testing.T) {
 		s := &server{objects: map[string]object{"in.csv": {place, etagOf(place), ""}}}
 		h := httptest.NewServer(s)
 		t.Cleanup(h.Close)
-		objects := storage.New()
+		objects := new(storage.Objects)
 		if got, err := objects.TakeParameters("s3://shared-name/in.csv?region=us-east-1&endpoint=" + h.URL); got != "s3://shared-name/in.csv" || err != nil {
 			t.Fatalf("got %s, %v", got, err)
 		}
