@@ -52,7 +52,7 @@ func (o *Options) newFree(run account.Settings, store *answers.Store) (*cascade.
 	}
 	threshold, ok := o.Free.Model.Sure(o.Free.Precision)
 	if !ok {
-		o.warnUnfree(o.Free.unreached())
+		o.Log.Warn("no answer is free", "reason", o.Free.unreached().String())
 		return nil, nil
 	}
 	if o.Free.Audit == 0 {
@@ -73,11 +73,6 @@ func (o *Options) newFree(run account.Settings, store *answers.Store) (*cascade.
 // unreached returns the audit of a model that does not reach the precision.
 func (o *FreeOptions) unreached() *account.Audit {
 	return &account.Audit{Source: o.source(), Precision: o.Precision, Cause: account.Unreached}
-}
-
-// warnUnfree logs why no answer is free.
-func (o *Options) warnUnfree(a *account.Audit) {
-	o.Log.Warn("no answer is free", "reason", a.String())
 }
 
 // AllModels returns the models that decide the default classifications: see DefaultClassifications.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math"
 	"os"
@@ -184,12 +185,8 @@ func (o Options) withoutURLParameters(take func(path string) (string, error)) (O
 }
 
 func (o Options) withStreams() Options {
-	if o.Input.Stdin == nil {
-		o.Input.Stdin = os.Stdin
-	}
-	if o.Output.Stdout == nil {
-		o.Output.Stdout = os.Stdout
-	}
+	o.Input.Stdin = cmp.Or[io.Reader](o.Input.Stdin, os.Stdin)
+	o.Output.Stdout = cmp.Or[io.Writer](o.Output.Stdout, os.Stdout)
 	return o
 }
 
@@ -239,21 +236,15 @@ func (o Options) withDefaults() Options {
 	if o.Output.Shape == writer.ShapeLong {
 		o.Output.Shape = ""
 	}
-	if o.Output.PartRows == 0 {
-		o.Output.PartRows = writer.DefaultPartRows
-	}
+	o.Output.PartRows = cmp.Or(o.Output.PartRows, writer.DefaultPartRows)
 	if o.Output.Levels == LevelsOfTaxonomy {
 		o.Output.Levels = o.deepest()
 	}
 	if o.Retry.MaxAttempts == 0 {
 		o.Retry = client.DefaultRetryPolicy()
 	}
-	if o.Grace == 0 {
-		o.Grace = flow.DefaultGrace
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Grace = cmp.Or(o.Grace, flow.DefaultGrace)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if len(o.Input.Candidates) == 0 {
 		o.Input.Candidates = inputColumns(o.Kind)
 	}
@@ -262,21 +253,16 @@ func (o Options) withDefaults() Options {
 	}
 	o.Input.Missing = selection.Normalizer(o.Requested).IsMissing
 	o.Input.ExtraColumns, o.Input.NamedOnly, o.Input.Log = account.NamedColumns(o.Output.Carry), o.Output.Carry != "all", o.Log
-	if !o.Service.Hosted {
-		o.Service.Name += fingerprints(o.Classifications, o.Taxonomies, o.Models)
-		if versions := o.Editions.Versions(o.Classifications); versions != "" {
-			o.Service.Name += "+" + versions
-		}
-	}
-	if !o.Service.Hosted && o.Limits.Rate == 0 {
-		o.Limits.Rate = math.Inf(1)
-	}
 	if o.Service.Hosted {
 		o.Limits.InFlight = client.MaxConnections(cmp.Or(o.Limits.InFlight, limits.DefaultInFlight))
+		return o
 	}
-	if !o.Service.Hosted && o.Limits.InFlight == 0 {
-		o.Limits.InFlight = flow.DefaultInFlight
+	o.Service.Name += fingerprints(o.Classifications, o.Taxonomies, o.Models)
+	if versions := o.Editions.Versions(o.Classifications); versions != "" {
+		o.Service.Name += "+" + versions
 	}
+	o.Limits.Rate = cmp.Or(o.Limits.Rate, math.Inf(1))
+	o.Limits.InFlight = cmp.Or(o.Limits.InFlight, flow.DefaultInFlight)
 	return o
 }
 

@@ -172,7 +172,7 @@ func (o *opened) look(ctx context.Context, a *account.Account, store *answers.St
 			return p, err
 		}
 		if audit := p.free.Audit(); audit.Step == 0 {
-			o.options.warnUnfree(&audit)
+			o.options.Log.Warn("no answer is free", "reason", audit.String())
 		} else {
 			f.Free, f.AtRisk, f.Audit = p.free.Free(), p.free.AtRisk(), audit.Missing
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -120,9 +121,7 @@ func (f *evalFlags) checkKind() (client.Kind, error) {
 	case !kind.Known():
 		return "", fmt.Errorf("--kind: %q must be %s or %s", kind, client.Website, client.Product)
 	}
-	if f.classification == "" {
-		f.classification = f.service.taxonomies.fallback(kind)
-	}
+	f.classification = cmp.Or(f.classification, f.service.taxonomies.fallback(kind))
 	if err := client.CheckClassification(kind, f.classification); err != nil {
 		return "", fmt.Errorf("--classification: %w", err)
 	}

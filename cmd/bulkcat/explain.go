@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -79,9 +80,7 @@ func (f *explainFlags) request(kind client.Kind, input string) (client.Request, 
 	if !kind.Known() {
 		return client.Request{}, fmt.Errorf("%q is no kind of input: choose %s or %s", kind, client.Website, client.Product)
 	}
-	if f.classification == "" {
-		f.classification = f.taxonomies.fallback(kind)
-	}
+	f.classification = cmp.Or(f.classification, f.taxonomies.fallback(kind))
 	if err := client.CheckClassification(kind, f.classification); err != nil {
 		return client.Request{}, fmt.Errorf("--classification: %w", err)
 	}

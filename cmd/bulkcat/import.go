@@ -121,9 +121,7 @@ func (f *importFlags) checkTable() error {
 	if !kind.Known() {
 		return fmt.Errorf("--kind: %q must be %s or %s", kind, client.Website, client.Product)
 	}
-	if f.classification == "" {
-		f.classification = client.Classifications(kind)[0]
-	}
+	f.classification = cmp.Or(f.classification, client.Classifications(kind)[0])
 	if err := client.CheckClassification(kind, f.classification); err != nil {
 		return fmt.Errorf("--classification: %w", err)
 	}

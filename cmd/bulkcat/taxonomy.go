@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -159,10 +160,7 @@ func writeLinks(out io.Writer, c *taxonomy.Custom, links [][]string) error {
 	_ = w.Write([]string{"path", "id", "aliases", "links"}) // Error reports it
 	for i := range c.Categories {
 		category := &c.Categories[i]
-		linked := strings.Join(links[i], "|")
-		if linked == "" {
-			linked = taxonomy.NoLinks
-		}
+		linked := cmp.Or(strings.Join(links[i], "|"), taxonomy.NoLinks)
 		_ = w.Write([]string{category.Path, category.ID, strings.Join(category.Aliases, "|"), linked})
 	}
 	w.Flush()

@@ -66,17 +66,16 @@ func (s *Shards) Merged(accounts []*Account, settings Settings, outputs []Output
 	a := NewAccount(s.Bulkcat, s.Service, settings)
 	a.Started, a.Inputs, a.Reading, a.Carried = accounts[0].Started, accounts[0].Inputs, accounts[0].Reading, accounts[0].Carried
 	var counts Snapshot
+	saved := int64(0)
 	for _, shard := range accounts {
 		if shard.Started.Before(a.Started) {
 			a.Started = shard.Started
 		}
 		counts.add(&shard.Counts)
+		saved += shard.Saved
 	}
 	counts.Others = 0 // records of other shards
 	a.Finish(Complete, nil, counts, outputs)
-	a.Saved, a.Cost = 0, costOfShards(accounts)
-	for _, shard := range accounts {
-		a.Saved += shard.Saved
-	}
+	a.Saved, a.Cost = saved, costOfShards(accounts)
 	return a
 }

@@ -3,6 +3,8 @@ package figures
 import (
 	"cmp"
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 	"time"
 
@@ -18,7 +20,7 @@ type Part struct {
 
 // Outcomes are the counts of requests by outcome: answers first, then by falling count.
 func Outcomes(counts map[string]int64) (list []Part) {
-	sum := Sum(counts)
+	sum := Sum(maps.Values(counts))
 	for name, n := range counts {
 		list = append(list, Part{name, n, Share(n, sum)})
 	}
@@ -38,8 +40,8 @@ var classes = map[string]string{
 func (p Part) Class() string { return cmp.Or(classes[p.Name], "s7") }
 
 // Sum is the sum of counts.
-func Sum(counts map[string]int64) (sum int64) {
-	for _, n := range counts {
+func Sum(counts iter.Seq[int64]) (sum int64) {
+	for n := range counts {
 		sum += n
 	}
 	return sum
@@ -47,10 +49,7 @@ func Sum(counts map[string]int64) (sum int64) {
 
 // Bins are the counts of equal parts of the span from 0 to 1, with the bounds in a format; nil if all counts are 0.
 func Bins(counts []int64, format string) (list []Part) {
-	sum := int64(0)
-	for _, n := range counts {
-		sum += n
-	}
+	sum := Sum(slices.Values(counts))
 	for i, n := range counts {
 		if of := float64(len(counts)); sum > 0 {
 			list = append(list, Part{fmt.Sprintf(format+" to "+format, float64(i)/of, float64(i+1)/of), n, Share(n, sum)})

@@ -88,10 +88,7 @@ func (h *history) each(value func(before, after sample) float64) (values []float
 
 // quantile returns a quantile of a histogram in the unit of bounds, interpolated within its bucket; NaN for an empty histogram.
 func quantile(q float64, bounds []float64, counts []int64) float64 {
-	var sum int64
-	for _, n := range counts {
-		sum += n
-	}
+	sum := figures.Sum(slices.Values(counts))
 	if sum == 0 {
 		return math.NaN()
 	}

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -94,9 +95,7 @@ func (w *shardsReport) checkAccounts(ctx context.Context, accounts []*account.Ac
 			complete = false
 			continue
 		}
-		if first == nil {
-			first = a
-		}
+		first = cmp.Or(first, a)
 		for _, c := range w.shards.Changes(a) {
 			w.add(Finding{File: folder, What: c.Setting, Expected: c.Then, Got: c.Now})
 		}

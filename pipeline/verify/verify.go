@@ -166,7 +166,9 @@ func (v *verification) writeAgain(ctx context.Context) (err error) {
 		return err
 	}
 	v.Inputs = v.again.Counts.Read
-	v.checkInputs()
+	c := v.account.Counts
+	expect(v.report, "", "records, by the input", v.again.Counts.Read+v.again.Counts.Others, c.Read+c.Others)
+	v.report.compareInputs("", v.account.Inputs, v.again.Inputs)
 	if !slices.ContainsFunc(v.parts, func(p *part) bool { return p.want != nil && !p.isSame() }) {
 		return nil
 	}
@@ -218,13 +220,6 @@ func (v *verification) explain() {
 	default:
 		v.uncheck("%d answers: they are not stored, or another run has asked again", n)
 	}
-}
-
-// checkInputs compares the files of the input with those of the account.
-func (v *verification) checkInputs() {
-	c := v.account.Counts
-	expect(v.report, "", "records, by the input", v.again.Counts.Read+v.again.Counts.Others, c.Read+c.Others)
-	v.report.compareInputs("", v.account.Inputs, v.again.Inputs)
 }
 
 // countRows counts the rows of the output. If all files are those that the run writes, the counts of the run are the counts.
