@@ -167,10 +167,8 @@ type csvParser struct {
 	rows   csvRows
 	input  inputs
 	places placement
-	width  int             // number of the run's columns
-	header []string        // nil for none
-	names  map[string]bool // the names in the header; false in strict mode
-	sizes  [64]bool        // the lengths of the names in bytes: a quick test for the first fields of rows
+	width  int      // number of the run's columns
+	header []string // nil for none, and in strict mode, where no row repeats the header
 	file   string
 	log    *slog.Logger
 
@@ -198,10 +196,8 @@ func (l *csvLayout) open(r *Reader, f *file, s *stream) (parser, error) {
 		case !slices.Equal(columnNames(withoutMark(first.fields)), f.columns):
 			return nil, changedSince(f, first.line, "the header")
 		}
-		p.header, p.names = slices.Clone(first.fields), map[string]bool{}
-		for _, name := range p.header {
-			p.names[name] = !o.Dialect.Strict
-			p.sizes[min(len(name), len(p.sizes)-1)] = true
+		if !o.Dialect.Strict {
+			p.header = slices.Clone(first.fields)
 		}
 	}
 	p.rows.want = len(f.columns)
@@ -254,7 +250,7 @@ func (p *csvParser) isHeader(fields []string) (bool, error) {
 		return false, nil
 	}
 	first := strings.TrimPrefix(fields[0], "\ufeff")
-	if !p.sizes[min(len(first), len(p.sizes)-1)] || !p.names[first] {
+	if !slices.Contains(p.header, first) {
 		return false, nil
 	}
 	fields = slices.Clone(fields)

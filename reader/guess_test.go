@@ -72,14 +72,14 @@ func TestGuessedEncoding(t *testing.T) {
 				want = test.content
 			}
 			for how, src := range map[string]io.Reader{"at once": strings.NewReader(test.content), "in pieces": iotest.HalfReader(strings.NewReader(test.content))} {
-				guessed := ""
-				s, err := newStream("in", io.NopCloser(src), nil, "", false, func(e string) { guessed = e }, new(atomic.Int64))
+				r, f := &Reader{options: Options{Log: slog.New(slog.DiscardHandler)}}, &file{info: FileInfo{Name: "in"}}
+				s, err := r.newStream(f, io.NopCloser(src), new(atomic.Int64))
 				if err != nil {
 					t.Fatal(err)
 				}
 				got, err := io.ReadAll(s.text)
-				if err != nil || string(got) != want || guessed != test.encoding {
-					t.Errorf("%s: got %s, %.200q (%v), want %s, %.200q", how, guessed, got, err, test.encoding, want)
+				if err != nil || string(got) != want || f.guessed != test.encoding {
+					t.Errorf("%s: got %s, %.200q (%v), want %s, %.200q", how, f.guessed, got, err, test.encoding, want)
 				}
 			}
 		})

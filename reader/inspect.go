@@ -62,7 +62,7 @@ func (r *Reader) inspect(name string) (*file, error) {
 	if !once {
 		read = new(atomic.Int64) // the file is counted when it is read again
 	}
-	s, err := newStream(f.name(), body, f.table, r.options.Encoding, r.options.Dialect.Strict, r.onGuess(f), read)
+	s, err := r.newStream(f, body, read)
 	if err != nil {
 		return nil, err
 	}

@@ -311,7 +311,7 @@ func (r *Reader) reopen(f *file) (*stream, error) {
 		raw := &rawReader{src: body, hash: sha256.New(), total: &r.read}
 		return &stream{seekable: body, size: size, raw: raw, origin: first, closers: []io.Closer{body}}, nil
 	}
-	s, err := newStream(f.name(), body, f.table, r.options.Encoding, r.options.Dialect.Strict, r.onGuess(f), &r.read)
+	s, err := r.newStream(f, body, &r.read)
 	if err != nil {
 		return nil, err
 	}

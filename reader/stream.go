@@ -35,17 +35,17 @@ type stream struct {
 	closers  []io.Closer
 }
 
-// newStream returns a stream that owns body. It closes body on an error. The stream adds the raw bytes that it reads to total.
-// If table is not nil, body is a zip archive. For encoding and found, see decode. If strict, end marks are text. The error is a
-// *ReadError or an *UnsupportedError.
-func newStream(name string, body io.ReadCloser, table *zippedTable, encoding string, strict bool, found func(string), total *atomic.Int64) (*stream, error) {
+// newStream returns the stream of a file. The stream owns body, and newStream closes it on an error. The stream adds the raw bytes
+// that it reads to total. The error is a *ReadError or an *UnsupportedError.
+func (r *Reader) newStream(f *file, body io.ReadCloser, total *atomic.Int64) (*stream, error) {
+	name := f.name()
 	s := &stream{
 		raw:     &rawReader{src: body, hash: sha256.New(), total: total},
 		closers: []io.Closer{body},
 	}
 	stored := bufio.NewReaderSize(s.raw, readSize)
-	if table != nil {
-		unzipped, err := table.open(stored)
+	if f.table != nil {
+		unzipped, err := f.table.open(stored)
 		if err != nil {
 			s.Close() // nothing was written: only the first error matters
 			return nil, &ReadError{name, 1, err}
@@ -57,7 +57,7 @@ func newStream(name string, body io.ReadCloser, table *zippedTable, encoding str
 		s.Close() // nothing was written: only the first error matters
 		return nil, err
 	}
-	s.packed = table != nil || bytes.HasPrefix(head, magicGzip) || isZstd(head)
+	s.packed = f.table != nil || bytes.HasPrefix(head, magicGzip) || isZstd(head)
 	plain, err := decompress(name, stored)
 	if err != nil {
 		s.Close()
@@ -70,8 +70,8 @@ func newStream(name string, body io.ReadCloser, table *zippedTable, encoding str
 		s.Close()
 		return nil, err
 	}
-	s.text, s.encoding = decode(text, encoding, found)
-	if !strict {
+	s.text, s.encoding = decode(text, r.options.Encoding, r.onGuess(f))
+	if !r.options.Dialect.Strict { // else end marks are text
 		s.text = &endMarks{src: s.text}
 	}
 	return s, nil
