@@ -31,10 +31,6 @@ type lineSplitter struct {
 	number     int64 // 1-based number of the line at start
 	last       byte  // last consumed byte; a line feed before the first line
 	err        error // last error of src
-
-	// buf[noCR:cr] has no CR, and buf[cr] is a CR, or cr was the end of the buffer. A buffer without CR is then searched once
-	// and not once per line.
-	noCR, cr int
 }
 
 func newLineSplitter(src io.Reader) *lineSplitter {
@@ -100,33 +96,21 @@ func (l *lineSplitter) peek(offset int) ([]byte, error) {
 // search looks for the next line end at or after the offset from. It returns the size of the text including the line end, or else
 // 0 and the size of the text that has no line end. A CR at the end of the buffer may begin a CRLF, unless the source has ended.
 func (l *lineSplitter) search(from int) (size, without int) {
-	cr := l.nextCR(l.start + from)
-	if i := bytes.IndexByte(l.buf[l.start+from:cr], '\n'); i >= 0 {
-		return from + i + 1, 0
+	text := l.buf[l.start+from : l.end]
+	lf := bytes.IndexByte(text, '\n')
+	if lf < 0 {
+		lf = len(text)
 	}
-	size = cr - l.start + 1
+	cr := bytes.IndexByte(text[:lf], '\r')
 	switch {
-	case cr+1 < l.end && l.buf[cr+1] == '\n':
-		return size + 1, 0
-	case cr+1 < l.end, cr < l.end && l.err != nil:
-		return size, 0
+	case cr >= 0 && cr == len(text)-1 && l.err == nil:
+		return 0, from + cr
+	case cr >= 0 && cr < lf-1, cr >= 0 && lf == len(text):
+		return from + cr + 1, 0
+	case lf < len(text):
+		return from + lf + 1, 0
 	}
-	return 0, cr - l.start
-}
-
-// nextCR returns the index in the buffer of the first CR at or after from; l.end if there is none.
-func (l *lineSplitter) nextCR(from int) int {
-	if from < l.noCR || from > l.cr {
-		l.noCR, l.cr = from, from
-	}
-	if l.cr < l.end && l.buf[l.cr] != '\r' {
-		if i := bytes.IndexByte(l.buf[l.cr:l.end], '\r'); i >= 0 {
-			l.cr += i
-		} else {
-			l.cr = l.end
-		}
-	}
-	return l.cr
+	return 0, from + len(text)
 }
 
 func (l *lineSplitter) fitting(ahead []byte, offset int) ([]byte, error) {
@@ -140,11 +124,7 @@ func (l *lineSplitter) fitting(ahead []byte, offset int) ([]byte, error) {
 // advance consumes n bytes, which must end with the end of a line.
 func (l *lineSplitter) advance(n int) {
 	text := l.buf[l.start : l.start+n]
-	if l.nextCR(l.start) < l.start+n {
-		l.number += lineEnds(text)
-	} else {
-		l.number += int64(bytes.Count(text, []byte{'\n'}))
-	}
+	l.number += lineEnds(text)
 	l.start += n
 	if n > 0 {
 		l.last = l.buf[l.start-1]
@@ -191,7 +171,6 @@ func (l *lineSplitter) fill() {
 		if len(ahead) > len(l.buf)/2 && len(l.buf) < l.most+readSize {
 			l.buf = make([]byte, min(2*len(l.buf), l.most+readSize))
 		}
-		l.noCR, l.cr = l.noCR-l.start, l.cr-l.start
 		l.start, l.end = 0, copy(l.buf, ahead)
 	}
 	for range maxEmptyReads {
