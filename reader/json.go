@@ -79,16 +79,9 @@ func fieldText(value string) string {
 	if !strings.ContainsAny(value, jsonSpace) {
 		return value
 	}
-	compact := make([]byte, 0, len(value))
-	for n := 0; value != ""; value = value[n:] {
-		if n = 1; value[0] == '"' {
-			n = stringLen(value)
-		}
-		if !isSpace(value[0]) {
-			compact = append(compact, value[:n]...)
-		}
-	}
-	return string(compact)
+	var compact bytes.Buffer
+	_ = json.Compact(&compact, []byte(value)) // cannot fail: the value is valid
+	return compact.String()
 }
 
 // kinds are names of the types of values, by their first bytes.

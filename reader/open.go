@@ -37,45 +37,32 @@ func isURL(path string) bool { return strings.Contains(path, "://") }
 // stdinPath is the path of standard input.
 const stdinPath = "-"
 
-// errFolder is the error of open for a folder.
 var errFolder = errors.New("is a folder")
 
-// openSource opens a file or an object. size is as in open.
+// openSource opens a file or an object. size is in bytes as stored, or -1 for a pipe or a device, which can be read only once.
 func (o *Options) openSource(ctx context.Context, path string) (body Source, size int64, err error) {
-	if !isURL(path) {
-		return open(path)
+	switch {
+	case !isURL(path):
+		body, err = os.Open(path)
+	case o.Storage == nil:
+		err = errNoStorage
+	default:
+		body, err = o.Storage.Open(ctx, path)
 	}
-	if o.Storage == nil {
-		return nil, 0, errNoStorage
-	}
-	if body, err = o.Storage.Open(ctx, path); err != nil {
+	if err != nil {
 		return nil, 0, err
 	}
 	info, err := body.Stat()
-	if err != nil {
-		return nil, 0, errors.Join(err, body.Close())
-	}
-	return body, info.Size(), nil
-}
-
-// open opens a file. size is in bytes as stored, or -1 for a pipe or a device, which can be read only once.
-func open(path string) (body Source, size int64, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, 0, err
-	}
-	info, err := f.Stat()
 	if err == nil && info.IsDir() {
 		err = errFolder
 	}
 	switch {
 	case err != nil:
-		f.Close() // nothing was written: only the first error matters
-		return nil, 0, err
+		return nil, 0, errors.Join(err, body.Close())
 	case !info.Mode().IsRegular():
-		return f, -1, nil
+		return body, -1, nil
 	}
-	return f, info.Size(), nil
+	return body, info.Size(), nil
 }
 
 // Expand returns the files of a path, sorted by name: the matches of a glob, the parts of a folder, or else the path itself.

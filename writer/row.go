@@ -192,17 +192,14 @@ func validUTF8(s string) string {
 
 // validFields returns fields itself if all are valid UTF-8, else a copy with the results of validUTF8.
 func validFields(fields []string) []string {
-	for i, f := range fields {
-		if utf8.ValidString(f) {
-			continue
-		}
-		valid := append([]string(nil), fields...)
-		for j := i; j < len(valid); j++ {
-			valid[j] = validUTF8(valid[j])
-		}
-		return valid
+	if !slices.ContainsFunc(fields, func(f string) bool { return !utf8.ValidString(f) }) {
+		return fields
 	}
-	return fields
+	valid := slices.Clone(fields)
+	for i, f := range valid {
+		valid[i] = validUTF8(f)
+	}
+	return valid
 }
 
 // finite returns x, or NaN (null) if x is infinite, which JSON cannot represent.
