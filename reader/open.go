@@ -69,13 +69,13 @@ func (o *Options) openSource(ctx context.Context, path string) (body Source, siz
 // isOutput is as Options.IsOutput. The error is an *OpenError, also for a URL, or an *UnsupportedError for a folder that is not a
 // list of parts.
 func Expand(path string, isOutput func(path string, exists func(string) bool) bool) ([]string, error) {
-	return new(Options).filesOf(context.Background(), path, newSkips(isOutput))
+	return new(Options).filesOf(context.Background(), path, &skips{isOutput: isOutput})
 }
 
 // expand replaces each glob among paths by the files that it matches, and each folder by its parts.
 func (o *Options) expand(ctx context.Context) ([]string, error) {
 	var names []string
-	skips := newSkips(o.IsOutput)
+	skips := &skips{isOutput: o.IsOutput}
 	for _, path := range o.Paths {
 		files, err := o.filesOf(ctx, path, skips)
 		if err != nil {

@@ -88,8 +88,8 @@ func inspectParquet(f *file, body Source, size int64, o *Options) (opener, error
 func newTable(f *file, opened *pages.File, o *Options) (t *table, all []string, err error) {
 	defer pages.Guard(&err)
 	file := f.info.Name
-	t = &table{rows: opened.NumRows()}
-	top := slices.DeleteFunc(slices.Clone(opened.Root().Columns()), func(c *parquet.Column) bool { return !hasLeaf(c) })
+	t = &table{rows: opened.NumRows}
+	top := slices.DeleteFunc(slices.Clone(opened.Root.Columns()), func(c *parquet.Column) bool { return !hasLeaf(c) })
 	for _, c := range top {
 		all = append(all, c.Name())
 	}
@@ -100,7 +100,7 @@ func newTable(f *file, opened *pages.File, o *Options) (t *table, all []string, 
 		if err == nil {
 			return newTableColumn(all[place], opened, top[place], o.MaxRecord), nil
 		}
-		if below := descend(opened.Root(), name); below != nil && hasLeaf(below) {
+		if below := descend(opened.Root, name); below != nil && hasLeaf(below) {
 			return newTableColumn(name, opened, below, o.MaxRecord), nil
 		}
 		return tableColumn{}, err
@@ -259,10 +259,10 @@ func (p *parquetParser) at() int64 { return p.row + 1 }
 
 func (p *parquetParser) next() (row, error) {
 	for p.left == 0 {
-		if p.group == p.file.RowGroups() {
+		if p.group == len(p.file.Groups) {
 			return row{}, io.EOF
 		}
-		p.left = p.file.Rows(p.group)
+		p.left = p.file.Groups[p.group]
 		for _, l := range p.leaves {
 			l.open(p.file, p.group)
 		}

@@ -12,14 +12,9 @@ import (
 type skips struct {
 	isOutput func(path string, exists func(string) bool) bool // nil for none
 	paths    []string
-	seen     map[string]bool // paths
 }
 
 var errOutputs = errors.New("has outputs of runs only: name the output itself to read it")
-
-func newSkips(isOutput func(string, func(string) bool) bool) *skips {
-	return &skips{isOutput: isOutput, seen: map[string]bool{}}
-}
 
 // skip reports whether a file or a folder is left out.
 func (s *skips) skip(path string, exists func(string) bool) bool {
@@ -27,8 +22,7 @@ func (s *skips) skip(path string, exists func(string) bool) bool {
 		return false
 	}
 	isBeside := len(s.paths) > 0 && strings.HasPrefix(path, s.paths[len(s.paths)-1]+".") // such as the account of an output
-	if !isBeside && !s.seen[path] {
-		s.seen[path] = true
+	if !isBeside && !slices.Contains(s.paths, path) {
 		s.paths = append(s.paths, path)
 	}
 	return true

@@ -60,13 +60,15 @@ func Guard(err *error) {
 
 // File is a Parquet file. Its methods may be called concurrently.
 type File struct {
+	Root    *parquet.Column // of the schema
+	NumRows int64           // of all row groups
+	Groups  []int64         // the number of rows of each row group
+
 	body     io.ReaderAt
 	end      int64 // of the pages: the offset of the metadata
 	meta     footer
 	leaves   []*format.SchemaElement
-	opened   *parquet.File
 	columns  []*parquet.Column // parallel to leaves
-	rows     int64
 	reserved atomic.Int64
 }
 
@@ -135,10 +137,12 @@ func Open(body io.ReaderAt, size int64) (f *File, err error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	if f.opened, err = f.openSchema(); err != nil {
+	schema, err := f.openSchema()
+	if err != nil {
 		return nil, damagedf("its metadata: %v", err)
 	}
-	f.addColumns(f.Root())
+	f.Root = schema.Root()
+	f.addColumns(f.Root)
 	return f, nil
 }
 
@@ -191,7 +195,7 @@ func readFull(r io.ReaderAt, p []byte, offset int64) error {
 	return err
 }
 
-// check checks the metadata, and sets the leaves and the number of rows.
+// check checks the metadata, and sets the leaves and the numbers of rows.
 func (f *File) check() error {
 	for i := range f.meta.Schema {
 		e := &f.meta.Schema[i]
@@ -200,18 +204,19 @@ func (f *File) check() error {
 		}
 	}
 	for _, g := range f.meta.RowGroups {
-		if g.NumRows < 0 || g.NumRows > math.MaxInt64-f.rows || len(g.Columns) != len(f.leaves) {
+		if g.NumRows < 0 || g.NumRows > math.MaxInt64-f.NumRows || len(g.Columns) != len(f.leaves) {
 			return damagedf("a row group has %d rows and %d columns", g.NumRows, len(g.Columns))
 		}
-		f.rows += g.NumRows
+		f.NumRows += g.NumRows
+		f.Groups = append(f.Groups, g.NumRows)
 		for i, c := range g.Columns {
 			if err := checkChunk(f.leaves[i], c, g.NumRows); err != nil {
 				return err
 			}
 		}
 	}
-	if f.meta.NumRows != f.rows && f.meta.NumRows != 0 { // some programs leave it at 0
-		return damagedf("its row groups have %d rows, not %d", f.rows, f.meta.NumRows)
+	if f.meta.NumRows != f.NumRows && f.meta.NumRows != 0 { // some programs leave it at 0
+		return damagedf("its row groups have %d rows, not %d", f.NumRows, f.meta.NumRows)
 	}
 	return nil
 }
@@ -240,18 +245,6 @@ func (f *File) openSchema() (*parquet.File, error) {
 	content = append(binary.LittleEndian.AppendUint32(content, uint32(len(data))), magic...)
 	return parquet.OpenFile(bytes.NewReader(content), int64(len(content)))
 }
-
-// Root returns the root of the schema.
-func (f *File) Root() *parquet.Column { return f.opened.Root() }
-
-// NumRows returns the number of rows of all row groups.
-func (f *File) NumRows() int64 { return f.rows }
-
-// RowGroups returns the number of row groups.
-func (f *File) RowGroups() int { return len(f.meta.RowGroups) }
-
-// Rows returns the number of rows of a row group.
-func (f *File) Rows(group int) int64 { return f.meta.RowGroups[group].NumRows }
 
 // LogicalType returns the logical type of a leaf; nil if it has none. The library's types lack some logical types.
 func (f *File) LogicalType(leaf *parquet.Column) format.LogicalTypeValue {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
@@ -48,8 +49,7 @@ type Values struct {
 	plain          parquet.ValueReader // the page's values, if lookup is nil
 
 	numbers      [3][MostValues]int32 // of runs
-	present      [MostValues]parquet.Value
-	values, rows int64 // number of values in the pages so far, and of rows that were read
+	values, rows int64                // number of values in the pages so far, and of rows that were read
 }
 
 // Values returns the values of a leaf in a row group.
@@ -120,7 +120,7 @@ func (v *Values) Read(to []parquet.Value) (n int, err error) {
 
 // fill fills to with values and their levels.
 func (v *Values) fill(to []parquet.Value) error {
-	repetition, definition, values := v.numbers[0][:len(to)], v.numbers[1][:len(to)], to
+	repetition, definition := v.numbers[0][:len(to)], v.numbers[1][:len(to)]
 	for i, most := range v.levels {
 		if most > 0 {
 			if err := v.runs[i].read(v.numbers[i][:len(to)]); err != nil {
@@ -128,12 +128,11 @@ func (v *Values) fill(to []parquet.Value) error {
 			}
 		}
 	}
+	left := len(to) // values that are not null
 	if v.levels[1] > 0 {
-		if n := v.count(definition); n < len(to) {
-			values = v.present[:n]
-		}
+		left = v.count(definition)
 	}
-	if err := v.readPresent(values); err != nil {
+	if err := v.readPresent(to[:left]); err != nil {
 		return err
 	}
 	if v.levels[0] == 0 {
@@ -142,10 +141,11 @@ func (v *Values) fill(to []parquet.Value) error {
 	if v.levels[1] == 0 {
 		return nil
 	}
-	for i, level := range definition {
+	for i, level := range slices.Backward(definition) { // the values move to the right
 		var value parquet.Value
 		if int(level) == v.levels[1] {
-			value, values = values[0], values[1:]
+			left--
+			value = to[left]
 		}
 		if v.levels[0] > 0 && repetition[i] == 0 {
 			v.rows++
@@ -233,22 +233,20 @@ func (v *Values) setValues(e format.Encoding, data []byte) (err error) {
 // decode decodes n values, which may take the memory of data.
 func (v *Values) decode(e format.Encoding, n int, data []byte) (values encoding.Values, err error) {
 	t, decoder := v.column.Type(), parquet.LookupEncoding(e)
-	texts, inPlace, size := t.Kind() == parquet.ByteArray, decoder.CanDecodeInPlace(), 0
+	texts, inPlace := t.Kind() == parquet.ByteArray, decoder.CanDecodeInPlace()
+	size, ends := 0, 0
 	if texts {
-		size = 4 * (n + 1)
+		ends = n + 1
 	}
 	if !inPlace {
-		size += t.EstimateDecodeSize(n, data, decoder)
+		size = t.EstimateDecodeSize(n, data, decoder)
 	}
-	if err := v.reserve(int64(size)); err != nil {
+	if err := v.reserve(int64(size + 4*ends)); err != nil {
 		return values, err
 	}
-	memory, offsets := data, []uint32(nil)
-	if texts {
-		offsets = make([]uint32, n+1)
-	}
+	memory := data
 	if !inPlace {
-		memory = make([]byte, size-4*len(offsets))
+		memory = make([]byte, size)
 	}
 	if e == format.DeltaBinaryPacked && t.Kind() == parquet.Int32 { // the differences may have more bits, as in files of DuckDB
 		var integers []int64
@@ -259,7 +257,7 @@ func (v *Values) decode(e format.Encoding, n int, data []byte) (values encoding.
 		}
 		values = encoding.Int32Values(narrow)
 	} else {
-		values, err = t.Decode(t.NewValues(memory, offsets), data, decoder)
+		values, err = t.Decode(t.NewValues(memory, make([]uint32, ends)), data, decoder)
 	}
 	if errors.Is(err, encoding.ErrNotSupported) {
 		return values, &UnsupportedError{v.name, fmt.Sprintf("has values of type %v in the encoding %v", t.Kind(), e), "write the file in another encoding"}
