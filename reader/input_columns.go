@@ -12,18 +12,7 @@ import (
 // usual name. values returns the values of a column in the first records. It is nil if the values are unknown.
 func (f *file) inputNames(o *Options, columns []string, find func(name string) (string, error), values func(place int) []string) ([]string, error) {
 	if len(o.Columns) == 0 {
-		place, err := f.usualColumn(o, columns, values)
-		if err != nil {
-			return nil, err
-		}
-		if o.Dialect.noHeader() {
-			return columns[place : place+1], nil
-		}
-		f.several = slices.DeleteFunc(f.usual(o, columns), func(column string) bool { return slices.Contains(f.unfit, column) })
-		if f.info.Guessed = len(f.unfit) > 0 || len(f.several) > 1; values != nil {
-			f.tellColumn(o, columns[place], values(place))
-		}
-		return columns[place : place+1], nil
+		return f.usualColumn(o, columns, values)
 	}
 	var found []string
 	for _, name := range o.Columns {
@@ -42,32 +31,40 @@ func (f *file) inputNames(o *Options, columns []string, find func(name string) (
 	return found, nil
 }
 
-// usualColumn returns the index of the input column if Options.Columns is empty: the first candidate whose values may be
-// inputs.
-func (f *file) usualColumn(o *Options, columns []string, values func(place int) []string) (int, error) {
+// usualColumn returns the input column if Options.Columns is empty: the first candidate whose values may be inputs. It is the
+// only element.
+func (f *file) usualColumn(o *Options, columns []string, values func(place int) []string) ([]string, error) {
 	file := f.info.Name
 	notFound := &ColumnError{File: file, Columns: columns, Option: "Columns"}
 	if o.Dialect.noHeader() {
 		if len(columns) == 1 {
-			return 0, nil
+			return columns, nil
 		}
-		return 0, notFound
+		return nil, notFound
 	}
 	notFound.Candidates = o.Candidates
 	for _, candidate := range o.Candidates {
 		place, err := matchColumn(file, columns, candidate)
-		if err == nil && len(columns) > 1 && values != nil {
+		if column, isColumn := errors.AsType[*ColumnError](err); isColumn && len(column.Matches) == 0 {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(columns) > 1 && values != nil {
 			if reason := noInputs(place, len(columns), values); reason != "" {
 				notFound.Refused = append(notFound.Refused, columns[place]+" has "+reason)
 				f.unfit = append(f.unfit, columns[place])
 				continue
 			}
 		}
-		if column, isColumn := errors.AsType[*ColumnError](err); !isColumn || len(column.Matches) > 0 {
-			return place, err
+		f.several = slices.DeleteFunc(f.usual(o, columns), func(column string) bool { return slices.Contains(f.unfit, column) })
+		if f.info.Guessed = len(f.unfit) > 0 || len(f.several) > 1; values != nil {
+			f.tellColumn(o, columns[place], values(place))
 		}
+		return columns[place : place+1], nil
 	}
-	return 0, notFound
+	return nil, notFound
 }
 
 // noInputs returns why the first values of a column are not inputs; "" if they may be.

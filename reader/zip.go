@@ -36,16 +36,16 @@ func tableIn(file string, body Source, size int64) (*zippedTable, error) {
 	if len(tables) > 1 {
 		tables = slices.DeleteFunc(tables, func(f *zip.File) bool { return formatByName(f.Name) == nil })
 	}
-	refuse := func(kind, advice string) (*zippedTable, error) { return nil, &UnsupportedError{file, kind, advice} }
+	refuse := func(kind string) (*zippedTable, error) { return nil, &UnsupportedError{file, kind, unpack} }
 	switch {
 	case len(tables) == 0:
-		return refuse("a zip archive without a list", unpack)
+		return refuse("a zip archive without a list")
 	case len(tables) > 1:
 		var names []string
 		for _, f := range tables[:min(len(tables), columnsShown)] {
 			names = append(names, f.Name)
 		}
-		return refuse("a zip archive of several lists ("+strings.Join(names, ", ")+")", unpack)
+		return refuse("a zip archive of several lists (" + strings.Join(names, ", ") + ")")
 	}
 	table := tables[0]
 	offset, err := table.DataOffset()
@@ -53,9 +53,9 @@ func tableIn(file string, body Source, size int64) (*zippedTable, error) {
 	case err != nil:
 		return nil, nil
 	case table.Flags&1 != 0:
-		return refuse("a zip archive with a password", unpack)
+		return refuse("a zip archive with a password")
 	case table.Method != zip.Store && table.Method != zip.Deflate:
-		return refuse("a zip archive with an unusual compression", unpack)
+		return refuse("a zip archive with an unusual compression")
 	}
 	return &zippedTable{table.Name, offset, table.FileHeader}, nil
 }

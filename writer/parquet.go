@@ -138,12 +138,11 @@ func appendValues(values []parquet.Value, rows []Row, c *Column) []parquet.Value
 	start := len(values)
 	values = slices.Grow(values, len(rows))[:start+len(rows)]
 	add := values[start:]
-	null := parquet.NullValue()
+	clear(add) // null
 	switch {
 	case c.ID == ColumnCarried:
-		typ, last, value := c.ValueType(), "", null
+		typ, last, value := c.ValueType(), "", parquet.NullValue()
 		for i := range rows {
-			add[i] = null
 			text, ok := c.carriedOf(&rows[i])
 			if !ok {
 				continue
@@ -151,7 +150,7 @@ func appendValues(values []parquet.Value, rows []Row, c *Column) []parquet.Value
 			if value.IsNull() || text != last { // rows of a record have the same value
 				v, fits := typ.parse(text)
 				if !fits {
-					v = null
+					v = parquet.NullValue()
 				}
 				last, value = text, v
 			}
@@ -159,28 +158,24 @@ func appendValues(values []parquet.Value, rows []Row, c *Column) []parquet.Value
 		}
 	case c.whole != nil:
 		for i := range rows {
-			add[i] = null
 			if n, ok := c.wholeOf(&rows[i]); ok {
 				add[i] = parquet.Int64Value(n)
 			}
 		}
 	case c.real != nil:
 		for i := range rows {
-			add[i] = null
 			if x, ok := c.realOf(&rows[i]); ok {
 				add[i] = parquet.DoubleValue(x)
 			}
 		}
 	case c.time != nil:
 		for i := range rows {
-			add[i] = null
 			if t, ok := c.timeOf(&rows[i]); ok {
 				add[i] = parquet.Int64Value(t.UnixMicro())
 			}
 		}
 	default:
 		for i := range rows {
-			add[i] = null
 			if s := c.textOf(&rows[i]); s != "" || !c.Nullable {
 				add[i] = stringValue(s)
 			}
