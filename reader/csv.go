@@ -246,9 +246,6 @@ var errOtherHeader = errors.New("the row has the names of the columns in another
 
 // isHeader reports whether a row is the header. The error is errOtherHeader.
 func (p *csvParser) isHeader(fields []string) (bool, error) {
-	if len(fields) == 0 {
-		return false, nil
-	}
 	first := strings.TrimPrefix(fields[0], "\ufeff")
 	if !slices.Contains(p.header, first) {
 		return false, nil

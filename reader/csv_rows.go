@@ -149,10 +149,7 @@ func (c *csvRows) quoted(r row) (row, error) {
 		return r, err
 	}
 	if g.fault != "" || g.lines > 1 || len(c.fields.ends) != c.want {
-		line, err := c.lines.peek(0)
-		if err != nil {
-			return r, err
-		}
+		line, _ := c.lines.peek(0) // cannot fail: next has seen the line
 		switch text, fault := c.isText(&g, line); {
 		case text:
 			if c.texts++; c.texts == 1 {

@@ -162,11 +162,8 @@ type beginning struct {
 	whole bool // data is the whole stream
 }
 
-// grow reads until the sample has size bytes, or the whole stream.
+// grow reads until the sample has size bytes, or the whole stream. It is not called for the whole stream.
 func (s *beginning) grow(size int) error {
-	if s.whole {
-		return nil
-	}
 	more, err := io.ReadAll(io.LimitReader(s.src, int64(size-len(s.data))))
 	s.data = append(s.data, more...)
 	if err != nil {

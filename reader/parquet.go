@@ -113,10 +113,7 @@ func newTable(f *file, opened *pages.File, o *Options) (t *table, all []string, 
 		return nil, nil, err
 	}
 	for _, name := range names {
-		c, err := find(name)
-		if err != nil {
-			return nil, nil, err
-		}
+		c, _ := find(name) // cannot fail: inputNames has found it
 		if c.Type == TypeJSON {
 			return nil, nil, c.nested(file, all)
 		}
@@ -186,7 +183,6 @@ func newTableColumn(name string, opened *pages.File, c *parquet.Column, most int
 // parquetParser reads the rows of one Parquet file. It holds one page of each column in memory.
 type parquetParser struct {
 	file    *pages.File
-	table   *table
 	places  placement
 	width   int // number of the run's columns
 	most    int // Options.MaxRecord
@@ -224,7 +220,7 @@ func (t *table) open(r *Reader, f *file, s *stream) (parser, error) {
 	if err != nil || t.rows != rows || !slices.Equal(all, f.all) {
 		return nil, changedSince(f, 1, "the file")
 	}
-	p := &parquetParser{file: opened, table: t, places: f.places, width: len(r.columns), most: r.options.MaxRecord, stream: s, joiner: r.options.joiner(), reuse: r.options.Reuse}
+	p := &parquetParser{file: opened, places: f.places, width: len(r.columns), most: r.options.MaxRecord, stream: s, joiner: r.options.joiner(), reuse: r.options.Reuse}
 	p.kept = row{fields: make([]string, p.width), nulls: make([]bool, p.width)}
 	byIndex := map[int]*leaf{}
 	place := func(n *node) placedColumn {
@@ -277,7 +273,7 @@ func (p *parquetParser) next() (row, error) {
 	}
 	p.left--
 	p.row++
-	if err := p.stream.follow(p.row, float64(p.row)/float64(p.table.rows)); err != nil {
+	if err := p.stream.follow(p.row, float64(p.row)/float64(p.file.NumRows)); err != nil {
 		return row{}, err
 	}
 	return p.build(), nil

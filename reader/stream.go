@@ -191,9 +191,7 @@ func (g *gzipReader) next() error {
 	if err != nil {
 		return err
 	}
-	if err := g.src.UnreadByte(); err != nil {
-		return err
-	}
+	_ = g.src.UnreadByte() // cannot fail after ReadByte
 	return g.open()
 }
 

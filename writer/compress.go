@@ -1,7 +1,6 @@
 package writer
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"time"
@@ -21,8 +20,6 @@ type compressor interface {
 // newCompressor returns a compressor for an extension: "gz", "zst", or "" for no compression.
 func newCompressor(w io.Writer, extension string) (compressor, error) {
 	switch extension {
-	case "":
-		return plain{w}, nil
 	case "gz":
 		gz := gzip.NewWriter(w)
 		gz.ModTime = time.Unix(0, 0) // stands for "no time" (RFC 1952 §2.3.1)
@@ -30,7 +27,7 @@ func newCompressor(w io.Writer, extension string) (compressor, error) {
 	case "zst":
 		return zstd.NewWriter(w, zstdOptions...)
 	default:
-		return nil, fmt.Errorf("unknown compression %q", extension)
+		return plain{w}, nil
 	}
 }
 

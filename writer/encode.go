@@ -9,11 +9,8 @@ type encoder interface {
 	close() error // ends the output, but does not close the underlying writer
 }
 
-// newEncoder returns an encoder for a format of ParseFormat.
+// newEncoder returns an encoder for a format of ParseFormat, which has the shape of the schema.
 func newEncoder(w io.Writer, format Format, schema Schema, metadata map[string]string) (encoder, error) {
-	if err := format.CheckShape(schema.Shape); err != nil {
-		return nil, err
-	}
 	columns := schema.Columns()
 	content, compression := format.split()
 	if content == Parquet {
@@ -28,10 +25,8 @@ func newEncoder(w io.Writer, format Format, schema Schema, metadata map[string]s
 		return newCSV(out, schema, ','), nil
 	case TSV:
 		return newCSV(out, schema, '\t'), nil
-	case JSONL:
-		return newJSONL(out, columns), nil
 	default:
-		return nil, &FormatError{Name: string(format)}
+		return newJSONL(out, columns), nil
 	}
 }
 

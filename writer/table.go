@@ -22,7 +22,7 @@ type Table[R any] struct {
 // tableGroup is the most rows of a row group; they take about 10 MB.
 const tableGroup = 128 << 10
 
-// NewTable begins a table.
+// NewTable begins a table in a format of ParseFormat.
 func NewTable[R any](out io.Writer, format Format) (*Table[R], error) {
 	content, compression := format.split()
 	compressed, err := newCompressor(out, compression)
@@ -37,7 +37,7 @@ func NewTable[R any](out io.Writer, format Format) (*Table[R], error) {
 		e := json.NewEncoder(compressed)
 		e.SetEscapeHTML(false)
 		t.write = func(row R) error { return e.Encode(row) }
-	case Parquet:
+	default: // Parquet
 		w := parquet.NewGenericWriter[R](compressed, parquet.MaxRowsPerRowGroup(tableGroup), parquet.Compression(&parquet.Zstd))
 		one := make([]R, 1)
 		t.write = func(row R) error {
@@ -46,8 +46,6 @@ func NewTable[R any](out io.Writer, format Format) (*Table[R], error) {
 			return err
 		}
 		t.closers = append(t.closers, w.Close)
-	default:
-		return nil, &FormatError{Name: string(format)}
 	}
 	return t, nil
 }
