@@ -219,9 +219,10 @@ func (o *opened) mayExceedQuota() bool {
 	return most > left/int64(len(o.options.Classifications))
 }
 
+// canReadAgain reports whether the input can be read a second time.
 func (o *opened) canReadAgain() bool {
 	_, bytes := o.input.Progress()
-	return bytes >= 0 && !o.options.readsOnce()
+	return bytes >= 0 && !o.options.readsStdin() && o.options.Input.Records == nil
 }
 
 // lookedUpElsewhere is how many requests are looked up in other stores: enough to find a useful store, and done in a moment.

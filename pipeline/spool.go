@@ -18,9 +18,6 @@ import (
 // readsStdin reports whether standard input is one of the inputs.
 func (o *Options) readsStdin() bool { return slices.Contains(o.Input.Paths, "-") }
 
-// readsOnce reports whether the input cannot be read a second time.
-func (o *Options) readsOnce() bool { return o.readsStdin() || o.Input.Records != nil }
-
 // spoolPath returns the path of the copy of standard input; "" if there is no copy: standard input is not read, can be read
 // again, or there is no place beside the output.
 func (o *Options) spoolPath() string {

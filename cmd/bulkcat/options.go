@@ -26,7 +26,7 @@ import (
 type option struct {
 	name   string       // of the flag
 	short  string       // a letter that stands for the name; only for texts; "" for none
-	to     any          // a pointer to the variable that the option sets, or a pflag.Value
+	to     any          // a pointer to the variable that the option sets, a function that sets it, or a pflag.Value
 	or     any          // the default, as on the command line; nil for the present value of the variable
 	help   string       // a word in ` ` stands for the value
 	kind   client.Kind  // the kind of runs that have the option; "" for both kinds
@@ -184,7 +184,7 @@ func (f *serviceFlags) requestOptions() []option {
 		{name: "header", to: &f.headers, help: "send another header, `'Name: value'`, with every request; may be given several times"},
 		{name: "header-file", to: &f.headerFile, help: "more headers from `FILE`, one on a line: for secrets, which are never printed"},
 		{name: "ca-file", to: &f.caFile, help: "trust the certificate authorities in `FILE` (PEM) in addition to the system's"},
-		{name: "param", to: paramValue{&f.WebsiteParam, &f.ProductParam}, help: "`NAME` of the parameter that has the input (default url for websites, query for products), or website=NAME,product=NAME"},
+		{name: "param", to: f.setParams, help: "`NAME` of the parameter that has the input (default url for websites, query for products), or website=NAME,product=NAME"},
 		{name: "param-in", to: (*string)(&f.ParamIn), or: "query", help: "`place` of the parameters: query, form or json"},
 		{name: "member", to: &f.Member, help: "the `PATH` of the entries in an answer, such as data.{classification}, or . for an answer that is the list (default {classification})"},
 		{name: "timeout", to: &f.Timeout, or: 30 * time.Second, help: "for one request, with its answer; the default grows to 2m while the service is slower"},
@@ -287,6 +287,8 @@ func (o *option) bind(flags *pflag.FlagSet) *pflag.Flag {
 		flags.StringArrayVar(to, o.name, *to, o.help)
 	case *time.Duration:
 		flags.DurationVar(to, o.name, *to, o.help)
+	case func(text string) error:
+		flags.Func(o.name, o.help, to)
 	case pflag.Value:
 		flags.Var(to, o.name, o.help)
 	}

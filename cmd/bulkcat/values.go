@@ -80,10 +80,8 @@ func parseRate(text string) (float64, error) {
 	return n / seconds, nil
 }
 
-// paramValue is a flag with names of parameters, separated by commas: NAME for both kinds, or KIND=NAME for one kind.
-type paramValue struct{ website, product *string }
-
-func (v paramValue) Set(text string) error {
+// setParams sets the names of parameters from a text: NAME for both kinds, or KIND=NAME for one kind, separated by commas.
+func (f *serviceFlags) setParams(text string) error {
 	for part := range strings.SplitSeq(text, ",") {
 		kind, name, ofKind := strings.Cut(part, "=")
 		if !ofKind {
@@ -93,21 +91,17 @@ func (v paramValue) Set(text string) error {
 		case name == "":
 			return fmt.Errorf("%q has no name", text)
 		case !ofKind:
-			*v.website, *v.product = name, name
+			f.WebsiteParam, f.ProductParam = name, name
 		case kind == string(client.Website):
-			*v.website = name
+			f.WebsiteParam = name
 		case kind == string(client.Product):
-			*v.product = name
+			f.ProductParam = name
 		default:
 			return fmt.Errorf("%q must be %s or %s", kind, client.Website, client.Product)
 		}
 	}
 	return nil
 }
-
-func (paramValue) String() string { return "" }
-
-func (paramValue) Type() string { return "NAME" }
 
 // deadlineValue is a time of day such as 07:00, or a duration such as 8h. account.ParseFinishBy reads the text again when the
 // run begins.

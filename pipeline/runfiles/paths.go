@@ -28,7 +28,10 @@ func AccountPath(output string) string {
 // ToRead is the path of an output that is read. The account of a link lies beside the output that the link leads to, unless
 // the link has an account of its own.
 func ToRead(output string) string {
-	if !IsFile(output) || exists(AccountPath(output)) {
+	if !IsFile(output) {
+		return output
+	}
+	if _, err := os.Lstat(AccountPath(output)); err == nil {
 		return output
 	}
 	link, err := os.Lstat(disk.Clean(output))
@@ -39,11 +42,6 @@ func ToRead(output string) string {
 		return led
 	}
 	return output
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
 }
 
 // The other files of a run exist only while the run needs them. They are in the disk.RunFolder of the output; for an object, in
