@@ -34,7 +34,7 @@ func (o *opened) claim(ctx context.Context) (_ *claimed, err error) {
 	c := &claimed{opened: o, account: o.newAccount()}
 	defer func() {
 		if err != nil {
-			err = joinClose(err, c.close())
+			err = joinClose(err, c.store.Close())
 		}
 	}()
 	if _, c.account.Carried, err = carried(&o.options.Output, o.options.stages(c.account.Settings), o.input.Reader); err != nil {
@@ -86,14 +86,6 @@ func (o *opened) claim(ctx context.Context) (_ *claimed, err error) {
 		c.monitor = progress.NewMonitor(c.account, o.counters, o.options.Log)
 	}
 	return c, nil
-}
-
-// close closes the store.
-func (c *claimed) close() error {
-	if c.store == nil {
-		return nil
-	}
-	return c.store.Close()
 }
 
 // newAccount returns the account of a run that starts now.

@@ -43,9 +43,7 @@ func DryRun(ctx context.Context, options Options) (_ Forecast, err error) {
 	if err != nil {
 		return Forecast{}, err
 	}
-	if store != nil {
-		defer store.Close() // only read from
-	}
+	defer store.Close() // only read from
 	a := o.newAccount()
 	if o.options.Output.Path != "" {
 		o.follow(ctx, a)

@@ -90,7 +90,7 @@ func (s *Session) Run(ctx context.Context) (*account.Account, error) {
 	}
 	s.claimed.Store(claimed)
 	done, err := s.ask(ctx, out, claimed)
-	err = claimed.options.inBounds(givenUp(out, interruptedByPipe(joinClose(err, claimed.close()))))
+	err = claimed.options.inBounds(givenUp(out, interruptedByPipe(joinClose(err, claimed.store.Close()))))
 	var broken error
 	if err == nil {
 		broken = done.check.end(ctx)

@@ -226,8 +226,11 @@ func (s *Store) checkFiles() error {
 func (s *Store) Path() string { return s.options.Path }
 
 // Close gives back all claims, and closes the store. When the last process closes it, one file is left. Afterwards every method
-// returns an error, except that Close returns nil.
+// returns an error, except that Close returns nil. It does nothing for nil.
 func (s *Store) Close() error {
+	if s == nil {
+		return nil
+	}
 	select {
 	case <-s.closed:
 		return nil

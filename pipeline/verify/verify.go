@@ -154,14 +154,10 @@ func (v *verification) writeAgain(ctx context.Context) (err error) {
 			return nil
 		}
 	}
-	opened, err := v.openStore()
-	if err != nil {
+	if v.store, err = v.openStore(); err != nil {
 		return err
 	}
-	if opened != nil {
-		v.store = opened
-		defer func() { err = errors.Join(err, opened.Close()) }()
-	}
+	defer func() { err = errors.Join(err, v.store.Close()) }()
 	if err := v.rewrite(ctx, v.hash); err != nil {
 		return err
 	}
