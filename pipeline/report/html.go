@@ -26,35 +26,23 @@ var styleText string
 var style = figures.Style + styleText
 
 // policy allows the style of the page, by its hash, and nothing else.
-var policy = func() string {
+func policy() string {
 	sum := sha256.Sum256([]byte(style))
 	return "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-}()
+}
 
 // words are the functions of the templates for HTML and Markdown.
 var words = template.FuncMap{
 	"basis": basis, "changes": changes, "confidence": confidenceOf, "confidenceText": confidenceText, "escape": escape, "histogram": histogram,
 	"lower": strings.ToLower, "models": models, "thousandths": thousandths, "treemap": newTreemap,
+	"policy": policy, "style": func() template.CSS { return template.CSS(style) },
+	"title": Report.title, "headline": Report.headline, "course": Report.course, "failures": Report.failures,
 }
 
 var page = template.Must(figures.Templates().New("report").Funcs(words).Parse(pageText))
 
-// view is the data of the templates.
-type view struct {
-	Report
-	Title, Headline string
-	Policy          string
-	Style           template.CSS
-	Course          *figures.Chart // nil without a time line
-	Failures        []failure
-}
-
-func (r Report) view() view {
-	return view{r, r.title(), r.headline(), policy, template.CSS(style), r.course(), r.failures()}
-}
-
 // WriteHTML writes the report as one file that loads nothing else.
-func (r Report) WriteHTML(out io.Writer) error { return page.Execute(out, r.view()) }
+func (r Report) WriteHTML(out io.Writer) error { return page.Execute(out, r) }
 
 // title names the output and, if it is known, the service.
 func (r Report) title() string {
@@ -83,21 +71,14 @@ func (r Report) headline() string {
 	return text
 }
 
-// failure is a class of records without an answer.
-type failure struct {
-	Status, Class, Reason, Example string
-	Records                        int64
-}
-
 // failures returns the classes of records without an answer, from the account or, without an account, from the rows.
-func (r Report) failures() (list []failure) {
+func (r Report) failures() (list []account.Reason) {
 	if r.Run != nil {
 		for _, reason := range r.Run.Counts.Reasons {
-			example := reason.Example
 			if reason.File != "" {
-				example = strings.TrimSuffix(fmt.Sprintf("%s:%d: %s", reason.File, reason.Line, example), ": ")
+				reason.Example = strings.TrimSuffix(fmt.Sprintf("%s:%d: %s", reason.File, reason.Line, reason.Example), ": ")
 			}
-			list = append(list, failure{string(reason.Status), reason.Class, reason.Text, example, reason.Records})
+			list = append(list, reason)
 		}
 		return list
 	}
@@ -107,7 +88,8 @@ func (r Report) failures() (list []failure) {
 	for _, c := range r.Summary.Classifications {
 		for _, coverage := range c.Coverage {
 			for _, reason := range coverage.Reasons {
-				list = append(list, failure{string(coverage.Status), "unknown", reason.Text, fmt.Sprintf("record %d: %s", reason.Example.Record, reason.Example.Error), reason.Records})
+				example := fmt.Sprintf("record %d: %s", reason.Example.Record, reason.Example.Error)
+				list = append(list, account.Reason{Status: coverage.Status, Class: "unknown", Text: reason.Text, Example: example, Records: reason.Records})
 			}
 		}
 	}

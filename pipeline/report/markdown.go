@@ -24,4 +24,4 @@ var special = strings.NewReplacer(
 func escape(text any) string { return special.Replace(figures.Short(fmt.Sprint(text))) }
 
 // WriteMarkdown writes the main figures of the report, for a chat: tables have at most ten lines.
-func (r Report) WriteMarkdown(out io.Writer) error { return markdown.Execute(out, r.view()) }
+func (r Report) WriteMarkdown(out io.Writer) error { return markdown.Execute(out, r) }
