@@ -141,7 +141,7 @@ func openJob(ctx context.Context, s streams, file *jobs.File, settings jobs.Job,
 		return nil, file.ErrorAt(settings.Line, "%w", err)
 	}
 	j.flags.input.Paths = settings.Inputs
-	_, err = j.flags.openNotices(ctx)
+	_, err = j.flags.openNotifier(ctx)
 	if err := errors.Join(err, j.cmd.PreRunE(j.cmd, nil), j.flags.complete()); err != nil {
 		return nil, file.ErrorAt(settings.Line, "%w", err)
 	}

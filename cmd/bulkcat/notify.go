@@ -24,32 +24,24 @@ type notifyFlags struct {
 // notifySecret is the variable with the secret that signs messages.
 const notifySecret = "BULKCAT_NOTIFY_SECRET"
 
-// notices posts the messages about one run, and runs the command of --on-end.
-type notices struct {
-	flags    *runFlags
-	notifier *notify.Notifier // nil without --notify
-	started  time.Time
-}
-
-// notified runs the run, and then posts the message about its end.
-func (f *runFlags) notified(ctx context.Context, run func() error) error {
-	n, err := f.openNotices(ctx)
-	if err != nil {
+// notified runs the run, and then posts the message about its end, and runs the command of --on-end.
+func (f *runFlags) notified(ctx context.Context, run func() error) (err error) {
+	f.began = time.Now()
+	if f.notifier, err = f.openNotifier(ctx); err != nil {
 		return &usageError{err}
 	}
-	if f.dryRun || n.notifier == nil && f.notify.onEnd == "" {
-		return flagged(run())
-	}
-	f.notices = n
 	err = flagged(run())
+	if f.dryRun || f.notifier == nil && f.notify.onEnd == "" {
+		return err
+	}
 	ending, cancel := f.endings.endContext(ctx)
 	defer cancel()
-	n.end(ending, err, exitStatus(err, signalOf(ctx)))
+	f.tellEnd(ending, err, exitStatus(err, signalOf(ctx)))
 	return err
 }
 
-func (f *runFlags) openNotices(ctx context.Context) (*notices, error) {
-	n := &notices{flags: f, started: time.Now()}
+// openNotifier returns the notifier that posts the messages about the run; nil without --notify.
+func (f *runFlags) openNotifier(ctx context.Context) (*notify.Notifier, error) {
 	on, err := notify.ParseOccasions(f.notify.on)
 	if err != nil {
 		return nil, fmt.Errorf("--notify-on: %w", err)
@@ -58,7 +50,7 @@ func (f *runFlags) openNotices(ctx context.Context) (*notices, error) {
 		return nil, fmt.Errorf("--notify-format: %q must be %s or %s", format, notify.JSON, notify.Slack)
 	}
 	if f.notify.url == "" {
-		return n, nil
+		return nil, nil
 	}
 	options := notify.Options{
 		URL: f.notify.url, On: on, Format: f.notify.format, Secret: os.Getenv(notifySecret),
@@ -67,7 +59,8 @@ func (f *runFlags) openNotices(ctx context.Context) (*notices, error) {
 	if options.RootCAs, err = f.service.rootCAs(ctx); err != nil {
 		return nil, err
 	}
-	if n.notifier, err = notify.New(options); err != nil {
+	n, err := notify.New(options)
+	if err != nil {
 		return nil, fmt.Errorf("--notify: %w", err)
 	}
 	return n, nil
@@ -84,28 +77,28 @@ func (f *runFlags) hide(text string) string {
 	return text
 }
 
-// end posts the message about the end of the run, and then runs the command, which may take long.
-func (n *notices) end(ctx context.Context, err error, status int) {
-	occasion, facts := notify.End, n.facts()
+// tellEnd posts the message about the end of the run, and then runs the command, which may take long.
+func (f *runFlags) tellEnd(ctx context.Context, err error, status int) {
+	occasion, facts := notify.End, f.facts()
 	_, stopped := errors.AsType[*pipeline.StopError](err)
 	if stopped || status == exitStopped || status == exitInterrupted || status == exitUnread || status == exitTerminated {
 		occasion = notify.Stop
 	}
 	facts.Status, facts.Ending = &status, string(endingOf(err))
 	if !isReported(err) && !isBroken(err) {
-		facts.Error = n.flags.hide(err.Error())
+		facts.Error = f.hide(err.Error())
 	}
-	if n.notifier != nil {
+	if f.notifier != nil {
 		delivery, cancel := context.WithTimeout(ctx, notify.Limit)
-		n.notifier.Post(occasion, facts)
-		n.notifier.Close(delivery)
+		f.notifier.Post(occasion, facts)
+		f.notifier.Close(delivery)
 		cancel()
 	}
-	if line := n.flags.notify.onEnd; line != "" {
-		n.flags.endings.command.Store(true)
-		command := notify.Command{Line: line, Output: n.flags.streams.err}
+	if line := f.notify.onEnd; line != "" {
+		f.endings.command.Store(true)
+		command := notify.Command{Line: line, Output: f.streams.err}
 		if err := command.Run(ctx, occasion, facts); err != nil {
-			n.flags.log.logger(n.flags.streams.err).Warn("the command of --on-end failed", "error", err)
+			f.log.logger(f.streams.err).Warn("the command of --on-end failed", "error", err)
 		}
 	}
 }
@@ -121,11 +114,10 @@ func endingOf(err error) account.Ending {
 }
 
 // facts returns the present facts.
-func (n *notices) facts() notify.Facts {
-	f := n.flags
+func (f *runFlags) facts() notify.Facts {
 	facts := notify.Facts{
 		Bulkcat: version(), Kind: string(f.Kind), Inputs: f.input.Paths, Output: f.Output.Path,
-		Seconds: time.Since(n.started).Seconds(),
+		Seconds: time.Since(f.began).Seconds(),
 	}
 	session := f.session.Load()
 	if session == nil {
@@ -147,13 +139,10 @@ func (n *notices) facts() notify.Facts {
 	return facts
 }
 
-// watch posts the events of a run until ended is called.
-func (n *notices) watch(session *pipeline.Session) (ended func()) {
-	if n == nil {
-		return func() {}
-	}
-	return n.notifier.Watch(func() notify.Snapshot {
+// notice posts the events of a run until ended is called.
+func (f *runFlags) notice(session *pipeline.Session) (ended func()) {
+	return f.notifier.Watch(func() notify.Snapshot {
 		p := session.Progress()
-		return notify.Snapshot{Outages: p.Counts.Outages, Metered: p.Metered, Quota: p.Quota, Facts: n.facts()}
+		return notify.Snapshot{Outages: p.Counts.Outages, Metered: p.Metered, Quota: p.Quota, Facts: f.facts()}
 	})
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/live"
+	"github.com/bulkcat/bulkcat/pipeline/notify"
 	"github.com/bulkcat/bulkcat/reader"
 )
 
@@ -38,7 +39,8 @@ type runFlags struct {
 	listen         listenFlags
 	money          moneyFlags
 	expect         expectFlags
-	notices        *notices                         // nil without messages and without a command
+	notifier       *notify.Notifier                 // nil without --notify
+	began          time.Time                        // the time from which messages count the seconds
 	session        atomic.Pointer[pipeline.Session] // nil before it is open
 	account        *account.Account                 // nil before the end
 	endings        endings
@@ -270,7 +272,7 @@ func (f *runFlags) watch(session *pipeline.Session) (ended func()) {
 	if !f.log.quiet {
 		unshown = f.streams.err.ShowProgress(f.Log, session.Progress)
 	}
-	noticed := f.notices.watch(session)
+	noticed := f.notice(session)
 	shown := f.listen.show(live.NewRun(session.Status))
 	return func() {
 		shown()

@@ -44,10 +44,10 @@ a category that the edition lacks is mapped to its nearest ancestor there (match
 			if len(found) == 0 {
 				return fmt.Errorf("%s has no category of %s, which %s is an edition of", args[0], target.Classification, to)
 			}
-			var mapped counts
+			var mapped map[string]int
 			err = s.writeNew(path, ".csv", func(out io.Writer) (err error) { mapped, err = writeMapping(out, target, found); return err })
 			if err == nil {
-				fmt.Fprintf(s.err, "%d categories: %d mapped, %d to a broader one, %d to none\n", len(found), mapped.same, mapped.broader, mapped.none)
+				fmt.Fprintf(s.err, "%d categories: %d mapped, %d to a broader one, %d to none\n", len(found), mapped["same"], mapped["broader"], mapped["none"])
 			}
 			return err
 		},
@@ -82,14 +82,12 @@ func categoriesOf(ctx context.Context, output, classification string) (map[strin
 	return rows, nil
 }
 
-// counts has the numbers of categories in a mapping by their match.
-type counts struct{ same, broader, none int }
-
-// writeMapping writes the categories, the category with the most rows first.
-func writeMapping(out io.Writer, target *taxonomy.Target, rows map[string]int64) (n counts, err error) {
+// writeMapping writes the categories, the category with the most rows first, and counts them by their match.
+func writeMapping(out io.Writer, target *taxonomy.Target, rows map[string]int64) (map[string]int, error) {
 	values := slices.SortedFunc(maps.Keys(rows), func(a, b string) int {
 		return cmp.Or(cmp.Compare(rows[b], rows[a]), cmp.Compare(a, b))
 	})
+	n := make(map[string]int)
 	w := csv.NewWriter(out)
 	_ = w.Write([]string{"value", "category_id", "rows", "mapped_id", "mapped_value", "match"}) // Error reports it
 	for _, value := range values {
@@ -97,13 +95,10 @@ func writeMapping(out io.Writer, target *taxonomy.Target, rows map[string]int64)
 		switch {
 		case m.ID == "":
 			match = "none"
-			n.none++
 		case m.Broader:
 			match = "broader"
-			n.broader++
-		default:
-			n.same++
 		}
+		n[match]++
 		_ = w.Write([]string{value, m.From, strconv.FormatInt(rows[value], 10), m.ID, m.Name, match})
 	}
 	w.Flush()
