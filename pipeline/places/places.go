@@ -143,23 +143,11 @@ func IsWithin(path, folder string) bool {
 // protectWithin returns an *OverwriteError if one of the folders above the input is a target.
 func (t Targets) protectWithin(input string) error {
 	path, err := filepath.EvalSymlinks(input)
-	if err == nil {
-		path, err = filepath.Abs(path)
-	}
 	if err != nil {
 		return nil // opening the input reports the error
 	}
-	var above []OpenFile
-	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		if info, err := os.Stat(dir); err == nil {
-			above = append(above, OpenFile{dir, info})
-		}
-		if dir == filepath.Dir(dir) {
-			break
-		}
-	}
 	for _, folder := range t.Folders {
-		if info, err := os.Stat(folder); err == nil && checkSame(input, info, above) != nil {
+		if IsWithin(path, folder) {
 			return &OverwriteError{Input: input, Target: folder}
 		}
 	}
