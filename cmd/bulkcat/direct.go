@@ -31,7 +31,7 @@ func (f *runFlags) takeDirect() error {
 			direct = false
 		case f.Kind == client.Website && !isWebsite(arg):
 			err := fmt.Errorf("%q is taken for the name of a file, which is not there", arg)
-			if mayBeWebsite(arg) {
+			if _, refused := websites.Request(client.Website, arg, ""); refused == nil { // it has a host with a dot, and is no placeholder
 				err = fmt.Errorf("%w: to ask for a website, write https://%s", err, arg)
 			}
 			return err
@@ -68,12 +68,6 @@ var webURL = regexp.MustCompile(`(?i)^https?://`)
 
 // lists matches names of lists. They include names in the top-level domain zip.
 var lists = regexp.MustCompile(`(?i)\.(csv|tsv|txt|json|jsonl|ndjson|parquet|xlsx?|ods|xml|zip)(\.gz|\.zst)?$`)
-
-// mayBeWebsite reports whether a website can be asked by the operand: it has a host with a dot, and is no placeholder.
-func mayBeWebsite(arg string) bool {
-	_, err := websites.Request(client.Website, arg, "")
-	return err == nil
-}
 
 var websites = normalize.Normalizer{Scheme: "https"}
 

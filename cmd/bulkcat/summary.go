@@ -64,8 +64,12 @@ func (s *summary) print(out io.Writer) {
 	fmt.Fprintf(out, "%s after %s%s\n", s.headline(), figures.Duration(s.took()), s.speed())
 	line("records", "%d%s%s: %s", c.Settled(), s.ofTotal(), inSeveral(a.Settings.Classifications()), byStatus(c))
 	s.printReasons(line)
-	if n := comments(a.Inputs); n > 0 {
-		line("comments", "%s skipped", figures.Counted(n, "line"))
+	comments := int64(0)
+	for _, input := range a.Inputs {
+		comments += input.Comments
+	}
+	if comments > 0 {
+		line("comments", "%s skipped", figures.Counted(comments, "line"))
 	}
 	if c.Kept > 0 {
 		line("kept", "%s in parts that were published before", figures.Counted(c.Kept, "record"))
@@ -202,14 +206,6 @@ func drift(d account.Drift[int64]) (list []string) {
 		}
 	}
 	return list
-}
-
-// comments returns the number of comment lines in the inputs.
-func comments(inputs []account.Input) (n int64) {
-	for _, input := range inputs {
-		n += input.Comments
-	}
-	return n
 }
 
 func (s *summary) attributes() []any {

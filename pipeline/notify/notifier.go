@@ -2,6 +2,7 @@ package notify
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -69,15 +70,11 @@ func New(options Options) (*Notifier, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, errors.New("the URL must begin with https:// or http:// and have a host")
 	}
-	if options.Format == "" {
-		options.Format = JSON
-	}
+	options.Format = cmp.Or(options.Format, JSON)
 	if options.Format != JSON && options.Format != Slack {
 		return nil, fmt.Errorf("the format %q must be %s or %s", options.Format, JSON, Slack)
 	}
-	if options.Log == nil {
-		options.Log = slog.New(slog.DiscardHandler)
-	}
+	options.Log = cmp.Or(options.Log, slog.New(slog.DiscardHandler))
 	n := &Notifier{options: options, url: u, secrets: hiding(u), transport: http.DefaultTransport.(*http.Transport).Clone()}
 	n.transport.TLSClientConfig = &tls.Config{RootCAs: options.RootCAs}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
