@@ -2,7 +2,6 @@ package reader
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -57,19 +56,6 @@ func (m *memory) start(records iter.Seq2[Record, error]) {
 	})
 }
 
-// next waits for the next record, or for the end of ctx. The error is io.EOF or ErrInterrupted.
-func (m *memory) next(ctx context.Context) (memoryItem, error) {
-	select {
-	case p, more := <-m.items:
-		if !more {
-			return memoryItem{}, io.EOF
-		}
-		return p, nil
-	case <-ctx.Done():
-		return memoryItem{}, ErrInterrupted
-	}
-}
-
 // stop ends the sequence and waits until it has returned.
 func (m *memory) stop() {
 	if m != nil && m.items != nil {
@@ -94,15 +80,20 @@ func (r *Reader) readMemory() (Record, error) {
 	if r.memory.items == nil {
 		r.memory.start(r.options.Records)
 	}
-	p, err := r.memory.next(r.ctx)
-	if err == nil && p.err != nil {
-		err = &ReadError{InMemory, r.number + 1, p.err}
+	select {
+	case item, more := <-r.memory.items:
+		switch {
+		case !more:
+			r.err = io.EOF
+		case item.err != nil:
+			r.err = &ReadError{InMemory, r.number + 1, item.err}
+		default:
+			return r.checked(item.record), nil
+		}
+	case <-r.ctx.Done():
+		r.err = ErrInterrupted
 	}
-	if err != nil {
-		r.err = err
-		return Record{}, err
-	}
-	return r.checked(p.record), nil
+	return Record{}, r.err
 }
 
 // checked returns a record of Options.Records with the guarantees of Read.
