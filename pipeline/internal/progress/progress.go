@@ -135,49 +135,32 @@ func (t *Total) Set(records int64) { t.counted.Store(records + 1) }
 func (t *Total) Counted() int64 { return max(0, t.counted.Load()-1) }
 
 // Of returns the number of records of the run, 0 if unknown, and whether it is an estimate. s has the counts of the run, read
-// the bytes read, bytes the size of the input. limit is the largest number of records; 0 for no limit.
+// the bytes read, bytes the size of the input. limit is the largest number of records; 0 for no limit. A new estimate replaces
+// the shown estimate only if it differs enough.
 func (t *Total) Of(s *account.Snapshot, read, bytes, limit int64) (records int64, estimated bool) {
-	records, estimated = t.of(estimateTotal(s.Read+s.Others, read, bytes, limit), limit)
-	records = ofShard(s, records)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	all, isCounted := s.Read+s.Others, t.counted.Load() > 0
+	estimate := int64(0)
+	switch {
+	case isCounted:
+		estimate = t.Counted()
+	case bytes > 0 && read > 0:
+		estimate = max(all, int64(float64(all)*float64(bytes)/float64(read)))
+	}
+	if limit > 0 {
+		estimate = min(estimate, limit)
+	}
+	if isCounted || math.Abs(float64(estimate-t.shown)) > steady*float64(t.shown) {
+		t.shown = estimate
+	}
+	records, estimated = t.shown, !isCounted && t.shown > 0
+	if s.Others > 0 { // as many of the records belong to the shard as of those read so far
+		records, estimated = int64(float64(records)*float64(s.Read)/float64(all)), true
+	}
 	t.last.Store(records)
-	return records, estimated || s.Others > 0
+	return records, estimated
 }
 
 // Last returns the last result of Of.
 func (t *Total) Last() int64 { return t.last.Load() }
-
-// of returns the counted number, or else the shown estimate, which a new estimate replaces only if it differs enough.
-func (t *Total) of(estimate, limit int64) (records int64, estimated bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if n := t.counted.Load(); n > 0 {
-		if t.shown = n - 1; limit > 0 {
-			t.shown = min(t.shown, limit)
-		}
-		return t.shown, false
-	}
-	if math.Abs(float64(estimate-t.shown)) > steady*float64(t.shown) {
-		t.shown = estimate
-	}
-	return t.shown, t.shown > 0
-}
-
-// estimateTotal estimates the records of the input from the records and bytes read so far.
-func estimateTotal(records, read, total, limit int64) int64 {
-	if total <= 0 || read <= 0 {
-		return 0
-	}
-	estimate := max(records, int64(float64(records)*float64(total)/float64(read)))
-	if limit > 0 {
-		estimate = min(estimate, limit)
-	}
-	return estimate
-}
-
-// ofShard estimates how many of the input's records belong to the shard, from the records read so far.
-func ofShard(s *account.Snapshot, records int64) int64 {
-	if s.Others == 0 {
-		return records
-	}
-	return int64(float64(records) * float64(s.Read) / float64(s.Read+s.Others))
-}

@@ -19,10 +19,14 @@ func TestTotalIsEstimatedFromBytes(t *testing.T) {
 		"a pipe":                 {250, -1, 0, 0},
 		"nothing read":           {0, 1000, 0, 0},
 	} {
-		if got := estimateTotal(100, tt.read, tt.total, tt.limit); got != tt.want {
+		if got, _ := new(Total).Of(readSoFar(100), tt.read, tt.total, tt.limit); got != tt.want {
 			t.Errorf("%s: got %d, want %d", name, got, tt.want)
 		}
 	}
+}
+
+func readSoFar(records int64) *account.Snapshot {
+	return &account.Snapshot{Counts: account.Counts[int64]{Read: records}}
 }
 
 // An estimate changes only by more than a tenth, and ends with the count.
@@ -35,7 +39,7 @@ func TestTotalDoesNotWobble(t *testing.T) {
 		if tt.counted > 0 {
 			records.Set(tt.counted)
 		}
-		got, about := records.of(tt.estimate, tt.limit)
+		got, about := records.Of(readSoFar(tt.estimate), 1, 1, tt.limit)
 		if got != tt.want || about != (tt.counted == 0 && got > 0) {
 			t.Errorf("%d: got %d, %t, want %d", i, got, about, tt.want)
 		}
