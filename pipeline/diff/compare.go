@@ -16,7 +16,7 @@ import (
 
 // columns are the columns that a comparison reads.
 var columns = []writer.ColumnID{writer.ColumnRecord, writer.ColumnInput, writer.ColumnStatus, writer.ColumnClassification,
-	writer.ColumnValue, writer.ColumnCategoryID, writer.ColumnConfidence}
+	writer.ColumnRank, writer.ColumnValue, writer.ColumnCategoryID, writer.ColumnConfidence}
 
 // The sides, in the order of their entries.
 const (

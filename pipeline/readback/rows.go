@@ -272,15 +272,25 @@ const mostRows = 1 << 16
 
 var errLongGroup = errors.New("a record has more rows than an answer has categories")
 
+var errUnsorted = errors.New("the rows are not in the order of their records, so that the rows of one record may be apart: sort them by the columns record, classification and rank")
+
 // Groups yields the groups of the parts, as Rows yields the rows. columns must include ColumnRecord and ColumnClassification. A
-// group is valid until the next group.
+// group is valid until the next group. With ColumnRank, a file with several rows for a record whose rows another program has
+// sorted is an error.
 func Groups(ctx context.Context, parts []Part, columns ...writer.ColumnID) iter.Seq2[*Group, error] {
 	return func(yield func(*Group, error) bool) {
 		for _, p := range parts {
 			g := Group{First: true}
+			sorted, several, last := true, false, int64(0) // last is the record of the row before
 			for row, err := range Rows(ctx, []Part{p}, columns...) {
 				if err == nil && len(g.Rows) > mostRows {
 					err = p.failed(fmt.Errorf("record %d: %w", row.Record, errLongGroup))
+				}
+				if err == nil {
+					sorted, several, last = sorted && row.Record >= last, several || row.Rank > 1, row.Record
+					if several && !sorted {
+						err = p.failed(errUnsorted)
+					}
 				}
 				if err != nil {
 					yield(nil, err)

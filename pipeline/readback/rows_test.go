@@ -287,6 +287,41 @@ func TestCutOutput(t *testing.T) {
 	}
 }
 
+// TestSorted reads outputs whose rows another program has sorted: the rows of a record have to stand together.
+func TestSorted(t *testing.T) {
+	const header = "record,input,status,classification,rank,value,category_id,confidence,error\n"
+	const a1, a2, b1, b2, c0 = "1,a,ok,c,1,A,,0.9,\n", "1,a,ok,c,2,B,,0.2,\n", "2,b,ok,c,1,A,,0.8,\n", "2,b,ok,c,2,B,,0.1,\n", "3,,blank,c,,,,,\n"
+	for name, tt := range map[string]struct {
+		rows   string
+		groups int
+		sorted bool
+	}{
+		"by record":                {a1 + a2 + b1 + b2 + c0, 3, true},
+		"the ranks the other way":  {a2 + a1 + b2 + b1 + c0, 3, true},
+		"by value":                 {c0 + a1 + b1 + a2 + b2, 0, false},
+		"by falling confidence":    {a1 + b1 + a2 + b2 + c0, 0, false},
+		"by rising confidence":     {b2 + a2 + b1 + a1 + c0, 0, false},
+		"a row for each record":    {c0 + b1 + a1, 3, true},
+		"only the second category": {a2 + b2, 2, true},
+	} {
+		path := filepath.Join(t.TempDir(), "out")
+		if err := os.WriteFile(path, []byte(header+tt.rows), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		n, sorted := 0, true
+		for _, err := range Groups(t.Context(), []Part{{Path: path, Format: writer.CSV}}, writer.ColumnRecord, writer.ColumnClassification, writer.ColumnRank) {
+			if n++; errors.Is(err, errUnsorted) {
+				sorted = false
+			} else if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if sorted != tt.sorted || sorted && n != tt.groups {
+			t.Errorf("%s: %d groups, sorted: %t", name, n, sorted)
+		}
+	}
+}
+
 // TestEnds ends before the first row, between rows, and without rows.
 func TestEnds(t *testing.T) {
 	parts, _ := publish(t, results(2000), writer.Schema{}, writer.CSV, false)

@@ -128,7 +128,7 @@ const (
 )
 
 // columns are the columns that Summarize reads.
-var columns = []writer.ColumnID{writer.ColumnRecord, writer.ColumnInput, writer.ColumnStatus, writer.ColumnClassification, writer.ColumnValue,
+var columns = []writer.ColumnID{writer.ColumnRecord, writer.ColumnInput, writer.ColumnStatus, writer.ColumnClassification, writer.ColumnRank, writer.ColumnValue,
 	writer.ColumnCategoryID, writer.ColumnTitle, writer.ColumnConfidence, writer.ColumnError}
 
 // Summarize reads the rows of an output.
