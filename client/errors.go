@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -28,24 +29,12 @@ const (
 	Unsent                     // this machine could not send the request: make another attempt
 )
 
-// String returns the name of the class in lower case.
-func (c Class) String() string {
-	switch c {
-	case Transient:
-		return "transient"
-	case Rejected:
-		return "rejected"
-	case Quota:
-		return "quota"
-	case Auth:
-		return "auth"
-	case Fatal:
-		return "fatal"
-	case Unsent:
-		return "unsent"
-	}
-	return "unknown"
+var classNames = [...]string{
+	"unknown", Transient: "transient", Rejected: "rejected", Quota: "quota", Auth: "auth", Fatal: "fatal", Unsent: "unsent",
 }
+
+// String returns the name of the class in lower case.
+func (c Class) String() string { return classNames[c] }
 
 // statusClasses are the classes of single statuses (RFC 9110 §15, RFC 6585). classOf has the rules for the others.
 var statusClasses = map[int]Class{
@@ -198,10 +187,7 @@ func (e *Error) BlamesInput() bool {
 
 // OptionName returns the option that may help: "client.APIKey", "client.BaseURL", "client.Member" or "client.Timeout"; "" for none.
 func (e *Error) OptionName() string {
-	var (
-		option *OptionError
-		shape  *ShapeError
-	)
+	var option interface{ OptionName() string } // an *OptionError or a *ShapeError
 	switch {
 	case e.Class == Auth:
 		return "client.APIKey"
@@ -211,8 +197,6 @@ func (e *Error) OptionName() string {
 		return "client.BaseURL"
 	case errors.As(e.Err, &option):
 		return option.OptionName()
-	case errors.As(e.Err, &shape):
-		return shape.OptionName()
 	}
 	return ""
 }
@@ -241,21 +225,15 @@ func ClassOf(err error) Class {
 // exchangeError classifies the error of an attempt that got no whole response. An invalid certificate is
 // Fatal, because the next attempt gets the same.
 func exchangeError(err error) *Error {
-	var (
-		unknown  x509.UnknownAuthorityError
-		hostname x509.HostnameError
-		invalid  x509.CertificateInvalidError
-		record   tls.RecordHeaderError
-		verify   *tls.CertificateVerificationError
-		redirect *redirectError
-	)
-	if errors.As(err, &record) {
+	if _, noTLS := errors.AsType[tls.RecordHeaderError](err); noTLS {
 		err = errNoTLS
 	}
 	class := Transient
-	if errors.As(err, &unknown) || errors.As(err, &hostname) || errors.As(err, &invalid) ||
-		errors.Is(err, errNoTLS) || errors.As(err, &verify) || errors.As(err, &redirect) ||
-		errors.Is(err, errRedirectLoop) || errors.Is(err, errProxyAuth) {
+	fatal := []any{
+		new(*OptionError), new(*tls.CertificateVerificationError),
+		new(x509.UnknownAuthorityError), new(x509.HostnameError), new(x509.CertificateInvalidError),
+	}
+	if errors.Is(err, errProxyAuth) || slices.ContainsFunc(fatal, func(target any) bool { return errors.As(err, target) }) {
 		class = Fatal
 	}
 	if isLocal(err) {
@@ -267,12 +245,8 @@ func exchangeError(err error) *Error {
 // isLocal reports whether a connection failed for lack of file descriptors, ports or memory on this
 // machine.
 func isLocal(err error) bool {
-	for _, want := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL, syscall.ENOBUFS} {
-		if socket.Is(err, want) {
-			return true
-		}
-	}
-	return false
+	lacks := []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL, syscall.ENOBUFS}
+	return slices.ContainsFunc(lacks, func(want syscall.Errno) bool { return socket.Is(err, want) })
 }
 
 var (
@@ -280,13 +254,6 @@ var (
 	errNoTLS        error = &OptionError{"BaseURL", errors.New("the service does not speak TLS: if that is right, write http:// in place of https://")}
 	errRedirectLoop error = &OptionError{"BaseURL", errors.New("the service redirects in a circle")}
 )
-
-// redirectError refuses a redirect to another host, which would receive the API key.
-type redirectError struct{ from, to string }
-
-func (e *redirectError) Error() string {
-	return fmt.Sprintf("%s redirects to %s: if that is right, use it as the base URL", e.from, e.to)
-}
 
 func errText(err error) string {
 	if err == nil {

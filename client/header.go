@@ -2,6 +2,7 @@ package client
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -97,10 +98,8 @@ func (h Header) check() error {
 	switch {
 	case own && http.CanonicalHeaderKey(h.Name) == keyHeader:
 		return &OptionError{"APIKey", fmt.Errorf("the header %s cannot be set: %s", h.Name, instead)}
-	case own && instead != "":
-		return fmt.Errorf("the header %s cannot be set: %s", h.Name, instead)
 	case own:
-		return fmt.Errorf("the header %s cannot be set: bulkcat sets it itself", h.Name)
+		return fmt.Errorf("the header %s cannot be set: %s", h.Name, cmp.Or(instead, "bulkcat sets it itself"))
 	case h.Value == "":
 		return fmt.Errorf("the header %s has no value", h.Name)
 	case !httpguts.ValidHeaderFieldValue(h.Value):

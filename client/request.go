@@ -30,15 +30,10 @@ type Request struct {
 // classifications that kind has.
 func CheckClassification(kind Kind, name string) error {
 	known := Classifications(kind)
-	for _, k := range known {
-		if name == k {
-			return nil
-		}
+	if slices.Contains(known, name) || kind == Product && IsCustom(name) {
+		return nil
 	}
 	if kind == Product {
-		if IsCustom(name) {
-			return nil
-		}
 		known = append(known, CustomPrefix+"NAME")
 	}
 	return fmt.Errorf("a %s has no classification %q: choose %s", kind, name, strings.Join(known, " or "))

@@ -1,19 +1,15 @@
 package client
 
-// taxonomy is a classification that every service has.
-type taxonomy struct {
-	name string
-	kind Kind
-	code codeLevels // nil if the values are paths
+import "slices"
+
+// taxonomies has the default of each kind first. A new taxonomy needs an entry here, one in codes if its values are codes, and,
+// for the embedded service, one in taxonomy.Editions.
+var taxonomies = map[Kind][]string{
+	Website: {TaxonomyV3, NAICS},
+	Product: {ProductTaxonomy},
 }
 
-// taxonomies has the default of each kind first. A new taxonomy needs an entry here and, for the embedded service, one in
-// taxonomy.Editions.
-var taxonomies = []taxonomy{
-	{name: TaxonomyV3, kind: Website},
-	{name: NAICS, kind: Website, code: digitLevels},
-	{name: ProductTaxonomy, kind: Product},
-}
+var codes = map[string]codeLevels{NAICS: digitLevels}
 
 // The classifications that every service has. Products may also have custom classifications, whose names
 // start with CustomPrefix; their values are paths.
@@ -29,26 +25,11 @@ type codeLevels = func(levels []string, code string, most int) []string
 
 // Classifications returns the classifications of a kind that every service has, the default first. A kind that is not Known has
 // the classifications of products.
-func Classifications(kind Kind) (names []string) {
+func Classifications(kind Kind) []string {
 	if !kind.Known() {
 		kind = Product
 	}
-	for _, t := range taxonomies {
-		if t.kind == kind {
-			names = append(names, t.name)
-		}
-	}
-	return names
-}
-
-var codes = make(map[string]codeLevels)
-
-func init() {
-	for _, t := range taxonomies {
-		if t.code != nil {
-			codes[t.name] = t.code
-		}
-	}
+	return slices.Clone(taxonomies[kind])
 }
 
 // Codes returns the classifications whose values are codes, each of which has a title. The values of other classifications are
