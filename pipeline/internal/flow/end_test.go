@@ -196,7 +196,6 @@ func TestFlatteningStaysFailed(t *testing.T) {
 	}
 	r.rows, r.written = make(chan *rowBatch, 1), make(chan *rowBatch, 1)
 	r.written <- new(rowBatch)
-	f.hard = context.Background()
 	if f.pass() || len(r.rows) != 0 {
 		t.Error("a batch was sent twice")
 	}

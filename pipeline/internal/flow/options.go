@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -114,14 +115,10 @@ const (
 )
 
 func (p Parts) withDefaults() Parts {
-	if p.Counters == nil {
-		p.Counters = new(progress.Counters)
-	}
+	p.Counters = cmp.Or(p.Counters, new(progress.Counters))
+	p.Log = cmp.Or(p.Log, slog.New(slog.DiscardHandler))
 	if p.Sink == nil {
 		p.Sink = nowhere{}
-	}
-	if p.Log == nil {
-		p.Log = slog.New(slog.DiscardHandler)
 	}
 	if p.CloseIdle == nil {
 		p.CloseIdle = func() {}

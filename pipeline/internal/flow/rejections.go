@@ -253,7 +253,9 @@ func (r *run) recheck(t *task, permit limits.Permit) error {
 	refused := failed && e.Class == client.Rejected
 	if refused {
 		result.Signal = limits.Failed
-		r.rejections.checkFailed()
+		r.rejections.mu.Lock()
+		r.rejections.failed = true
+		r.rejections.mu.Unlock()
 	}
 	switch {
 	case failed:
@@ -279,12 +281,6 @@ func (r *run) recheck(t *task, permit limits.Permit) error {
 		return &ServiceError{Input: t.Request.Input, Err: e}
 	}
 	return nil
-}
-
-func (f *rejections) checkFailed() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.failed = true
 }
 
 // checked acts on a repeated request that was answered.

@@ -86,8 +86,6 @@ type flattening struct {
 	batch *rowBatch // being filled
 
 	statuses account.Statuses // of all records so far
-
-	failed bool // no further batch is sent
 }
 
 // next takes the next task; false at the end. It sends the batch before it waits for a task.
@@ -107,8 +105,7 @@ func (f *flattening) next() (*task, bool) {
 // pass sends the batch, unless it is empty, and takes an empty batch. It returns false from the failure of the run on: a batch
 // must not be sent twice, and the rows so far are not all rows.
 func (f *flattening) pass() bool {
-	if f.failed || f.hard.Err() != nil {
-		f.failed = true
+	if f.hard.Err() != nil {
 		return false
 	}
 	if len(f.batch.rows) == 0 {
@@ -119,15 +116,14 @@ func (f *flattening) pass() bool {
 	select {
 	case f.run.rows <- f.batch:
 	case <-f.hard.Done():
-		f.failed = true
 		return false
 	}
 	select {
 	case f.batch = <-f.run.written:
+		return true
 	case <-f.hard.Done():
-		f.failed = true
+		return false
 	}
-	return !f.failed
 }
 
 // handOut calls Each with the answer of a task, which is stored.
