@@ -47,13 +47,6 @@ type Visit struct {
 	working int // requests in work when this request arrived, including this request
 }
 
-// refuse records a refusal; v may be nil.
-func (v *Visit) refuse() {
-	if v != nil {
-		v.Refused = true
-	}
-}
-
 // Last reports whether the visit is the last on its connection, and the service did not close the connection. Only an answer to
 // a Last visit may not have reached the client.
 func (v Visit) Last() bool {

@@ -61,7 +61,9 @@ func (s *Server) refuse(e *exchange, r Refusal, wait time.Duration) {
 	case Body:
 		body = fmt.Sprintf(`{"error":"too many requests","retry_after":%d}`, seconds)
 	}
-	e.visit.refuse()
+	if e.visit != nil {
+		e.visit.Refused = true
+	}
 	e.reply(cmp.Or(r.Status, http.StatusTooManyRequests), body)
 }
 
@@ -105,20 +107,13 @@ func (s *Server) Refill(n int64) {
 }
 
 func (s *Server) exhausted(e *exchange) bool {
-	if !s.beyondQuota() {
-		return false
-	}
-	e.reply(s.options.QuotaStatus, s.options.QuotaBody)
-	return true
-}
-
-func (s *Server) beyondQuota() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.options.Quota == 0 || s.answered < s.options.Quota {
 		return false
 	}
 	s.late++
+	e.reply(s.options.QuotaStatus, s.options.QuotaBody)
 	return true
 }
 

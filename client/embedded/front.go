@@ -77,7 +77,9 @@ func (f *front) answer(w http.ResponseWriter, r *http.Request) access {
 func (f *front) answerPage(w http.ResponseWriter, r *http.Request, page http.Handler) access {
 	if !slices.Contains(getOrHead, r.Method) {
 		w.Header().Set("Allow", strings.Join(getOrHead, ", "))
-		return f.refuse(w, r, wrongMethod(getOrHead))
+		var refused access
+		f.service.send(w, r, nil, wrongMethod(getOrHead), &refused)
+		return refused
 	}
 	counted := &countingWriter{ResponseWriter: w, status: http.StatusOK}
 	page.ServeHTTP(counted, r)
@@ -94,16 +96,6 @@ func (s *Service) ready() (body string, status int) {
 		return c.page(), http.StatusServiceUnavailable
 	}
 	return c.page(), http.StatusOK
-}
-
-// refuse answers with a problem instead of calling the service.
-func (f *front) refuse(w http.ResponseWriter, r *http.Request, problem *apiError) access {
-	var o access
-	if op, ok := f.service.operations[r.URL.Path]; ok {
-		o.operation = op.name
-	}
-	f.service.send(w, r, nil, problem, &o)
-	return o
 }
 
 // maxLogged is the most bytes of a field in the log: clients may send a path or a method of any length.

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strconv"
@@ -74,10 +75,7 @@ func newMetrics(s *Service, registry *prometheus.Registry, inFlight *atomic.Int6
 
 // observe counts a request. It takes no lock.
 func (m *metrics) observe(o access, took time.Duration) {
-	name := o.operation
-	if name == "" {
-		name = otherOperation
-	}
+	name := cmp.Or(o.operation, otherOperation)
 	op := m.operations[name]
 	op.duration.Observe(took.Seconds())
 	if counter, ok := op.byStatus[o.status]; ok {

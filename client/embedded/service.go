@@ -332,9 +332,7 @@ func (op *operation) answer(b []byte, w http.ResponseWriter, r *http.Request, ke
 }
 
 func (op *operation) classification(name string) (*classification, *apiError) {
-	if name == "" {
-		name = op.standard
-	}
+	name = cmp.Or(name, op.standard)
 	if name == "" {
 		return nil, missing("classification")
 	}

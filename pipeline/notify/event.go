@@ -134,7 +134,7 @@ func (e Event) sentence() string {
 	default:
 		fmt.Fprintf(&text, "bulkcat: %s: %s", e.Ending, output)
 	}
-	fmt.Fprintf(&text, "; %d records, %d unanswered, %d requests, %v", c.Records, c.Unanswered, c.Requests, e.took())
+	fmt.Fprintf(&text, "; %d records, %d unanswered, %d requests, %v", c.Records, c.Unanswered, c.Requests, time.Duration(math.Round(e.Seconds))*time.Second)
 	if e.Cost != nil {
 		text.WriteString(", " + e.Cost.Price.Text(e.Cost.Total))
 	}
@@ -148,8 +148,4 @@ func (e Event) sentence() string {
 		text.WriteString("\n" + e.Error)
 	}
 	return text.String()
-}
-
-func (f Facts) took() time.Duration {
-	return time.Duration(math.Round(f.Seconds)) * time.Second
 }

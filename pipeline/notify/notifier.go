@@ -87,8 +87,8 @@ func (n *Notifier) Post(occasion Occasion, facts Facts) {
 	if !n.options.On.has(occasion) {
 		return
 	}
-	e := newEvent(occasion, facts)
-	e.Error = n.hide(e.Error)
+	facts.Error = n.hide(facts.Error)
+	e := Event{Format: 1, ID: rand.Text(), Occasion: occasion, Time: time.Now().UTC(), Facts: facts}
 	body, err := n.options.Format.body(e)
 	if err != nil {
 		n.warn(occasion, err)
@@ -122,10 +122,6 @@ func (n *Notifier) Close(ctx context.Context) {
 	n.posts.Wait()
 	n.cancel()
 	n.transport.CloseIdleConnections()
-}
-
-func newEvent(occasion Occasion, facts Facts) Event {
-	return Event{Format: 1, ID: rand.Text(), Occasion: occasion, Time: time.Now().UTC(), Facts: facts}
 }
 
 func (n *Notifier) hide(text string) string {
