@@ -288,11 +288,11 @@ func (p *parquetParser) build() row {
 	if p.places != nil {
 		setAll(r.nulls)
 	}
-	binary, inputs, columns := false, 0, 0
+	binary, encoded, inputs, columns := false, false, 0, 0
 	p.parts = p.parts[:0]
 	for i := range p.inputs {
 		f := p.inputs[i].field()
-		p.parts, inputs, binary = append(p.parts, f.text), inputs+len(f.text), binary || f.binary
+		p.parts, inputs, binary, encoded = append(p.parts, f.text), inputs+len(f.text), binary || f.binary, encoded || f.encoded
 	}
 	for i := 0; i < len(p.columns) && max(p.bytes, inputs, columns) <= p.most; i++ {
 		f, place := p.columns[i].field(), p.places.of(i)
@@ -306,6 +306,8 @@ func (p *parquetParser) build() row {
 		r.fault = faultLongRow
 	case binary:
 		r.fault = faultBinary
+	case encoded:
+		r.fault = faultBytes
 	default:
 		r.input = p.joined(p.parts)
 	}
@@ -315,7 +317,10 @@ func (p *parquetParser) build() row {
 	return r
 }
 
-const faultBinary = "invalid UTF-8 in a text column"
+const (
+	faultBinary = "invalid UTF-8 in a text column"
+	faultBytes  = "the input is bytes that are no UTF-8 text"
+)
 
 // field returns the current value as a field.
 func (c *placedColumn) field() field {

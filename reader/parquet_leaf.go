@@ -38,16 +38,17 @@ type leaf struct {
 
 // field is the text of a value.
 type field struct {
-	text   string // valid UTF-8
-	null   bool
-	binary bool // the value is not valid UTF-8
+	text    string // valid UTF-8
+	null    bool
+	binary  bool // the value is not valid UTF-8
+	encoded bool // the value is bytes that are no text, and text is their base64
 }
 
 func fieldOf(text string, null bool) field {
 	if utf8.ValidString(text) {
-		return field{text, null, false}
+		return field{text: text, null: null}
 	}
-	return field{strings.ToValidUTF8(text, "\ufffd"), null, true}
+	return field{text: strings.ToValidUTF8(text, "\ufffd"), null: null, binary: true}
 }
 
 func (l *leaf) open(file *pages.File, group int) {
@@ -134,7 +135,9 @@ func (l *leaf) newField(v *parquet.Value) field {
 	if size > sharedText {
 		l.text = nil
 	}
-	return fieldOf(l.texts.String()[l.texts.Len()-size:], false)
+	f := fieldOf(l.texts.String()[l.texts.Len()-size:], false)
+	f.encoded = l.form.untyped && size > len(v.ByteArray())
+	return f
 }
 
 // sizeOf returns the number of bytes of a byte array.

@@ -23,6 +23,7 @@ type node struct {
 	// of a leaf
 	index            int
 	bytes            bool // its values are byte arrays
+	untyped          bool // the file does not say what the byte arrays are
 	typ              Type
 	precision, scale int
 	append           func(text []byte, v parquet.Value) []byte

@@ -34,6 +34,7 @@ func (n *node) setType(t parquet.Type, stored format.LogicalTypeValue) {
 	}
 	logical := t.LogicalType()
 	if logical == nil {
+		n.untyped = n.bytes && n.typ == TypeString
 		return
 	}
 	switch l := logical.Value.(type) {
