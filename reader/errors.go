@@ -88,7 +88,7 @@ func (e *ColumnError) Error() string {
 	switch {
 	case len(e.Matches) > 0:
 		fmt.Fprintf(&b, "column %q may be any of %s", e.Column, strings.Join(e.Matches, ", "))
-	case e.Column != "":
+	case e.Column != "" || e.Option == "ExtraColumns":
 		fmt.Fprintf(&b, "no column %q", e.Column)
 	case len(e.Candidates) > 0:
 		none := "None"

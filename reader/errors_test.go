@@ -47,6 +47,8 @@ func TestOpenErrors(t *testing.T) {
 			table + `: no column "5" (columns: 1, 2, 3, 4)`},
 		{"unknown extra column", Options{Paths: []string{table}, Columns: []string{"id"}, ExtraColumns: []string{"name", "title"}},
 			`no column "title" (columns: id, Host, host, name)`},
+		{"empty extra column", Options{Paths: []string{table}, Columns: []string{"id"}, ExtraColumns: []string{"name", ""}},
+			`no column "" (columns: id, Host, host, name)`},
 		{"unknown key", Options{Paths: []string{objects}, Columns: []string{"site.host"}},
 			objects + `: no column "site.host" (columns: id, site)`},
 		{"unknown column in the second file", Options{Paths: []string{table, objects}, Columns: []string{"name"}},
