@@ -211,7 +211,7 @@ func (c *HTTP) AskUnder(ctx context.Context, r Request, names ...string) (Answer
 	answer.AnsweredAt = time.Now().UTC().Truncate(time.Microsecond)
 	answer.Status = resp.StatusCode
 	answer.Shared = isShared(resp.Header)
-	answer.Limit = RateLimit(reply.LimitOf(resp.Header, time.Now()))
+	answer.Limit = reply.LimitOf(resp.Header, time.Now())
 	answer.share = share
 	return answer, nil
 }
@@ -298,7 +298,7 @@ func (c *HTTP) statusError(t *attempt, resp *http.Response, input string, share 
 	limit := reply.LimitOf(resp.Header, time.Now())
 	e := &Error{
 		Class: classOf(resp.StatusCode), Status: resp.StatusCode, RetryAfter: reply.Wait(resp.Header, body, limit, time.Now()),
-		Limit: RateLimit(limit), Detail: c.snippet(body), Page: reply.IsPage(body), Shared: isShared(resp.Header), input: input,
+		Limit: limit, Detail: c.snippet(body), Page: reply.IsPage(body), Shared: isShared(resp.Header), input: input,
 	}
 	e.spent = reply.IsSpent(e.Status, body, e.RetryAfter, input)
 	if e.Class == Rejected && (resp.Header.Get("Retry-After") != "" || e.refusal().Says(reply.LimitWords) || e.spent) {

@@ -81,11 +81,7 @@ type Error struct {
 }
 
 // RateLimit is the service's limit, as a response reports it.
-type RateLimit struct {
-	PerSecond float64       // requests per second that the policy allows on average; 0 if unknown
-	Remaining int64         // requests left in the current window; -1 if unknown
-	Reset     time.Duration // time until the window ends; 0 if unknown
-}
+type RateLimit = reply.Limit
 
 // Error returns the status, the cause, the service's message and advice, in one line.
 func (e *Error) Error() string {
@@ -229,11 +225,13 @@ func exchangeError(err error) *Error {
 		err = errNoTLS
 	}
 	class := Transient
-	fatal := []any{
-		new(*OptionError), new(*tls.CertificateVerificationError),
+	fatal := []error{errNoTLS, errRedirectLoop, errProxyAuth}
+	fatalTypes := []any{
+		new(*redirectError), new(*tls.CertificateVerificationError),
 		new(x509.UnknownAuthorityError), new(x509.HostnameError), new(x509.CertificateInvalidError),
 	}
-	if errors.Is(err, errProxyAuth) || slices.ContainsFunc(fatal, func(target any) bool { return errors.As(err, target) }) {
+	if slices.ContainsFunc(fatal, func(target error) bool { return errors.Is(err, target) }) ||
+		slices.ContainsFunc(fatalTypes, func(target any) bool { return errors.As(err, target) }) {
 		class = Fatal
 	}
 	if isLocal(err) {
@@ -254,6 +252,13 @@ var (
 	errNoTLS        error = &OptionError{"BaseURL", errors.New("the service does not speak TLS: if that is right, write http:// in place of https://")}
 	errRedirectLoop error = &OptionError{"BaseURL", errors.New("the service redirects in a circle")}
 )
+
+// redirectError refuses a redirect to another host, which would receive the API key.
+type redirectError struct{ from, to string }
+
+func (e *redirectError) Error() string {
+	return fmt.Sprintf("%s redirects to %s: if that is right, use it as the base URL", e.from, e.to)
+}
 
 func errText(err error) string {
 	if err == nil {

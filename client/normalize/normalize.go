@@ -1,6 +1,7 @@
 package normalize
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -87,12 +88,7 @@ func (n Normalizer) website(input string) (string, error) {
 	return n.anyWebsite(input)
 }
 
-func (n Normalizer) scheme() string {
-	if n.Scheme == "" {
-		return "https"
-	}
-	return n.Scheme
-}
+func (n Normalizer) scheme() string { return cmp.Or(n.Scheme, "https") }
 
 // isPlainDomain reports whether an input is a bare domain in normalized form, as most inputs are. It saves the time of parsing.
 // If it is false, the input may still be valid.
@@ -241,25 +237,8 @@ func isTidy(s string) bool {
 	return before != ' '
 }
 
-// foldSpace trims s and replaces each run of white space by a space. It returns s itself if nothing
-// changes.
-func foldSpace(s string) string {
-	fields := strings.Fields(s)
-	switch len(fields) {
-	case 0:
-		return ""
-	case 1:
-		return fields[0]
-	}
-	size := len(fields) - 1
-	for _, f := range fields {
-		size += len(f)
-	}
-	if size == len(s) && !strings.ContainsAny(s, "\t\n\v\f\r") {
-		return s
-	}
-	return strings.Join(fields, " ")
-}
+// foldSpace trims s and replaces each run of white space by a space.
+func foldSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // isURL reports whether a title begins like an http or https URL. A colon without a slash may be a part of a title ("HTTP: The
 // Definitive Guide").

@@ -154,7 +154,7 @@ func (p *prober) steps() []step {
 
 	w := &p.website
 	add("website", fmt.Sprintf("the input as %s in %s", w.names[0], placeName(w.place)), "", always, p.tryNext(w))
-	for _, place := range placesFrom(w.place) {
+	for _, place := range firstThen(w.place, []client.ParamIn{client.InQuery, client.InForm, client.InJSON}) {
 		names := w.namesIn(place)
 		add("website", fmt.Sprintf("as %s, all at once, in %s", joinNames(names), placeName(place)), "no request has worked",
 			func() bool { return w.open() && !w.known }, p.tryTogether(w, place))

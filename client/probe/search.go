@@ -30,12 +30,7 @@ type nameSearch struct {
 }
 
 func newSearch(kind client.Kind, place client.ParamIn, configured string, candidates []string) nameSearch {
-	all := []string{configured}
-	for _, name := range candidates {
-		if name != configured {
-			all = append(all, name)
-		}
-	}
+	all := firstThen(configured, candidates)
 	return nameSearch{kind: kind, configured: place, all: all, place: place, names: all}
 }
 
@@ -68,15 +63,15 @@ func (s *nameSearch) failure() error {
 	return &nameError{Kind: s.kind, Seen: s.last, Status: s.status}
 }
 
-// placesFrom returns all places, first the given one.
-func placesFrom(first client.ParamIn) []client.ParamIn {
-	places := []client.ParamIn{first}
-	for _, place := range []client.ParamIn{client.InQuery, client.InForm, client.InJSON} {
-		if place != first {
-			places = append(places, place)
+// firstThen returns first, and then the others without it.
+func firstThen[T comparable](first T, others []T) []T {
+	list := []T{first}
+	for _, other := range others {
+		if other != first {
+			list = append(list, other)
 		}
 	}
-	return places
+	return list
 }
 
 func placeName(place client.ParamIn) string {

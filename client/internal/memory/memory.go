@@ -32,11 +32,7 @@ func (r *Pool) Share() *Share { return &Share{pool: r} }
 // Grow adds bytes to the share. If the pool is full, one share at a time may exceed the pool, so that the share's reader can
 // finish and release the share; Grow blocks for the other shares. The caller bounds each share. The error is the cause of ctx.
 func (s *Share) Grow(ctx context.Context, bytes int64) error {
-	switch {
-	case s.alone:
-		return nil
-	case s.pool.free.TryAcquire(bytes):
-		s.bytes += bytes
+	if s.alone || s.TryGrow(bytes) {
 		return nil
 	}
 	select {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Limit is the service's limit, as a response reports it: see client.RateLimit.
+// Limit is the service's limit, as a response reports it. Package client exports it as RateLimit.
 type Limit struct {
 	PerSecond float64       // requests per second that the policy allows on average; 0 if unknown
 	Remaining int64         // requests left in the current window; -1 if unknown

@@ -4,9 +4,7 @@ import "strings"
 
 // removeDots replaces backslashes by slashes and removes dot segments, escaped or not.
 func removeDots(path string) string {
-	if strings.IndexByte(path, '\\') >= 0 {
-		path = strings.ReplaceAll(path, `\`, "/")
-	}
+	path = strings.ReplaceAll(path, `\`, "/")
 	if !strings.Contains(path, "/.") && !strings.Contains(path, "/%2") {
 		return path
 	}

@@ -83,7 +83,7 @@ func Parse(text string) (URL, error) {
 	if u.Port, err = parsePort(port, scheme); err != nil {
 		return u, err
 	}
-	u.Path, u.Query = escapePath(removeDots(withoutLines(path))), escapeQuery(withoutLines(query))
+	u.Path, u.Query = escapePath(removeDots(lineRemover.Replace(path))), escapeQuery(lineRemover.Replace(query))
 	return u, nil
 }
 
@@ -91,13 +91,6 @@ func Parse(text string) (URL, error) {
 func hasLines(text string) bool { return strings.ContainsAny(text, "\t\n\r") }
 
 var lineRemover = strings.NewReplacer("\t", "", "\n", "", "\r", "")
-
-func withoutLines(text string) string {
-	if !hasLines(text) {
-		return text
-	}
-	return lineRemover.Replace(text)
-}
 
 // isSeveral reports whether another URL follows a line break, as in a cell of a spreadsheet with several
 // URLs. Browsers would join both to one URL.
