@@ -24,8 +24,7 @@ func BenchmarkLookup(b *testing.B) {
 	n := *lookupAnswers
 	start := time.Now()
 	fillTypical(b, s, n)
-	size, err := s.Size()
-	b.Logf("%d answers: filled in %v, %d bytes, %v", n, time.Since(start).Round(time.Second), size, err)
+	b.Logf("%d answers: filled in %v, %d bytes", n, time.Since(start).Round(time.Second), s.Size())
 	defer s.Close()
 	requests := make([]client.Request, n)
 	for i := range requests {

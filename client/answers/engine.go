@@ -44,11 +44,12 @@ type conn struct {
 
 // connect opens an existing database.
 func (o *Options) connect() (_ *conn, err error) {
-	c, err := sqlite3.OpenFlags(o.uri(""), sqlite3.OPEN_READWRITE|sqlite3.OPEN_URI)
+	address := uri(o.Path, o.vfs)
+	c, err := sqlite3.OpenFlags(address, sqlite3.OPEN_READWRITE|sqlite3.OPEN_URI)
 	if o.ReadOnly && err != nil || c != nil && o.ReadOnly && isReadOnly(c) {
 		_ = c.Close() // nothing was written
 		// The folder is read-only for this user. If there is a journal, a process of another user may be writing.
-		if c, err = sqlite3.OpenFlags(o.uri("&immutable=1"), sqlite3.OPEN_READONLY|sqlite3.OPEN_URI); err == nil && o.hasJournal() {
+		if c, err = sqlite3.OpenFlags(address+"&immutable=1", sqlite3.OPEN_READONLY|sqlite3.OPEN_URI); err == nil && o.hasJournal() {
 			err = errors.Join(errors.New("the folder is read-only, and another process may be writing"), c.Close())
 		}
 	}
@@ -111,11 +112,7 @@ func (o *Options) hasJournal() bool {
 	return err == nil && info.Size() > 0
 }
 
-// uri is the address of the database for the engine.
-func (o *Options) uri(parameters string) string {
-	return uri(o.Path, o.vfs) + parameters
-}
-
+// uri is the address of a database for the engine.
 func uri(path, vfs string) string {
 	query := url.Values{"vfs": {cmp.Or(vfs, diskName)}, "modeof": {path}}.Encode()
 	query = strings.ReplaceAll(query, "+", "%20") // the engine does not decode + as a space
@@ -263,8 +260,8 @@ const (
 	applicationAt = 68
 )
 
-// inspect reads the header of a file. The error is a *MissingError, a *ForeignError, a *NewerError, a *DamageError or a
-// *FailedError. A header with a few wrong bits counts as a damaged store.
+// inspect reads the header of a file. The error is a *MissingError, a *ForeignError, a *DamageError or a *FailedError. A header
+// with a few wrong bits counts as a damaged store.
 func inspect(path string) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0 {
@@ -287,7 +284,7 @@ func inspect(path string) error {
 		return &ForeignError{Path: path}
 	}
 	if v := binary.BigEndian.Uint32(header[versionAt:]); v > version && v <= 0xff && string(header[applicationAt:applicationAt+4]) == application {
-		return &NewerError{Path: path}
+		return &ForeignError{Path: path, Newer: true}
 	}
 	wrong := 0
 	for _, field := range []struct {
@@ -313,8 +310,8 @@ func inspect(path string) error {
 	return &DamageError{Path: path, Err: errors.New("the first page is wrong")}
 }
 
-// Check returns nil if path is a store, even a damaged store, or if a store can be made there. The error is a *ForeignError, a
-// *NewerError or a *FailedError.
+// Check returns nil if path is a store, even a damaged store, or if a store can be made there. The error is a *ForeignError or a
+// *FailedError.
 func Check(path string) error {
 	err := inspect(path)
 	_, missing := errors.AsType[*MissingError](err)

@@ -25,25 +25,21 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("there is no store of answers at %s", e.Path)
 }
 
-// ForeignError says that the file at a path is not a store. It is not changed.
-type ForeignError struct{ Path string }
+// ForeignError says that the file at a path is not a store of this version of the program. It is not changed.
+type ForeignError struct {
+	Path  string
+	Newer bool // the file is a store of a later version
+}
 
 func (e *ForeignError) Error() string {
+	if e.Newer {
+		return fmt.Sprintf("the store %s is of a newer bulkcat, and is not changed: update bulkcat, or choose another file", e.Path)
+	}
 	return fmt.Sprintf("%s is not a store of answers, and is not changed: choose another file", e.Path)
 }
 
 // OptionName returns "answers.Path", the option that chooses the store.
 func (e *ForeignError) OptionName() string { return "answers.Path" }
-
-// NewerError says that a store is of a later version of this program. It is not changed.
-type NewerError struct{ Path string }
-
-func (e *NewerError) Error() string {
-	return fmt.Sprintf("the store %s is of a newer bulkcat, and is not changed: update bulkcat, or choose another file", e.Path)
-}
-
-// OptionName returns "answers.Path", the option that chooses the store.
-func (e *NewerError) OptionName() string { return "answers.Path" }
 
 // NetworkError says that a store is on a network file system, where processes cannot share it.
 type NetworkError struct {
@@ -103,6 +99,6 @@ func explain(path string, err error) error {
 }
 
 func isTyped(err error) bool {
-	return slices.ContainsFunc([]any{new(*MissingError), new(*ForeignError), new(*NewerError), new(*NetworkError), new(*DamageError), new(*FailedError), new(*LockedError)},
+	return slices.ContainsFunc([]any{new(*MissingError), new(*ForeignError), new(*NetworkError), new(*DamageError), new(*FailedError), new(*LockedError)},
 		func(target any) bool { return errors.As(err, target) })
 }

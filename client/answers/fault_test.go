@@ -17,6 +17,8 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/vfs"
+
+	"github.com/bulkcat/bulkcat/client/limits"
 )
 
 // wrapping is the file system of the machine with other files.
@@ -491,7 +493,7 @@ func TestDamage(t *testing.T) {
 	s := p.open()
 	const answers = 3000
 	p.put(s, 0, answers)
-	p.must(s.KeepLearned(Learned{Rate: 7}))
+	p.must(s.KeepLearned(limits.Learned{Rate: 7}))
 	p.must(s.Close())
 	sound, err := os.ReadFile(p.path)
 	p.must(err)

@@ -3,7 +3,6 @@ package answers
 import (
 	"bytes"
 	"cmp"
-	"slices"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
@@ -158,7 +157,7 @@ func (s *Store) Scan(visit func(Stored) error) error {
 		if err != nil {
 			return err
 		}
-		for stored := range slices.Values(rows) {
+		for _, stored := range rows {
 			if err := visit(stored); err != nil {
 				return err
 			}

@@ -67,9 +67,7 @@ func (s *Store) Stats(now time.Time) (Stats, error) {
 			return nil
 		}, since...)
 	})
-	if err == nil {
-		stats.Bytes, err = s.Size()
-	}
+	stats.Bytes = s.Size()
 	return stats, err
 }
 

@@ -63,8 +63,8 @@ type Store struct {
 	released map[key]struct{} // claims to give back
 }
 
-// Open opens the store, or makes it if it is missing. The error is a *MissingError, *ForeignError, *NewerError, *NetworkError,
-// *DamageError or *FailedError.
+// Open opens the store, or makes it if it is missing. The error is a *MissingError, *ForeignError, *NetworkError, *DamageError or
+// *FailedError.
 func Open(o Options) (*Store, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -267,13 +267,13 @@ func (s *Store) Close() error {
 }
 
 // Size is the number of bytes of the store's files.
-func (s *Store) Size() (sum int64, err error) {
+func (s *Store) Size() (sum int64) {
 	for _, name := range Files(s.options.Path)[:2] {
 		if info, err := os.Stat(name); err == nil {
 			sum += info.Size()
 		}
 	}
-	return sum, nil
+	return sum
 }
 
 // Has reports whether the store, which may be nil, has an outcome of a source.
@@ -301,26 +301,23 @@ func (s *Store) NoteOf(source, name string) (body []byte, err error) {
 	return body, err
 }
 
-// Learned is what a run has learned about the service.
-type Learned = limits.Learned
-
-// learnedNote is the name of the note that holds Learned.
+// learnedNote is the name of the note that holds limits.Learned.
 const learnedNote = "learned"
 
 // Learned returns what earlier runs have learned about the service. A damaged note counts as nothing learned.
-func (s *Store) Learned() (l Learned, err error) {
+func (s *Store) Learned() (l limits.Learned, err error) {
 	body, err := s.Note(learnedNote)
 	if err != nil || body == nil {
 		return l, err
 	}
 	if json.Unmarshal(body, &l) != nil || !l.IsValid() { // the run learns it again
-		return Learned{}, nil
+		return limits.Learned{}, nil
 	}
 	return l, nil
 }
 
 // KeepLearned stores l for the next run.
-func (s *Store) KeepLearned(l Learned) error {
+func (s *Store) KeepLearned(l limits.Learned) error {
 	body, err := json.Marshal(l)
 	if err != nil {
 		return err

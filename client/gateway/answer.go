@@ -117,11 +117,11 @@ func (g *Gateway) answer(h http.Header, r *http.Request, key *embedded.Key, requ
 // inputs: the clients decide whether to ask for them (--ask-placeholders of a run).
 func normalized(r client.Request) (client.Request, error) {
 	if err := client.CheckClassification(r.Kind, r.Classification); err != nil {
-		return r, noClassification(err)
+		return r, invalid(http.StatusNotFound, err)
 	}
 	r, err := normalize.Normalizer{AskPlaceholders: true}.Request(r.Kind, r.Input, r.Classification)
 	if err != nil {
-		return r, malformed(err)
+		return r, invalid(http.StatusBadRequest, err)
 	}
 	return r, nil
 }

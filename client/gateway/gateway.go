@@ -187,7 +187,7 @@ const (
 func (g *Gateway) watch(ctx context.Context) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
-	var kept answers.Learned
+	var kept limits.Learned
 	for {
 		check := time.NewTimer(time.Until(g.nextCheck()))
 		doubted := false

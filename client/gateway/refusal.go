@@ -15,12 +15,8 @@ import (
 // if it is longer, they stop asking.
 const shortly = 2 * time.Second
 
-func malformed(err error) *client.Error {
-	return &client.Error{Class: client.Rejected, Status: http.StatusBadRequest, Detail: err.Error()}
-}
-
-func noClassification(err error) *client.Error {
-	return &client.Error{Class: client.Rejected, Status: http.StatusNotFound, Detail: err.Error()}
+func invalid(status int, err error) *client.Error {
+	return &client.Error{Class: client.Rejected, Status: status, Detail: err.Error()}
 }
 
 func noQuota(refill time.Duration) *client.Error {
