@@ -61,6 +61,9 @@ func (o *opened) claim(ctx context.Context) (_ *claimed, err error) {
 		if err := o.options.Output.CheckEmptied(ctx, last); err != nil {
 			return nil, err
 		}
+		if err := o.checkKept(); err != nil {
+			return nil, err
+		}
 	}
 	if o.options.Shard != (account.Shard{}) {
 		if err := runfiles.JoinShards(ctx, o.options.folderOfShards(), o.options.Shard, c.account); err != nil {

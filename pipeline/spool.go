@@ -65,6 +65,20 @@ func checkSpool(ctx context.Context, path string, out OutputOptions, lock *disk.
 	return &OutputTakenError{Path: path, Reason: "is where the run keeps standard input, and is not the copy of an earlier run"}
 }
 
+// checkKept refuses to replace the copy of standard input of a run that is not complete, as for a task that is started again without
+// its pipe. Call it if the input has no records.
+func (o *opened) checkKept() error {
+	if o.spool == nil || o.options.Output.Overwrite {
+		return nil
+	}
+	path := o.options.spoolPath()
+	kept, err := os.Stat(path)
+	if err != nil || kept.Size() == 0 {
+		return nil // Keep reports other errors
+	}
+	return &OutputTakenError{Path: path, Reason: "is the standard input of a run that is not complete, and standard input is empty now: go on with < " + path}
+}
+
 // endSpool removes the spool of a complete run, and reports whether the spool is kept. Other runs need their spool to be started
 // again. If isSettled, no record has to be asked again, and endSpool also removes the spool of an earlier run that this run has
 // read.
