@@ -75,34 +75,33 @@ func (r *release) image(p platform) (v1.Image, error) {
 }
 
 func (r *release) imageFiles(p platform) ([]file, error) {
-	texts := map[string][]byte{
-		"etc/passwd":                        []byte("bulkcat:x:65532:65532::/work:/sbin/nologin\n"),
-		"etc/group":                         []byte("bulkcat:x:65532:\n"),
-		"etc/ssl/certs/ca-certificates.crt": authorities(),
-	}
 	const anyUser = fs.ModeDir | fs.ModeSticky | 0o777
 	files := []file{
 		{r.binary(p), "usr/bin/bulkcat", 0o755}, {filepath.Join(r.work, noticesName), "usr/share/doc/bulkcat/" + noticesName, 0o644},
 		{filepath.Join(r.root, "LICENSE"), "usr/share/doc/bulkcat/LICENSE", 0o644}, {"", "tmp", anyUser}, {"", "work", anyUser},
 	}
-	for _, path := range []string{"etc/group", "etc/passwd", "etc/ssl/certs/ca-certificates.crt"} {
-		source := filepath.Join(r.work, filepath.Base(path))
-		if err := os.WriteFile(source, texts[path], 0o666); err != nil {
+	for _, made := range []struct{ path, text string }{
+		{"etc/group", "bulkcat:x:65532:\n"},
+		{"etc/passwd", "bulkcat:x:65532:65532::/work:/sbin/nologin\n"},
+		{"etc/ssl/certs/ca-certificates.crt", authorities()},
+	} {
+		source := filepath.Join(r.work, filepath.Base(made.path))
+		if err := os.WriteFile(source, []byte(made.text), 0o666); err != nil {
 			return nil, err
 		}
-		files = append(files, file{source, path, 0o644})
+		files = append(files, file{source, made.path, 0o644})
 	}
 	return files, nil
 }
 
 // authorities returns the certificate authorities in PEM. It leaves out authorities that are limited to certain certificates,
 // because a file of certificates cannot have such limits.
-func authorities() []byte {
+func authorities() string {
 	var text bytes.Buffer
 	for root := range bundle.Roots() {
 		if root.Constraint == nil {
 			text.Write(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate}))
 		}
 	}
-	return text.Bytes()
+	return text.String()
 }

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -241,12 +242,7 @@ func (r *release) sum() error {
 
 func (r *release) writeSums() error {
 	var text bytes.Buffer
-	names := make([]string, 0, len(r.sums))
-	for name := range r.sums {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(r.sums)) {
 		fmt.Fprintf(&text, "%s  %s\n", r.sums[name], name)
 	}
 	return os.WriteFile(filepath.Join(r.out, "SHA256SUMS"), text.Bytes(), 0o666)

@@ -21,9 +21,6 @@ func (r *release) manifests() error {
 		return err
 	}
 	for _, t := range set.Templates() {
-		if t.Name() == "" {
-			continue
-		}
 		f, err := os.Create(filepath.Join(r.out, t.Name()))
 		if err != nil {
 			return err

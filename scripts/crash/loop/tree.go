@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/pipeline/account"
@@ -50,12 +51,8 @@ func readTree(dir string) (tree, error) {
 }
 
 func changing(name string) bool {
-	for _, end := range []string{"run.json", "_manifest.json", "_shards.json"} {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
-	}
-	return false
+	ends := []string{"run.json", "_manifest.json", "_shards.json"}
+	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
 // draft reports whether a path is hidden, as drafts are until they are published, and as the folder of a run is.

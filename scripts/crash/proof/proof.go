@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -256,13 +257,7 @@ func (p *proof) check(input string, r row) error {
 
 // firstEnd returns when the first client ended.
 func (p *proof) firstEnd() time.Time {
-	end := p.clients[0].ended
-	for _, c := range p.clients {
-		if c.ended.Before(end) {
-			end = c.ended
-		}
-	}
-	return end
+	return slices.MinFunc(p.clients, func(a, b *client) int { return a.ended.Compare(b.ended) }).ended
 }
 
 // use sets Report.Used from the attempts while the gateway was up and all clients had work. It subtracts all refused attempts,
