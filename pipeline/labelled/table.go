@@ -60,7 +60,7 @@ func (t *Table) Scan(ctx context.Context, visit func(answers.Stored) error) erro
 	}
 	normalizer := normalize.Normalizer{}
 	var index *taxonomy.Index
-	if published := taxonomy.Choice(nil).Taxonomy(t.Classification, nil); published != nil {
+	if published := taxonomy.Published(t.Classification); published != nil {
 		index = taxonomy.NewIndex(published)
 	}
 	var request client.Request

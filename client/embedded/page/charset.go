@@ -40,10 +40,8 @@ func detect(head []byte, contentType string) encoding.Encoding {
 	}
 	valid, broken := countRunes(head)
 	switch {
-	case name == "windows-1252" && valid > 0 && broken == 0:
-		return encoding.Nop
-	case name == "windows-1252" && valid == 0 && broken == 0:
-		return encoding.Nop // plain ASCII so far: UTF-8 is likely
+	case name == "windows-1252" && broken == 0:
+		return encoding.Nop // UTF-8, or plain ASCII so far, where UTF-8 is likely
 	case name == "utf-8" && valid == 0 && broken > 0:
 		return charmap.Windows1252
 	case name == "utf-8":

@@ -45,14 +45,9 @@ var (
 // link-local (where clouds serve credentials), multicast or reserved.
 func isBlocked(addr netip.Addr) bool {
 	addr = addr.Unmap().WithZone("")
-	if addr.IsLoopback() || addr.IsPrivate() || addr.IsUnspecified() ||
-		addr.IsLinkLocalUnicast() || addr.IsMulticast() {
+	if addr.IsLoopback() || addr.IsPrivate() || addr.IsUnspecified() || addr.IsLinkLocalUnicast() || addr.IsMulticast() ||
+		slices.ContainsFunc(blocked, func(prefix netip.Prefix) bool { return prefix.Contains(addr) }) {
 		return true
-	}
-	for _, prefix := range blocked {
-		if prefix.Contains(addr) {
-			return true
-		}
 	}
 	inner, ok := embeddedIPv4(addr)
 	return ok && isBlocked(inner)

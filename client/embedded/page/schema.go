@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -9,6 +10,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"github.com/bulkcat/bulkcat/client/embedded/internal/words"
 )
 
 // The limits of the schema.org data of a page.
@@ -46,12 +49,8 @@ func (s *schema) fill(p *Page) {
 		p.Types = appendOnce(p.Types, t, maxTypes)
 	}
 	p.Product, p.Category, p.Breadcrumb = s.found.Product, s.found.Category, s.found.Breadcrumb
-	if p.SiteName == "" {
-		p.SiteName = s.found.SiteName
-	}
-	if p.Section == "" {
-		p.Section = s.found.Section
-	}
+	p.SiteName = cmp.Or(p.SiteName, s.found.SiteName)
+	p.Section = cmp.Or(p.Section, s.found.Section)
 }
 
 // readJSON reads the objects of one script. It ignores the text between objects (brackets, commas, comments for old browsers) and
@@ -138,12 +137,8 @@ func (s *schema) crumbs(list any) {
 		if !ok || len(all) == maxCrumbs {
 			continue
 		}
-		name := nameOf(item["name"])
-		if name == "" {
-			name = nameOf(item["item"])
-		}
 		position, _ := item["position"].(float64)
-		all = append(all, crumb{position, name})
+		all = append(all, crumb{position, cmp.Or(nameOf(item["name"]), nameOf(item["item"]))})
 	}
 	slices.SortStableFunc(all, func(a, b crumb) int { return int(min(max(a.position-b.position, -1), 1)) })
 	s.found.Breadcrumb, s.jsonCrumbs = nil, true
@@ -251,20 +246,14 @@ func typeName(name string) string {
 }
 
 // anyType lists the types, in lower case, that say nothing about a page's subject.
-var anyType = func() map[string]bool {
-	types := map[string]bool{}
-	for _, t := range strings.Fields(`aboutpage aggregateoffer aggregaterating answer article blogposting brand
-		breadcrumblist collectionpage contactpage contactpoint corporation country entrypoint faqpage
-		geocoordinates imagegallery imageobject individualproduct itemlist itempage listitem localbusiness
-		newsarticle object offer offercatalog openinghoursspecification organization page person place
-		postaladdress product productgroup profile profilepage propertyvalue question quantitativevalue
-		rating readaction reportagenewsarticle review searchaction service sitenavigationelement
-		speakablespecification techarticle thing unitpricespecification videoobject webpage webpageelement
-		website wpfooter wpheader wpsidebar`) {
-		types[t] = true
-	}
-	return types
-}()
+var anyType = words.Set(`aboutpage aggregateoffer aggregaterating answer article blogposting brand
+	breadcrumblist collectionpage contactpage contactpoint corporation country entrypoint faqpage
+	geocoordinates imagegallery imageobject individualproduct itemlist itempage listitem localbusiness
+	newsarticle object offer offercatalog openinghoursspecification organization page person place
+	postaladdress product productgroup profile profilepage propertyvalue question quantitativevalue
+	rating readaction reportagenewsarticle review searchaction service sitenavigationelement
+	speakablespecification techarticle thing unitpricespecification videoobject webpage webpageelement
+	website wpfooter wpheader wpsidebar`)
 
 // addType adds a type in words, unless anyType has it.
 func (p *Page) addType(name string) {

@@ -135,10 +135,7 @@ func EditionWith(classification, fingerprint string) (Edition, bool) {
 
 // Published returns the default edition of a classification; nil if there is none.
 func Published(classification string) *Taxonomy {
-	if e, ok := EditionOf(classification); ok {
-		return e.Load()
-	}
-	return nil
+	return Choice(nil).Taxonomy(classification, nil)
 }
 
 // IAB returns the IAB Content Taxonomy 3.0, 703 categories.

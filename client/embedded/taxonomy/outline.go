@@ -2,7 +2,6 @@ package taxonomy
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -38,11 +37,8 @@ func (e *SyntaxError) Error() string {
 // file is the name of the file in errors. The error is a *[SyntaxError].
 func Parse(file, text string) ([]Category, error) {
 	b := builder{seen: make(map[string]bool)}
-	err := eachEntry(file, text, func(e entry) string { return b.add(e) })
-	if err != nil {
-		return nil, err
-	}
-	return b.categories, nil
+	err := eachEntry(file, text, b.add)
+	return b.categories, err
 }
 
 // addAliases adds the aliases of an overlay to categories. An overlay is an outline of the categories with more aliases, and
@@ -62,11 +58,7 @@ func addAliases(categories []Category, file, text string) error {
 		if !ok || categories[i].Name != added.Name {
 			return fmt.Sprintf("no category %q (%s): write an existing one, under its own ancestors", added.Name, added.Path)
 		}
-		for _, a := range added.Aliases {
-			if !slices.Contains(categories[i].Aliases, a) {
-				categories[i].Aliases = append(categories[i].Aliases, a)
-			}
-		}
+		categories[i].Aliases = union(categories[i].Aliases, added.Aliases)
 		return ""
 	})
 }

@@ -87,18 +87,12 @@ func (x *index) resolve(w []byte) (first, second int32) {
 // parts returns the term of the longest known last part of a compound, and the term of the part before it. Unknown terms are
 // noTerm.
 func (x *index) parts(word string) (first, last int32) {
-	term := func(part string) int32 {
-		if t, ok := x.vocabulary[string(x.language.Stem([]byte(part)))]; ok {
-			return t
-		}
-		return noTerm
-	}
 	for from := range x.language.LastParts(word) {
-		if last = term(word[from:]); last == noTerm {
+		if last = x.lookup([]byte(word[from:])); last == noTerm {
 			continue
 		}
 		for part := range words.FirstParts(word, from) {
-			if first = term(part); first != noTerm {
+			if first = x.lookup([]byte(part)); first != noTerm {
 				return first, last
 			}
 		}

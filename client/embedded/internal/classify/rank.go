@@ -1,8 +1,6 @@
 package classify
 
-import (
-	"math"
-)
+import "math"
 
 const (
 	tie      = 0.97 // share of the best score: higher scores count as equal to it
@@ -29,9 +27,6 @@ func (e *Engine) candidates(s *scratch, limit int, fit *calibration, least float
 			break
 		}
 		matches = append(matches, Match{int(leaders[i].category), ceiling})
-	}
-	if len(matches) == 0 {
-		return nil
 	}
 	return append([]Match(nil), matches...)
 }
