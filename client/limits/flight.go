@@ -120,6 +120,8 @@ type queue struct {
 	idle  time.Duration // the lowest mean latency of a period
 	least time.Duration // the lowest latency
 
+	trial     int       // the bound before the first answer
+	start     time.Time // of the run
 	began     time.Time // the start of the period: requests that were sent earlier do not count
 	first     time.Time // the time of the first answer in the period
 	sum       time.Duration
@@ -128,19 +130,20 @@ type queue struct {
 }
 
 const (
-	queueFirst   = 16 // requests in flight before the first answer, and after a doubt
-	queueGrowth  = 4  // requests in flight that each answer adds, unless it waited in the service
-	queueAnswers = 16 // answers in a period: one slow answer changes the mean little
-	queueLong    = 4  // times the idle latency: an idle service varies by less
-	queueSeconds = 5  // seconds of work that may wait in the service, for up to queueFair requests
-	queueFair    = 64 // requests: enough for any service with so long a latency
+	queueFirst   = 16              // requests in flight before the first answer, and after a doubt
+	queueGrowth  = 4               // requests in flight that each answer adds, unless it waited in the service
+	queueAnswers = 16              // answers in a period: one slow answer changes the mean little
+	queueLong    = 4               // times the idle latency: an idle service varies by less
+	queueHang    = 2 * time.Second // time without any answer after which one more request is sent
+	queueSeconds = 5               // seconds of work that may wait in the service, for up to queueFair requests
+	queueFair    = 64              // requests: enough for any service with so long a latency
 )
 
 func newQueue(trial int, now time.Time) queue {
 	if trial <= 0 {
 		trial = queueFirst
 	}
-	return queue{most: trial, began: now}
+	return queue{most: trial, trial: trial, start: now, began: now}
 }
 
 // long is the latency above which requests wait in a service that has the given idle latency.
@@ -151,7 +154,13 @@ func (q *queue) restart(now time.Time) {
 	q.most, q.began, q.sum, q.count = queueFirst, now, 0, 0
 }
 
+// onTrial reports whether no request has been answered, and another one may be sent after queueHang: the first inputs may hang.
+func (q *queue) onTrial() bool { return q.mean == 0 && q.most < queueFirst }
+
 func (q *queue) blocks(now time.Time, inFlight int) bool {
+	if q.onTrial() {
+		q.most = max(q.most, min(queueFirst, q.trial+int(now.Sub(q.start)/queueHang)))
+	}
 	if inFlight < q.most && (q.bound == 0 || inFlight < q.bound) {
 		return false
 	}

@@ -159,7 +159,6 @@ func (h *health) probeFailed(now time.Time) {
 // probe decides while the service is in doubt: one request is sent at a time, if possible a first attempt.
 func (c *Controller) probe(now time.Time, q Queue) Decision {
 	h := &c.health
-	atStart := q.Known && h.state == Doubt && h.probes == 0 && !h.refusing && h.lastOK.Equal(h.start) // the first inputs of a start are the inputs that failed in the start before
 	end := time.Duration(math.MaxInt64)
 	if h.state == Out || h.state == Limited && !h.closed {
 		if end = h.since.Add(c.options.MaxOutage).Sub(now); end <= 0 {
@@ -186,13 +185,15 @@ func (c *Controller) probe(now time.Time, q Queue) Decision {
 		return Decision{For: min(h.next.Sub(now), end)}
 	case c.pace.capWait(now) > 0:
 		return Decision{For: min(c.pace.capWait(now), end)}
-	case h.suspect, h.refusing && !h.closed && h.probes == 0 && q.Known && !q.First, atStart:
+	case h.suspect, h.refusing && !h.closed && (h.probes == 0 && !c.trip.tested || h.probes == 1 && c.trip.tested) && q.Known && !q.First:
 		return Decision{Action: SendKnown}
-	case q.First:
+	case q.First && !(q.Known && h.state == Doubt && !h.refusing && h.probes == 1): // else the first attempts may be inputs that always fail
 		return Decision{Action: SendFirst}
+	case q.First:
+		return Decision{Action: SendKnown}
 	case c.tellsQuota() && !h.closed && !(h.refusing && c.trip.certain): // the limiter may not cover the usage operation, whose answer then says nothing about the limiter
 		return Decision{Action: AskQuota}
-	case q.Known && (q.Spent || q.Retry && (h.state == Doubt && !h.refusing && h.probes%2 == 0 || h.probes%2 == 1 && (h.state == Out || h.state == Limited && !c.trip.certain))): // else inputs that always fail would cause or prolong an outage
+	case q.Known && (q.Spent || q.Retry && (h.state == Doubt && !h.refusing || h.probes%2 == 1 && (h.state == Out || h.state == Limited && !c.trip.certain))): // else inputs that always fail would cause or prolong an outage
 		return Decision{Action: SendKnown}
 	case q.Retry:
 		return Decision{Action: SendRetry}

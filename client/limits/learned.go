@@ -15,6 +15,7 @@ type Learned struct {
 	Window  time.Duration // the length of the window
 	Silence time.Duration // the length of the last block: from a total refusal until the service admitted requests again
 	At      time.Time     // the end of the last block, or the last probe in a block that has not ended
+	Refuses bool          // the service has refused a request (Refused): it does not limit by failures
 }
 
 // isFresh reports whether the last block ended a short time ago, as in an earlier start of the same run. If the earlier start
@@ -31,7 +32,7 @@ func (l Learned) Counts(rate float64, now time.Time) bool {
 
 // String describes what is known, for a log.
 func (l Learned) String() string {
-	if l == (Learned{}) {
+	if l.Refuses = false; l == (Learned{}) {
 		return "nothing"
 	}
 	known := []string{fmt.Sprintf("%.3g requests/s", l.Rate)}
@@ -56,7 +57,7 @@ func (c *Controller) Learned() Learned {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p, t, earlier := c.pace, &c.trip, c.earlier
-	l := Learned{Silence: t.silence, At: t.last}
+	l := Learned{Silence: t.silence, At: t.last, Refuses: c.faults.refuses}
 	if c.isBlocked() { // the run may end in this block
 		l.At = c.health.probed.sent
 		l.Silence = max(l.Silence, l.At.Sub(t.at))
@@ -72,6 +73,8 @@ func (c *Controller) Learned() Learned {
 		l.Rate = min(earlier.Rate, l.Refused*yielded)
 	case p.lost > 0: // since a block, no rate was kept for long
 		l.Rate = min(p.rate, l.Refused*yielded)
+	case l.Refused > 0: // the run was short
+		l.Rate = min(p.kept, l.Refused*yielded)
 	}
 	switch {
 	case c.window.number > 0:

@@ -167,7 +167,7 @@ func New(o Options, now time.Time) *Controller {
 	c.pace = newPace(o, now)
 	c.flight = newFlight(o, now)
 	c.faults = newFaults()
-	c.faults.refuses = earlier.Silence > 0 // a block has refused requests, so failures are no refusals
+	c.faults.refuses = earlier.Refuses
 	c.trip.phase = phase{began: now, serial: 1}
 	c.trip.prior = c.trip.phase
 	c.pressure.begin(now)
@@ -221,6 +221,8 @@ func (c *Controller) decide(now time.Time, q Queue) (d Decision, paced bool) {
 		return c.probe(now, q), false
 	case !q.First && !q.Retry:
 		return Decision{}, false
+	case c.flight.blocks(now, c.inFlight) && c.flight.queue.onTrial():
+		return Decision{For: queueHang}, false
 	case c.flight.blocks(now, c.inFlight):
 		return Decision{}, false
 	case c.window.full(c.trip.phase.used(c.sent+1), c.inFlight):

@@ -1,6 +1,9 @@
 package limits
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // snapshot is the state at the first failure after an answer. If the failures become a doubt, as when a service dies, the cuts
 // since then say nothing about the limits of the service, and are undone.
@@ -84,13 +87,17 @@ func (c *Controller) isSlow(now time.Time) bool {
 // heal ends a doubt if the answer to a request shows that the service serves again.
 func (c *Controller) heal(now time.Time, p Permit) {
 	before := c.health
+	if before.refusing && !before.closed && p.test && before.probes == 0 && !c.trip.tested { // a repeated request may be admitted because it is alone
+		c.trip.tested, c.health.next = true, now.Add(c.patience())
+		return
+	}
 	switch {
 	case !c.health.answered(now, p):
 		if before.died() { // the failures were not about the rate
 			c.endTest(now)
 		}
 		return
-	case before.refusing && !before.closed && p.test && before.probes == 0:
+	case before.refusing && !before.closed && p.test && c.trip.tested:
 		c.trip.blamed.from, c.trip.blamed.to = c.trip.first.sent, now
 		c.trip.end()
 		c.pace.undo(now)
@@ -100,10 +107,15 @@ func (c *Controller) heal(now time.Time, p Permit) {
 	case before.refusing:
 		c.endTrip(now, p)
 	default:
-		if before.state == Doubt && !before.suspect && !before.isDown() { // the cause was the inputs, or chance
-			c.faults.falseDoubts = min(c.faults.falseDoubts+1, mostFalse)
-		}
+		rate, most := c.snapshot.pace.rate, c.flight.queue.most
 		c.resume(now)
+		if before.state == Doubt && !before.suspect && (p.test || !before.isDown()) { // the cause was the inputs, or chance
+			c.faults.falseDoubts = min(c.faults.falseDoubts+1, mostFalse)
+			c.flight.queue.most = max(c.flight.queue.most, 2*most)
+			if !math.IsInf(c.pace.cap, 1) {
+				c.pace.set(rate)
+			}
+		}
 	}
 }
 
@@ -114,6 +126,7 @@ func (c *Controller) resume(now time.Time) {
 		c.flight.most = u.flight.most
 	}
 	c.trip.end()
+	c.trip.resumed = now
 	c.flight.queue.restart(now)
 	c.faults.test, c.faults.recent = test{}, attempts{}
 	c.pace.resume(now, c.flight.latency() > 0)

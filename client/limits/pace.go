@@ -26,6 +26,7 @@ type pace struct {
 
 	tried   float64   // the lowest rate since triedAt; 0 before the trial begins
 	triedAt time.Time // when the trial of the rate began, plus the idle time since
+	kept    float64   // the lowest rate of a trial that has lasted for a unit; 0 for none
 }
 
 const (
@@ -157,11 +158,14 @@ func (p *pace) prove(now time.Time, elapsed, unit time.Duration) {
 		p.triedAt = p.triedAt.Add(idle)
 	}
 	p.tried = min(p.tried, p.rate)
-	if p.tried == 0 {
+	switch lasted := now.Sub(p.triedAt); {
+	case p.tried == 0:
 		p.tried, p.triedAt = p.rate, now
-	} else if now.Sub(p.triedAt) > provenUnits*unit {
+	case lasted > provenUnits*unit:
 		p.served = max(p.served, p.tried)
 		p.tried, p.triedAt = p.rate, now
+	case lasted > unit:
+		p.kept = p.tried
 	}
 }
 
@@ -195,7 +199,11 @@ func (p *pace) trip(now time.Time, rate, mean float64, phase, silence, hold time
 // nearlyRefused sets the rate to just under the refused rate, after a trip that says nothing about the rate.
 func (p *pace) nearlyRefused(now time.Time, hold, silence time.Duration) {
 	if p.refused > 0 {
-		p.set(p.refused * yielded)
+		rate := p.refused * yielded
+		if p.refused == p.block.Refused { // no rate has been refused since the block that an earlier start has met
+			rate = min(rate, p.block.Rate)
+		}
+		p.set(rate)
 		p.hold, p.lost = hold, silence
 	}
 	p.try(now)
@@ -211,7 +219,7 @@ func (p *pace) refuse(now time.Time, rate float64) {
 }
 
 // try begins the trial of the present rate.
-func (p *pace) try(now time.Time) { p.cut, p.grown, p.tried, p.triedAt = now, now, 0, now }
+func (p *pace) try(now time.Time) { p.cut, p.grown, p.tried, p.triedAt, p.kept = now, now, 0, now, 0 }
 
 // halve records the present rate as refused, and halves it, because the admitted rate is not known.
 func (p *pace) halve(now time.Time, present float64) {

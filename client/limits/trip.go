@@ -15,6 +15,7 @@ type trip struct {
 
 	retries bool                         // all requests of the row are retries: their inputs may be the cause
 	blamed  struct{ from, to time.Time } // the last trip that inputs caused: all refused requests were retries, and a repeated request was answered
+	tested  bool                         // a repeated request was answered in this trip
 	certain bool                         // a refusal was explicit (Refused); else the service may be out
 
 	at      time.Time     // when the trip began; zero if there is none
@@ -22,7 +23,11 @@ type trip struct {
 	rate    float64       // requests a second that were admitted before the trip
 	silence time.Duration // the length of the last silence
 	last    time.Time     // the end of the last silence
+	latest  time.Time     // when the latest refused request was sent
+	gap     time.Duration // from the latest refused request to the end of the last silence; 0 before a silence has ended
 	ended   time.Time     // when an attempt that was in flight at the start of the trip last ended
+
+	resumed time.Time // when the run last resumed its pace after a doubt in which nothing was answered
 
 	phase, prior phase // the present phase, and the phase before the last silence
 }
@@ -62,6 +67,9 @@ var silences = [...]float64{0.1, 0.2, 0.5, 1, 2.1, 5.2, 10.5, 21, 31, 62, 75, 13
 func (t *trip) refuse(p Permit, isCertain bool, okSent time.Time, rate float64, least int) bool {
 	if p.serial >= t.phase.serial {
 		t.phase.refused++
+	}
+	if p.sent.After(t.latest) {
+		t.latest = p.sent
 	}
 	if p.sent.Before(okSent) || t.row == 0 && !p.first && !isCertain {
 		return false
@@ -110,12 +118,12 @@ func (t *trip) next(now time.Time) time.Time {
 		return t.stated
 	}
 	elapsed := now.Sub(t.at)
-	if !t.certain && elapsed >= longSilence && elapsed > t.silence { // this may be an outage
-		return now.Add(elapsed / 4)
+	if !t.certain { // this may be an outage
+		return now.Add(max(elapsed/4, probeFirst))
 	}
 	least := t.silence * 9 / 20
-	if !t.certain { // this may be a short outage
-		least = 0
+	if t.gap > 0 {
+		least = t.gap * 19 / 20
 	}
 	for _, s := range silences {
 		if s := seconds(s); s > elapsed+elapsed/20 && s >= least {
@@ -184,6 +192,9 @@ func (c *Controller) probeRefused(now time.Time, p Permit) {
 		*w, h.closed, h.since, t.at = window{}, false, now, now
 	}
 	h.next = t.next(now)
+	if t.tested && h.probes == 1 { // a request that was answered before is repeated again
+		h.next = now.Add(c.patience())
+	}
 	if limit := now.Add(longSilence); t.retries && !t.stated.After(now) && h.next.After(limit) {
 		h.next = limit
 	}
@@ -206,11 +217,14 @@ func (c *Controller) beginTrip(now time.Time) {
 func (c *Controller) measure() {
 	t := &c.trip
 	t.phase.number = max(0, t.phase.used(t.first.serial)+t.lost) // used also subtracts late refusals, which lost does not count
-	lasted, before := t.first.sent.Sub(t.phase.began), t.first.sent
-	if ok := c.health.okSent; ok.Sub(t.phase.began) > time.Second && ok.Before(before) && before.Sub(ok) < counted { // late answers may have hidden earlier refusals of the trip
+	lasted, before, from := t.first.sent.Sub(t.phase.began), t.first.sent, t.phase.began
+	if t.resumed.After(from) { // few requests were sent in the doubt
+		from = t.resumed
+	}
+	if ok := c.health.okSent; ok.Sub(from) > time.Second && ok.Before(before) && before.Sub(ok) < counted { // late answers may have hidden earlier refusals of the trip
 		before = ok
 	}
-	over := seconds(5 / t.first.rate) // at a low rate, a second has few requests
+	over := min(seconds(5/t.first.rate), before.Sub(from)) // at a low rate, a second has few requests
 	t.rate = min(max(c.admitted.perSecond(before, over), float64(t.phase.number)/max(1, lasted.Seconds())), t.first.rate)
 }
 
@@ -254,6 +268,9 @@ func (c *Controller) endTrip(now time.Time, p Permit) {
 	case t.prior.number >= tellsNothing && c.pace.refused > 0 && t.rate > 2*c.pace.refused: // a much lower rate was refused before: the rate is not the cause
 		c.flight.cut(now, t.first.inFlight-2) // a limit of connections refuses everything until some are closed
 		c.flight.hold = hold
+	case !t.certain && t.prior.number == 0 && c.pace.refused == 0 && t.first.sent.Sub(t.phase.began) > mostPatience: // an outage is likelier: another trip would tell more
+		c.resume(now)
+		c.pace.set(t.first.rate)
 	case isSame(t.phase.number, t.prior.number) && (differ || w.number > 0):
 		w.learn(t.phase.number, t.first.sent.Sub(t.phase.began), p.sent.Sub(t.phase.began))
 		c.pace.restore(now, t.rate, t.rate)
@@ -267,17 +284,19 @@ func (c *Controller) endTrip(now time.Time, p Permit) {
 		c.pace.trip(now, t.rate, t.mean(p.sent), t.first.sent.Sub(t.phase.began), silence, hold)
 	}
 	if silence >= shortestBlock && t.certain {
-		t.silence, t.last = silence, now
+		t.silence, t.last, t.gap = silence, now, p.sent.Sub(t.latest)
 	}
 	c.endSilence(now, p, silence >= shortestBlock)
 }
 
 // tells reports whether the trip tells the rate that the service allows. The trip does not tell the rate if the last silence was
-// too short, or if a run that knows a much higher rate is refused at once: the run began in a block, or in the rest of a window.
+// too short, or if it began as soon as a doubt ended, or if a run that knows a much higher rate is refused at once: the run began
+// in a block, or in the rest of a window.
 func (c *Controller) tells() bool {
 	t := &c.trip
 	isFirst := t.prior.number == 0 && t.first.sent.Sub(t.phase.began) < shortestBlock
-	return !(t.phase.number < tellsNothing && t.prior.number > t.phase.number) && !(isFirst && float64(4*t.phase.number) < c.options.Learned.Rate)
+	isResumed := t.first.sent.Sub(t.resumed) < shortestBlock
+	return !isResumed && !(t.phase.number < tellsNothing && t.prior.number > t.phase.number) && !(isFirst && float64(4*t.phase.number) < c.options.Learned.Rate)
 }
 
 // hold returns the time without growth after an event that cost some seconds: in that time, the cost becomes the given share.
@@ -311,7 +330,7 @@ func (c *Controller) endSilence(now time.Time, p Permit, isNew bool) {
 }
 
 func (t *trip) end() {
-	t.row, t.lost, t.at, t.stated = 0, 0, time.Time{}, time.Time{}
+	t.row, t.lost, t.at, t.stated, t.tested = 0, 0, time.Time{}, time.Time{}, false
 }
 
 // isSame reports whether two trips came after the same number of requests. Small numbers are the same by chance.
