@@ -152,3 +152,41 @@ func TestLearnedInWords(t *testing.T) {
 		t.Error("a window without a length is valid")
 	}
 }
+
+// A start knows that the service refuses requests, and so takes no failures for refusals.
+func TestStartThatKnowsRefusals(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		learned Learned
+		tests   bool
+	}{{"nothing is known", Learned{}, true}, {"it refuses", Learned{Refuses: true}, false}} {
+		c, now := newController(Options{Learned: tt.learned})
+		tested := false
+		for i := range 400 {
+			now = now.Add(20 * ms)
+			signal := Answered
+			if i > 200 && i%2 == 0 {
+				signal = Failed
+			}
+			c.End(now.Add(10*ms), c.begin(now, true), Result{Signal: signal})
+			tested = tested || c.faults.test.stage != noTest
+		}
+		if tested != tt.tests {
+			t.Errorf("%s: tested %v", tt.name, tested)
+		}
+		if learned := c.Learned(); learned.Refuses != tt.learned.Refuses {
+			t.Errorf("%s: learned %+v", tt.name, learned)
+		}
+	}
+}
+
+// A run of half a minute at a low rate has learned the rate that it kept.
+func TestShortRunHasLearned(t *testing.T) {
+	w := newWorld()
+	v := &vendor{world: w, least: 50 * ms, most: 80 * ms, status: Refused, limiter: &clienttest.Bucket{Rate: 2, Burst: 1}}
+	c := newClient(w, v, 1<<30, Options{})
+	w.run(35 * time.Second)
+	if learned := c.limits.Learned(); learned.Rate < 1.2 || learned.Rate > 2.2 {
+		t.Errorf("learned %+v of 2/s", learned)
+	}
+}

@@ -87,9 +87,10 @@ func (t *trip) refuse(p Permit, isCertain bool, okSent time.Time, rate float64, 
 	return t.row >= least && p.serial-t.first.serial < int64(t.lost)+inTransit
 }
 
-// answer records an answer. If its request was sent after the first refused one, the answer ends the row of refusals.
+// answer records an answer. If its request was sent after the first refused one, the answer ends the row of refusals, unless it
+// is a repeated request in a trip (tested).
 func (t *trip) answer(p Permit) {
-	if t.row > 0 && !p.sent.After(t.first.sent.Add(reordered)) {
+	if t.row > 0 && (p.test && !t.at.IsZero() || !p.sent.After(t.first.sent.Add(reordered))) {
 		return
 	}
 	t.row = 0

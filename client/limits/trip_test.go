@@ -53,3 +53,75 @@ func TestBlocksAtLowRates(t *testing.T) {
 		}
 	}
 }
+
+// If the service refuses retries only, their inputs may be the cause. A repeated request may be admitted because it is alone, so
+// a retry must be refused between two repeated requests that are answered.
+func TestRefusedRetries(t *testing.T) {
+	type step struct {
+		action Action
+		signal Signal
+	}
+	retries := Queue{Retry: true, Known: true, Proof: true}
+	for _, tt := range []struct {
+		name  string
+		queue Queue
+		steps []step
+		state ServiceState // after the steps
+		cause FailureCause // of the refusals
+	}{
+		{"the rate is the cause", retries, []step{{SendKnown, Answered}, {SendRetry, Answered}}, Up, CauseOutage},
+		{"the inputs are the cause", retries, []step{{SendKnown, Answered}, {SendRetry, Refused}, {SendKnown, Answered}}, Up, CauseInput},
+		{"everything is refused", retries, []step{{SendKnown, Refused}, {SendRetry, Refused}, {SendRetry, Refused}}, Doubt, CauseUnknown},
+		{"it is refused again", retries, []step{{SendKnown, Answered}, {SendRetry, Refused}, {SendKnown, Refused}, {SendRetry, Refused}}, Doubt, CauseUnknown},
+		{"no retry waits", Queue{Spent: true, Known: true, Proof: true}, []step{{SendKnown, Answered}, {SendKnown, Answered}}, Up, CauseInput},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c, now := newController(Options{Rate: math.Inf(1)})
+			c.End(now.Add(20*ms), c.begin(now, true), Result{Signal: Answered})
+			now = now.Add(minute)
+			var permits []Permit
+			for range 20 {
+				permits = append(permits, c.begin(now, false))
+			}
+			failed := now.Add(20 * ms)
+			for _, p := range permits {
+				c.End(failed, p, Result{Signal: Refused})
+			}
+			now = failed
+			for i, step := range tt.steps {
+				d := c.Next(now, tt.queue)
+				for ; d.Action == Wait && d.For > 0; d = c.Next(now, tt.queue) {
+					now = now.Add(d.For)
+				}
+				if d.Action != step.action {
+					t.Fatalf("step %d: %+v", i, d)
+				}
+				now = now.Add(20 * ms)
+				c.End(now, d.Permit, Result{Signal: step.signal})
+			}
+			if c.health.state != tt.state {
+				t.Errorf("the state is %d", c.health.state)
+			}
+			if cause := c.CauseOf(now, failed, tt.queue, false); cause != tt.cause {
+				t.Errorf("the cause is %d", cause)
+			}
+		})
+	}
+}
+
+// An outage with 503 is no block: afterwards the run has its rate again. A second one after as many requests is taken for a block.
+func TestOutageWith503(t *testing.T) {
+	for _, rate := range []float64{0, 20} {
+		w := newWorld()
+		v := &vendor{world: w, least: 30 * ms, most: 45 * ms, status: Unavailable, limiter: &clienttest.Bucket{Rate: 30, Burst: 30}}
+		start := w.now
+		v.down = func() bool { at := w.now.Sub(start); return at > 2*minute && at < 2*minute+40*time.Second }
+		c := newClient(w, v, 1<<30, Options{Rate: rate})
+		w.run(2 * minute)
+		before := c.limits.Rate()
+		w.run(52 * time.Second)
+		if after := c.limits.Rate(); after < before*0.85 {
+			t.Errorf("--rate %v: %.3g/s after an outage, %.3g/s before", rate, after, before)
+		}
+	}
+}
