@@ -269,7 +269,7 @@ func (c *Controller) endTrip(now time.Time, p Permit) {
 	case t.prior.number >= tellsNothing && c.pace.refused > 0 && t.rate > 2*c.pace.refused: // a much lower rate was refused before: the rate is not the cause
 		c.flight.cut(now, t.first.inFlight-2) // a limit of connections refuses everything until some are closed
 		c.flight.hold = hold
-	case !t.certain && t.prior.number == 0 && c.pace.refused == 0 && t.first.sent.Sub(t.phase.began) > mostPatience: // an outage is likelier: another trip would tell more
+	case !t.certain && t.prior.number == 0 && t.first.sent.Sub(t.phase.began) > mostPatience && (c.pace.refused == 0 || t.first.rate < otherRate*c.pace.served): // an outage is likelier than a block: a second trip would tell more
 		c.resume(now)
 		c.pace.set(t.first.rate)
 	case isSame(t.phase.number, t.prior.number) && (differ || w.number > 0):

@@ -115,11 +115,11 @@ func TestOutageWith503(t *testing.T) {
 		w := newWorld()
 		v := &vendor{world: w, least: 30 * ms, most: 45 * ms, status: Unavailable, limiter: &clienttest.Bucket{Rate: 30, Burst: 30}}
 		start := w.now
-		v.down = func() bool { at := w.now.Sub(start); return at > 2*minute && at < 2*minute+40*time.Second }
+		v.down = func() bool { at := w.now.Sub(start); return at > 30*time.Second && at < 70*time.Second }
 		c := newClient(w, v, 1<<30, Options{Rate: rate})
-		w.run(2 * minute)
+		w.run(30 * time.Second)
 		before := c.limits.Rate()
-		w.run(52 * time.Second)
+		w.run(65 * time.Second)
 		if after := c.limits.Rate(); after < before*0.85 {
 			t.Errorf("--rate %v: %.3g/s after an outage, %.3g/s before", rate, after, before)
 		}
