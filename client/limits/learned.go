@@ -10,7 +10,7 @@ import (
 // Learned is what a run has learned of a service, for the next run. Fields are 0 if nothing is known.
 type Learned struct {
 	Rate    float64       // requests a second that the service has served for a while
-	Refused float64       // requests a second at the last cut
+	Refused float64       // requests a second at the last cut, or more if more has been served since
 	Number  int           // of requests in a window
 	Window  time.Duration // the length of the window
 	Silence time.Duration // the length of the last block: from a total refusal until the service admitted requests again
@@ -63,7 +63,10 @@ func (c *Controller) Learned() Learned {
 		l.Silence = max(l.Silence, l.At.Sub(t.at))
 		p.trip(l.At, t.rate, 0, t.first.sent.Sub(t.phase.began), l.Silence, 0)
 	}
-	switch l.Rate, l.Refused = p.served, p.refused; {
+	if l.Rate, l.Refused = p.served, p.refused; p.refused > 0 {
+		l.Refused = max(p.refused, p.rate)
+	}
+	switch {
 	case l.Refused == 0 && l.Rate < earlier.Refused: // the caller's limit was lower
 		l.Rate, l.Refused = max(l.Rate, earlier.Rate), earlier.Refused
 	case l.Rate > 0:

@@ -56,6 +56,7 @@ const (
 	longSilence   = time.Minute          // the longest usual window of a limiter: a longer silence is worth a warning
 	blameEvery    = 20 * time.Second     // least time between two tests whether inputs are the cause of refused retries
 	shortestBlock = time.Second          // windows and blocks last at least a second: after a shorter silence, the limiter serves a rate
+	mostSlowed    = 4 * time.Second      // the longest silence after the first second of a run that is no block: another one costs little
 	mostPatience  = 15 * time.Second     // the longest wait for a request that hangs
 )
 
@@ -263,7 +264,7 @@ func (c *Controller) endTrip(now time.Time, p Permit) {
 		c.resume(now)
 	case t.rate == 0: // a block that began during the silence of a window
 		c.pace.nearlyRefused(now, hold, silence)
-	case silence < shortestBlock:
+	case silence < shortestBlock, silence < mostSlowed && c.pace.refused == 0 && t.first.sent.Sub(t.phase.began) < shortestBlock: // the first requests tell no rate
 		c.slowed(now, p)
 	case t.ended.After(t.at) && c.lowerInFlight(now): // the service limits the number in flight
 	case t.prior.number >= tellsNothing && c.pace.refused > 0 && t.rate > 2*c.pace.refused: // a much lower rate was refused before: the rate is not the cause
