@@ -14,6 +14,7 @@ type faults struct {
 	rate          float64       // the highest rate, in requests a second, at which failed attempts were sent; it fades with each failure
 	broke         time.Time     // when a connection last failed
 	refuses       bool          // the service has refused a request, so it has no reason to limit by failures
+	refused       bool          // it refused one in an earlier run
 	limits        bool          // failures are refusals
 	falseDoubts   int           // doubts that ended without an outage: the inputs caused the failures
 
@@ -62,6 +63,7 @@ const (
 	priorShare   = 0.05 // the usual share of failures that is assumed at first, with the weight of priorCount attempts
 	priorCount   = 50
 	risen        = 0.1 // share of failures that a test needs: fewer failures cost less than the test
+	mostlyFails  = 0.6 // share of failures that a test needs if the service refused a request of an earlier run
 	evidence     = 8.0 // log of the likelihood ratio that begins a test: high, because each attempt is a chance to begin one
 	decisive     = 3.0 // log of the likelihood ratio that decides a step, 20 to 1
 	halvings     = 4   // most halvings in a test: a run that has not found a rate yet may be far above the limit
@@ -119,7 +121,7 @@ func (c *Controller) countFault(now time.Time, p Permit, good, bad float64) {
 	before := f.recent
 	f.recent.add(good, bad, recentOver)
 	f.usual.add(before.good+good-f.recent.good, before.bad+bad-f.recent.bad, usualOver) // attempts that are no longer recent
-	if f.refuses || f.limits {
+	if f.refuses || f.limits || f.refused && f.recent.share() < mostlyFails {
 		return
 	}
 	t := &f.test

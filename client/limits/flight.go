@@ -121,7 +121,7 @@ type queue struct {
 	least time.Duration // the lowest latency
 
 	trial     int       // the bound before the first answer
-	start     time.Time // of the run
+	held      time.Time // when the bound first held a request back since an attempt has ended; zero for never
 	began     time.Time // the start of the period: requests that were sent earlier do not count
 	first     time.Time // the time of the first answer in the period
 	sum       time.Duration
@@ -143,7 +143,7 @@ func newQueue(trial int, now time.Time) queue {
 	if trial <= 0 {
 		trial = queueFirst
 	}
-	return queue{most: trial, trial: trial, start: now, began: now}
+	return queue{most: trial, trial: trial, began: now}
 }
 
 // long is the latency above which requests wait in a service that has the given idle latency.
@@ -158,8 +158,11 @@ func (q *queue) restart(now time.Time) {
 func (q *queue) onTrial() bool { return q.mean == 0 && q.most < queueFirst }
 
 func (q *queue) blocks(now time.Time, inFlight int) bool {
-	if q.onTrial() {
-		q.most = max(q.most, min(queueFirst, q.trial+int(now.Sub(q.start)/queueHang)))
+	if q.onTrial() && inFlight >= q.most {
+		if q.held.IsZero() {
+			q.held = now
+		}
+		q.most = max(q.most, min(queueFirst, q.trial+int(now.Sub(q.held)/queueHang)))
 	}
 	if inFlight < q.most && (q.bound == 0 || inFlight < q.bound) {
 		return false

@@ -39,3 +39,23 @@ func TestRefusalsThatHang(t *testing.T) {
 		})
 	}
 }
+
+// Before the first answer, few requests are in flight. More are sent while they hang, but not because the run has waited.
+func TestFirstRequestsHang(t *testing.T) {
+	c, now := newController(Options{Trial: 3, Rate: 1000})
+	now = now.Add(minute) // a gateway waits for its first call
+	inFlight := 0
+	for _, tt := range []struct {
+		after time.Duration
+		want  int
+	}{{time.Second, 3}, {5 * time.Second, 5}, {minute, queueFirst}} {
+		for end := now.Add(tt.after); now.Before(end); now = now.Add(10 * ms) {
+			if d := c.Next(now, Queue{First: true}); d.Action == SendFirst {
+				inFlight++
+			}
+		}
+		if inFlight != tt.want {
+			t.Errorf("%d in flight %v later, want %d", inFlight, tt.after, tt.want)
+		}
+	}
+}

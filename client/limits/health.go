@@ -32,6 +32,9 @@ type health struct {
 	probed   Permit    // the last probe
 	next     time.Time // when the next probe may be sent
 	probes   int       // failed probes of this doubt
+	tested   bool      // a repeated request was answered in this doubt, and other requests wait: see probe
+	test     int64     // the serial of that request
+	vain     int       // doubts in a row that repeated requests have ended, while no other request was answered
 	mute     bool      // in this doubt, an answer about the quota proves nothing
 	inputs   bool      // the inputs that failed may be the cause of the doubt, and no other request waits that could show whether they are
 
@@ -71,6 +74,7 @@ const (
 	leastBroken   = 3                      // broken connections: an input breaks only its own connection
 	oneDeath      = 100 * time.Millisecond // a service that dies breaks all connections at once, and a busy machine notices them one by one
 
+	mostVain    = 6                      // then only first attempts are probes: a service may answer repeated requests from a store while it is out
 	outProbes   = 3                      // failed probes until an outage
 	outAfter    = time.Second            // time without an answer until an outage: about the time of a restart
 	probeFirst  = 100 * time.Millisecond // between the first probes
@@ -141,7 +145,7 @@ func (h *health) isDown() bool { return !h.unreached.IsZero() || h.died() }
 // beginDoubt begins a doubt whose first probe may be sent at the time probe.
 func (h *health) beginDoubt(probe time.Time) {
 	h.state, h.since, h.next, h.probes, h.failures = Doubt, h.lastOK, probe, 0, 0
-	h.refusing, h.closed, h.mute, h.inputs = false, false, false, false
+	h.refusing, h.closed, h.mute, h.inputs, h.tested, h.test = false, false, false, false, false, 0
 }
 
 func (h *health) probeFailed(now time.Time) {
@@ -185,12 +189,10 @@ func (c *Controller) probe(now time.Time, q Queue) Decision {
 		return Decision{For: min(h.next.Sub(now), end)}
 	case c.pace.capWait(now) > 0:
 		return Decision{For: min(c.pace.capWait(now), end)}
-	case h.suspect, h.refusing && !h.closed && (h.probes == 0 && !c.trip.tested || h.probes == 1 && c.trip.tested) && q.Known && !q.First:
+	case h.suspect, h.testsInputs(q):
 		return Decision{Action: SendKnown}
-	case q.First && !(q.Known && h.state == Doubt && !h.refusing && h.probes == 1): // else the first attempts may be inputs that always fail
-		return Decision{Action: SendFirst}
 	case q.First:
-		return Decision{Action: SendKnown}
+		return Decision{Action: SendFirst}
 	case c.tellsQuota() && !h.closed && !(h.refusing && c.trip.certain): // the limiter may not cover the usage operation, whose answer then says nothing about the limiter
 		return Decision{Action: AskQuota}
 	case q.Known && (q.Spent || q.Retry && (h.state == Doubt && !h.refusing || h.probes%2 == 1 && (h.state == Out || h.state == Limited && !c.trip.certain))): // else inputs that always fail would cause or prolong an outage
@@ -199,6 +201,24 @@ func (c *Controller) probe(now time.Time, q Queue) Decision {
 		return Decision{Action: SendRetry}
 	}
 	return Decision{}
+}
+
+// testsInputs reports whether a request that was answered before is sent next, because the inputs of the others may be the cause:
+// all refused requests are retries, or a first attempt has failed in the doubt. That the repeated request is answered shows too
+// little: it may be admitted because it is alone, or the service is up again. The inputs are the cause if another request then
+// fails, and a repeated request is answered again.
+func (h *health) testsInputs(q Queue) bool {
+	before := 0 // failed probes
+	if h.tested {
+		before++
+	}
+	switch {
+	case !q.Known || h.closed:
+		return false
+	case h.refusing:
+		return !q.First && h.probes == before
+	}
+	return q.First && h.state == Doubt && h.probes == before+1 && h.vain < mostVain
 }
 
 // FailureCause is the cause of a failure.

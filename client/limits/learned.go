@@ -57,7 +57,7 @@ func (c *Controller) Learned() Learned {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p, t, earlier := c.pace, &c.trip, c.earlier
-	l := Learned{Silence: t.silence, At: t.last, Refuses: c.faults.refuses}
+	l := Learned{Silence: t.silence, At: t.last, Refuses: c.faults.refuses || c.faults.refused}
 	if c.isBlocked() { // the run may end in this block
 		l.At = c.health.probed.sent
 		l.Silence = max(l.Silence, l.At.Sub(t.at))

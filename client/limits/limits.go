@@ -76,6 +76,7 @@ type Permit struct {
 	first    bool // the first attempt for its input
 	probe    bool // sent while the service is in doubt
 	test     bool // a request that was answered before
+	others   bool // of a test: other requests wait, which may fail again
 	sent     time.Time
 	inFlight int     // attempts in flight, this one included
 	serial   int64   // the request's number in the run
@@ -167,7 +168,7 @@ func New(o Options, now time.Time) *Controller {
 	c.pace = newPace(o, now)
 	c.flight = newFlight(o, now)
 	c.faults = newFaults()
-	c.faults.refuses = earlier.Refuses
+	c.faults.refused = earlier.Refuses
 	c.trip.phase = phase{began: now, serial: 1}
 	c.trip.prior = c.trip.phase
 	c.pressure.begin(now)
@@ -198,7 +199,8 @@ func (c *Controller) Next(now time.Time, q Queue) Decision {
 	case SendFirst, SendKnown:
 		d.Permit = c.begin(now, true)
 		if d.Action == SendKnown {
-			d.Permit.test, c.health.probed.test = true, true
+			d.Permit.test, d.Permit.others = true, q.First || c.health.refusing && q.Retry
+			c.health.probed = d.Permit
 		}
 	case SendRetry:
 		d.Permit = c.begin(now, false)

@@ -22,6 +22,9 @@ func (c *Controller) End(now time.Time, p Permit, r Result) Effect {
 	c.budget.end(r)
 	if p.probe {
 		c.health.probing = false
+		if soon := now.Add(probeFirst); r.Signal >= Unsent && c.health.next.Before(soon) { // the probe says nothing of the service
+			c.health.next = soon
+		}
 	} else if c.health.refusing {
 		c.trip.ended = now
 	}
@@ -66,6 +69,9 @@ func (c *Controller) effect(now time.Time, before health) Effect {
 func (c *Controller) answered(now time.Time, p Permit) {
 	c.flight.queue.answered(now, p)
 	c.trip.answer(p)
+	if !p.test {
+		c.health.vain = 0
+	}
 	c.served.add(now, 1)
 	if !p.accepted && !p.sent.Before(c.pressure.since) {
 		c.accept(now, p)
@@ -87,8 +93,11 @@ func (c *Controller) isSlow(now time.Time) bool {
 // heal ends a doubt if the answer to a request shows that the service serves again.
 func (c *Controller) heal(now time.Time, p Permit) {
 	before := c.health
-	if before.refusing && !before.closed && p.test && before.probes == 0 && !c.trip.tested { // a repeated request may be admitted because it is alone
-		c.trip.tested, c.health.next = true, now.Add(c.patience())
+	switch h := &c.health; {
+	case p.test && p.serial == h.test: // it was taken as admitted, and its answer comes now
+		return
+	case p.test && p.others && !h.tested && !h.suspect && !h.closed && (h.refusing && h.probes == 0 || !h.refusing && h.state == Doubt):
+		h.tested, h.test, h.next = true, p.serial, now.Add(min(4*c.patience(), mostTest)) // longer than until the next test
 		return
 	}
 	switch {
@@ -97,7 +106,7 @@ func (c *Controller) heal(now time.Time, p Permit) {
 			c.endTest(now)
 		}
 		return
-	case before.refusing && !before.closed && p.test && c.trip.tested:
+	case before.refusing && !before.closed && p.test && (before.tested || !p.others):
 		c.trip.blamed.from, c.trip.blamed.to = c.trip.first.sent, now
 		c.trip.end()
 		c.pace.undo(now)
@@ -107,15 +116,28 @@ func (c *Controller) heal(now time.Time, p Permit) {
 	case before.refusing:
 		c.endTrip(now, p)
 	default:
-		rate, most := c.snapshot.pace.rate, c.flight.queue.most
+		most, isTrip := c.flight.queue.most, !c.trip.at.IsZero()
 		c.resume(now)
 		if before.state == Doubt && !before.suspect && (p.test || !before.isDown()) { // the cause was the inputs, or chance
 			c.faults.falseDoubts = min(c.faults.falseDoubts+1, mostFalse)
-			c.flight.queue.most = max(c.flight.queue.most, 2*most)
-			if !math.IsInf(c.pace.cap, 1) {
-				c.pace.set(rate)
+			if p.test {
+				c.health.vain++
+				c.keepPace(before, most, isTrip)
 			}
 		}
+	}
+}
+
+// keepPace undoes a part of resume, because repeated requests have shown that the inputs were the cause of a doubt. most is the
+// number in flight before. Unless they have shown it twice, the service may break again under as many requests.
+func (c *Controller) keepPace(before health, most int, isTrip bool) {
+	kept := most / 2
+	if before.tested {
+		kept = 2 * most
+	}
+	c.flight.queue.most = max(c.flight.queue.most, kept)
+	if isFresh := !c.snapshot.at.Before(before.since); isFresh && !isTrip && !math.IsInf(c.pace.cap, 1) {
+		c.pace.set(c.snapshot.pace.rate)
 	}
 }
 

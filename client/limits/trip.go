@@ -15,7 +15,6 @@ type trip struct {
 
 	retries bool                         // all requests of the row are retries: their inputs may be the cause
 	blamed  struct{ from, to time.Time } // the last trip that inputs caused: all refused requests were retries, and a repeated request was answered
-	tested  bool                         // a repeated request was answered in this trip
 	certain bool                         // a refusal was explicit (Refused); else the service may be out
 
 	at      time.Time     // when the trip began; zero if there is none
@@ -47,17 +46,17 @@ type phase struct {
 func (p *phase) used(serial int64) int { return int(serial-p.serial) - p.refused }
 
 const (
-	tellsNothing  = 10                   // requests: after a phase with fewer, the rate is not the cause of the trip
-	otherRate     = 1.3                  // two rates differ by this factor, more than the error of measurement: if both trips came after the same number of requests, that number is a window's
-	reordered     = 2 * time.Millisecond // requests that were sent within this time may arrive in another order
-	tripShare     = 0.02                 // share of the run that trips may cost: blocks are long, and a better rate pays for them late
-	retryAge      = 5                    // longest hold, as a multiple of the age of the run: a young run knows little
-	shortWait     = 2 * time.Second      // a shorter stated wait may mean a fraction of a second
-	longSilence   = time.Minute          // the longest usual window of a limiter: a longer silence is worth a warning
-	blameEvery    = 20 * time.Second     // least time between two tests whether inputs are the cause of refused retries
-	shortestBlock = time.Second          // windows and blocks last at least a second: after a shorter silence, the limiter serves a rate
-	mostSlowed    = 4 * time.Second      // the longest silence after the first second of a run that is no block: another one costs little
-	mostPatience  = 15 * time.Second     // the longest wait for a request that hangs
+	tellsNothing  = 10                     // requests: after a phase with fewer, the rate is not the cause of the trip
+	otherRate     = 1.3                    // two rates differ by this factor, more than the error of measurement: if both trips came after the same number of requests, that number is a window's
+	reordered     = 2 * time.Millisecond   // requests that were sent within this time may arrive in another order
+	tripShare     = 0.02                   // share of the run that trips may cost: blocks are long, and a better rate pays for them late
+	retryAge      = 5                      // longest hold, as a multiple of the age of the run: a young run knows little
+	shortWait     = 2 * time.Second        // a shorter stated wait may mean a fraction of a second
+	longSilence   = time.Minute            // the longest usual window of a limiter: a longer silence is worth a warning
+	blameEvery    = 20 * time.Second       // least time between two tests whether inputs are the cause of refused retries
+	shortestBlock = time.Second            // windows and blocks last at least a second: after a shorter silence, the limiter serves a rate
+	mostTest      = 900 * time.Millisecond // the longest time until a retry is sent after a repeated request: a longer one would be a block (shortestBlock)
+	mostPatience  = 15 * time.Second       // the longest wait for a request that hangs
 )
 
 // silences are the times of the probes after a trip, in seconds. Services choose round lengths, and truncate to whole seconds.
@@ -194,7 +193,7 @@ func (c *Controller) probeRefused(now time.Time, p Permit) {
 		*w, h.closed, h.since, t.at = window{}, false, now, now
 	}
 	h.next = t.next(now)
-	if t.tested && h.probes == 1 { // a request that was answered before is repeated again
+	if h.tested && h.probes == 1 { // a request that was answered before is repeated again
 		h.next = now.Add(c.patience())
 	}
 	if limit := now.Add(longSilence); t.retries && !t.stated.After(now) && h.next.After(limit) {
@@ -264,7 +263,7 @@ func (c *Controller) endTrip(now time.Time, p Permit) {
 		c.resume(now)
 	case t.rate == 0: // a block that began during the silence of a window
 		c.pace.nearlyRefused(now, hold, silence)
-	case silence < shortestBlock, silence < mostSlowed && c.pace.refused == 0 && t.first.sent.Sub(t.phase.began) < shortestBlock: // the first requests tell no rate
+	case silence < shortestBlock:
 		c.slowed(now, p)
 	case t.ended.After(t.at) && c.lowerInFlight(now): // the service limits the number in flight
 	case t.prior.number >= tellsNothing && c.pace.refused > 0 && t.rate > 2*c.pace.refused: // a much lower rate was refused before: the rate is not the cause
@@ -287,6 +286,9 @@ func (c *Controller) endTrip(now time.Time, p Permit) {
 	}
 	if silence >= shortestBlock && t.certain {
 		t.silence, t.last, t.gap = silence, now, p.sent.Sub(t.latest)
+		if c.health.probes <= 1 { // the first probe after the beginning of the trip was admitted: the block may be much shorter
+			t.gap /= 2
+		}
 	}
 	c.endSilence(now, p, silence >= shortestBlock)
 }
@@ -297,7 +299,7 @@ func (c *Controller) endTrip(now time.Time, p Permit) {
 func (c *Controller) tells() bool {
 	t := &c.trip
 	isFirst := t.prior.number == 0 && t.first.sent.Sub(t.phase.began) < shortestBlock
-	isResumed := t.first.sent.Sub(t.resumed) < shortestBlock
+	isResumed := c.pace.refused > 0 && t.first.sent.Sub(t.resumed) < shortestBlock
 	return !isResumed && !(t.phase.number < tellsNothing && t.prior.number > t.phase.number) && !(isFirst && float64(4*t.phase.number) < c.options.Learned.Rate)
 }
 
@@ -332,7 +334,7 @@ func (c *Controller) endSilence(now time.Time, p Permit, isNew bool) {
 }
 
 func (t *trip) end() {
-	t.row, t.lost, t.at, t.stated, t.tested = 0, 0, time.Time{}, time.Time{}, false
+	t.row, t.lost, t.at, t.stated = 0, 0, time.Time{}, time.Time{}
 }
 
 // isSame reports whether two trips came after the same number of requests. Small numbers are the same by chance.

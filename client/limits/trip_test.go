@@ -72,8 +72,8 @@ func TestRefusedRetries(t *testing.T) {
 		{"the rate is the cause", retries, []step{{SendKnown, Answered}, {SendRetry, Answered}}, Up, CauseOutage},
 		{"the inputs are the cause", retries, []step{{SendKnown, Answered}, {SendRetry, Refused}, {SendKnown, Answered}}, Up, CauseInput},
 		{"everything is refused", retries, []step{{SendKnown, Refused}, {SendRetry, Refused}, {SendRetry, Refused}}, Doubt, CauseUnknown},
-		{"it is refused again", retries, []step{{SendKnown, Answered}, {SendRetry, Refused}, {SendKnown, Refused}, {SendRetry, Refused}}, Doubt, CauseUnknown},
-		{"no retry waits", Queue{Spent: true, Known: true, Proof: true}, []step{{SendKnown, Answered}, {SendKnown, Answered}}, Up, CauseInput},
+		{"it is refused again", retries, []step{{SendKnown, Answered}, {SendRetry, Refused}, {SendKnown, Refused}, {SendRetry, Refused}}, Limited, CauseOutage},
+		{"no retry waits", Queue{Spent: true, Known: true, Proof: true}, []step{{SendKnown, Answered}}, Up, CauseInput},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c, now := newController(Options{Rate: math.Inf(1)})
@@ -123,5 +123,51 @@ func TestOutageWith503(t *testing.T) {
 		if after := c.limits.Rate(); after < before*0.85 {
 			t.Errorf("--rate %v: %.3g/s after an outage, %.3g/s before", rate, after, before)
 		}
+	}
+}
+
+// A repeated request whose answer comes late counts once: as admitted after some time, and no more when its answer comes.
+func TestLateAnswerOfARepeatedRequest(t *testing.T) {
+	c, now := newController(Options{Rate: math.Inf(1)})
+	c.End(now.Add(20*ms), c.begin(now, true), Result{Signal: Answered})
+	now = now.Add(minute)
+	var permits []Permit
+	for range 20 {
+		permits = append(permits, c.begin(now, false))
+	}
+	now = now.Add(20 * ms)
+	for _, p := range permits {
+		c.End(now, p, Result{Signal: Refused})
+	}
+	var known Permit
+	for range 1000 {
+		if d := c.Next(now, Queue{Retry: true, Known: true, Proof: true}); d.Action == SendKnown {
+			known = d.Permit
+		} else if c.health.tested {
+			break
+		}
+		now = now.Add(ms)
+	}
+	c.End(now, known, Result{Signal: Answered})
+	if c.health.state == Up || !c.trip.blamed.to.IsZero() {
+		t.Errorf("the inputs are blamed, although no retry was refused since the trip: state %d", c.health.state)
+	}
+}
+
+// A silence is shorter after a block that was shorter than the silence.
+func TestSilencesBecomeShorter(t *testing.T) {
+	w := newWorld()
+	start := w.now
+	v := &vendor{world: w, least: 20 * ms, most: 30 * ms, status: Refused, quiet: true, downResult: Result{Signal: Refused}}
+	v.down = func() bool {
+		at := w.now.Sub(start)
+		return at > 5*minute && at < 6*minute || at > 20*minute && at%(20*minute) < 5*time.Second
+	}
+	c := newClient(w, v, 1<<30, Options{Rate: 20})
+	w.run(15 * minute)
+	long := c.limits.trip.silence
+	w.run(100 * minute)
+	if short := c.limits.trip.silence; long < minute || short > 15*time.Second {
+		t.Errorf("a silence of %v after a minute of refusals, then %v after 5 s", long, short)
 	}
 }

@@ -287,3 +287,62 @@ func TestGatewayWithAllAnswers(t *testing.T) {
 		}
 	})
 }
+
+// No record fails because of a service that breaks for a second under more than 30 requests, or that dies for half a second now
+// and then while some inputs take long.
+func TestServiceThatBreaks(t *testing.T) {
+	serverError, broken := &client.Error{Class: client.Transient, Status: 500}, &client.Error{Class: client.Transient}
+	for _, tt := range []struct {
+		name   string
+		inputs int
+		rate   float64
+		answer func(start time.Time) func(ctx context.Context, input string, _ int) error
+	}{
+		{"under a burst", 8000, 1000, func(time.Time) func(context.Context, string, int) error {
+			var until time.Time
+			working := 0
+			return func(ctx context.Context, _ string, _ int) error { // the runs of a bubble take turns
+				if now := time.Now(); working > 30 && !now.Before(until) {
+					until = now.Add(1200 * time.Millisecond)
+				}
+				if time.Now().Before(until) {
+					return serverError
+				}
+				working++
+				defer func() { working-- }()
+				return wait(ctx, 250*time.Millisecond)
+			}
+		}},
+		{"now and then", 40_000, 100, func(start time.Time) func(context.Context, string, int) error {
+			return func(ctx context.Context, input string, _ int) error {
+				const upFor = 19400 * time.Millisecond // of 20 s
+				at, took := time.Since(start)%(20*time.Second), 20*time.Millisecond
+				if strings.HasSuffix(input, "00") && time.Since(start) < 5*time.Minute {
+					took = 25 * time.Second
+				}
+				if at+took <= upFor {
+					return wait(ctx, took)
+				}
+				if err := wait(ctx, max(0, upFor-at)+time.Millisecond); err != nil {
+					return err
+				}
+				return broken
+			}
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := newTestRun(numbered(tt.inputs)...)
+				x.options.Retry = client.DefaultRetryPolicy()
+				x.limits = limits.Options{Rate: tt.rate, InFlight: 1000}
+				x.service.answer = tt.answer(time.Now())
+				if err := x.run(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if n := strings.Count(strings.Join(x.sink.lines, "\n"), " failed "); n > 0 {
+					t.Errorf("%d records have failed", n)
+				}
+			})
+		})
+	}
+}
