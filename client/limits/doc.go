@@ -36,10 +36,12 @@
 // Failures make no cuts (faults.go). Each service has a usual share of failures. If the share rises more than chance explains, by
 // a likelihood ratio, the rate is halved as a test. If the failures do not become fewer, the new share is the usual one. If the
 // failures become fewer, the rate is restored. If the failures then rise again, they count as refusals from then on. There is no
-// test of a service that has refused a request: it has no reason to limit by other means.
+// test of a service that has refused a request: it has no reason to limit by other means. If it has refused one in an earlier run,
+// most attempts must fail before a test.
 //
-// If only retries are left and all are refused, the run repeats a request that was answered before. If the service answers again,
-// the inputs of the retries are the cause, and their refusals count as failed attempts.
+// Inputs may be the cause if only retries are left and all are refused, or if first attempts fail in a doubt. The run then repeats
+// a request that was answered before. If it is answered, another input is refused or fails, and a repeated request is answered
+// again, the inputs are the cause: refusals count as failed attempts, and the run goes on at its pace.
 //
 // # The rate and the number in flight
 //
@@ -60,7 +62,7 @@
 //   - Token buckets, leaky buckets and windows of up to a second serve a rate, and refuse the rest (pressure.go, pace.go).
 //   - Limits of connections refuse when many requests are in flight (flight.go).
 //   - Blocks refuse everything for a while after a rate is exceeded, and each request may prolong them. The run is silent, and
-//     then stays under the rate before the trip. It makes each step towards that rate only when the previous step has gained as much as another block would cost (trip.go, pace.go).
+//     then stays under the rate before the trip. A first trip without an explicit refusal is taken for an outage instead. It makes each step towards that rate only when the previous step has gained as much as another block would cost (trip.go, pace.go).
 //   - Windows refuse everything when their number is used up. The service states the window, or two trips after the same number
 //     of requests at different rates show it. The end of the window is found by bisection (window.go).
 //   - Limits that count refused requests behave as one of these, but stay closed while requests continue. Only silence opens
