@@ -62,7 +62,8 @@
 //   - Token buckets, leaky buckets and windows of up to a second serve a rate, and refuse the rest (pressure.go, pace.go).
 //   - Limits of connections refuse when many requests are in flight (flight.go).
 //   - Blocks refuse everything for a while after a rate is exceeded, and each request may prolong them. The run is silent, and
-//     then stays under the rate before the trip. A first trip without an explicit refusal is taken for an outage instead. It makes each step towards that rate only when the previous step has gained as much as another block would cost (trip.go, pace.go).
+//     then stays under the rate before the trip. It makes each step towards that rate only when the previous step has gained as
+//     much as another block would cost (trip.go, pace.go). A first trip without an explicit refusal is taken for an outage.
 //   - Windows refuse everything when their number is used up. The service states the window, or two trips after the same number
 //     of requests at different rates show it. The end of the window is found by bisection (window.go).
 //   - Limits that count refused requests behave as one of these, but stay closed while requests continue. Only silence opens
