@@ -241,9 +241,7 @@ func (c *Controller) CauseOf(now, failed time.Time, q Queue, last bool) FailureC
 	switch {
 	case !failed.Before(c.trip.blamed.from) && !failed.After(c.trip.blamed.to):
 		return CauseInput
-	case h.state == Limited && c.trip.retries && last && !q.First:
-		return CauseRequest
-	case (h.state == Out || h.state == Limited && !c.trip.retries) && !failed.Before(h.since):
+	case (h.state == Out || h.state == Limited) && !failed.Before(h.since):
 		return CauseOutage
 	case h.wasAbsent(failed):
 		return CauseOutage
