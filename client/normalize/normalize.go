@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -28,7 +29,7 @@ type InputError struct {
 	Reason string // one line, without the input
 }
 
-// IsBlank reports whether the input is empty or white space.
+// IsBlank reports whether the input is empty, or has no visible character.
 func (e *InputError) IsBlank() bool { return e.Reason == errEmpty.Error() }
 
 // Error returns the reason and up to 100 characters of the input, unless the input may contain a password.
@@ -210,7 +211,7 @@ func (n Normalizer) product(input string) (string, error) {
 		}
 		title = foldSpace(norm.NFC.String(unmarked(input)))
 	}
-	if title == "" {
+	if isBlank(title) {
 		return "", errEmpty
 	}
 	if isURL(title) {
@@ -236,6 +237,10 @@ func isTidy(s string) bool {
 	}
 	return before != ' '
 }
+
+// isBlank reports whether a trimmed text has no visible character: control characters, zero-width spaces and marks of the byte
+// order are none.
+func isBlank(s string) bool { return strings.IndexFunc(s, unicode.IsGraphic) < 0 }
 
 // foldSpace trims s and replaces each run of white space by a space.
 func foldSpace(s string) string { return strings.Join(strings.Fields(s), " ") }

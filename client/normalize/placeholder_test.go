@@ -54,9 +54,11 @@ func TestNoPlaceholders(t *testing.T) {
 			t.Errorf("%q: got %q, %v", domain, r.Input, err)
 		}
 	}
-	for _, blank := range []string{"", " ", "\t"} {
-		if _, err := (Normalizer{}).Request(client.Product, blank, ""); !strings.HasPrefix(err.Error(), errEmpty.Error()) {
-			t.Errorf("%q: got %v", blank, err)
+	for _, blank := range []string{"", " ", "\t", "\x00", "\u200b", "\ufeff \u00a0", "\u200e\u200f", "\u00ad\x1b"} {
+		for _, kind := range []client.Kind{client.Product, client.Website} {
+			if _, err := (Normalizer{}).Request(kind, blank, ""); err == nil || !strings.HasPrefix(err.Error(), errEmpty.Error()) {
+				t.Errorf("%q: got %v", blank, err)
+			}
 		}
 	}
 }
