@@ -2,16 +2,20 @@ package pipeline_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/internal/output"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest"
 	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // A glob or a folder does not take the outputs of runs as inputs. What is named itself is read.
@@ -68,5 +72,42 @@ func TestOutputsAreNoInputs(t *testing.T) {
 				t.Errorf("%s: got %v, want %s", root+tt.path, got, tt.want)
 			}
 		}
+	}
+}
+
+// An output that was edited is not replaced, also if its size is the same.
+func TestEditedOutput(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		edit  func(v storagetest.Version) storagetest.Version
+		taken bool
+	}{
+		{"as it was", func(v storagetest.Version) storagetest.Version { return v }, false},
+		{"the clock of the storage is ahead", func(v storagetest.Version) storagetest.Version {
+			v.Modified = v.Modified.Add(time.Hour)
+			return v
+		}, false},
+		{"a character was changed", func(v storagetest.Version) storagetest.Version {
+			v.Text, v.Modified = strings.Replace(v.Text, "ok", "OK", 1), time.Now()
+			return v
+		}, true},
+		{"a character was appended", func(v storagetest.Version) storagetest.Version {
+			v.Text += "\n"
+			return v
+		}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			bucket, folder := storagetest.New()
+			o := products(t, new(counting))
+			o.Output.Path = disk.Join(folder, "out.csv")
+			if _, err := runSession(t, o); err != nil {
+				t.Fatal(err)
+			}
+			bucket.Objects["copy/out.csv"] = tt.edit(bucket.Objects["copy/out.csv"])
+			_, err := runSession(t, o)
+			if taken, isTaken := errors.AsType[*output.TakenError](err); isTaken != tt.taken || err != nil && !isTaken {
+				t.Errorf("%v, %v", taken, err)
+			}
+		})
 	}
 }

@@ -118,7 +118,7 @@ func (o *Options) checkOwner(ctx context.Context, a *account.Account) error {
 }
 
 // checkEdited returns a *TakenError if the file has changed since its run published it, for example by its user. It compares the
-// size and, if a local file was written after the end of the run, the bytes. Of an object it compares only the size.
+// size and, if the file was written after the end of the run, the bytes.
 func (o *Options) checkEdited(ctx context.Context, last *account.Account) error {
 	if o.IsFolder() || len(last.Outputs) != 1 {
 		return nil
@@ -128,8 +128,7 @@ func (o *Options) checkEdited(ctx context.Context, last *account.Account) error 
 		return err
 	}
 	want := last.Outputs[0]
-	isLater := !storage.IsURL(o.Path) && info.ModTime().After(last.Ended)
-	if info.Size() != want.Bytes || isLater && !isIntact(ctx, o.Path, want) {
+	if info.Size() != want.Bytes || info.ModTime().After(last.Ended) && !isIntact(ctx, o.Path, want) {
 		return &TakenError{Path: o.Path, Reason: "was changed after its run had written it"}
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 )
@@ -28,9 +29,10 @@ type Bucket struct {
 
 // Version is the present version of an object.
 type Version struct {
-	Text  string
-	etag  string
-	token string // of Put
+	Text     string
+	Modified time.Time
+	etag     string
+	token    string // of Put
 }
 
 var buckets sync.Map // by name and endpoint
@@ -91,7 +93,7 @@ func (b *Bucket) Names() (names []string) {
 // Set makes a new version of an object.
 func (b *Bucket) Set(key, text string) {
 	b.next++
-	b.Objects[key] = Version{Text: text, etag: fmt.Sprint(b.next)}
+	b.Objects[key] = Version{Text: text, Modified: time.Now(), etag: fmt.Sprint(b.next)}
 }
 
 func (b *Bucket) Stat(ctx context.Context, key string) (storage.Info, error) {
@@ -104,7 +106,7 @@ func (b *Bucket) Stat(ctx context.Context, key string) (storage.Info, error) {
 	if !ok {
 		return storage.Info{}, fs.ErrNotExist
 	}
-	return storage.Info{Size: int64(len(v.Text)), ETag: v.etag, Token: v.token}, nil
+	return storage.Info{Size: int64(len(v.Text)), ETag: v.etag, Modified: v.Modified, Token: v.token}, nil
 }
 
 func (b *Bucket) Read(ctx context.Context, key string, version storage.Info, offset, length int64) (io.ReadCloser, error) {
@@ -149,7 +151,9 @@ func (b *Bucket) Put(ctx context.Context, key string, data io.Reader, old storag
 		return storage.ErrChanged
 	}
 	b.Set(key, string(text))
-	b.Objects[key] = Version{string(text), b.Objects[key].etag, token}
+	v := b.Objects[key]
+	v.token = token
+	b.Objects[key] = v
 	return nil
 }
 
