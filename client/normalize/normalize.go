@@ -140,7 +140,7 @@ func isPlainLabel(label string) bool {
 func (n Normalizer) anyWebsite(input string) (string, error) {
 	text := weburl.Trim(input)
 	switch {
-	case text == "":
+	case isBlank(text):
 		return "", errEmpty
 	case !utf8.ValidString(text):
 		return "", errUTF8
