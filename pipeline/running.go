@@ -16,9 +16,11 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/internal/flow"
 	"github.com/bulkcat/bulkcat/pipeline/internal/output"
 	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
+	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // running is a run that asks.
@@ -60,6 +62,9 @@ func (r *running) run(ctx context.Context) (done results, err error) {
 	stop()
 	r.warnUnknownKeys()
 	r.warnMisfits()
+	if err == nil {
+		err = r.warnOthers()
+	}
 	if r.refresh != nil && err == nil {
 		err = r.refresh.End(r.store)
 	}
@@ -187,6 +192,20 @@ func (r *running) warnMisfits() {
 	r.options.Log.Warn("some values do not fit the types of their columns, and are null in the output; CSV and JSONL keep them",
 		"values", r.counters.Misfits.Load(), "first", first.Place, "column", first.Column.Name,
 		"type", first.Column.Type, "value", clipped(first.Value))
+}
+
+// warnOthers warns of files in the output folder that no run has written. They stay, as everything that a user gave us.
+func (r *running) warnOthers() error {
+	if !r.options.Output.IsFolder() {
+		return nil
+	}
+	folder, err := readback.ListFolder(r.out, disk.Clean(r.options.Output.Path))
+	if err != nil || len(folder.Others) == 0 {
+		return err
+	}
+	r.options.Log.Warn("the output folder has files that no run has written: a program that reads the folder may read them, too",
+		"files", len(folder.Others), "first", folder.Others[0])
+	return nil
 }
 
 // warnUnknownKeys warns of members of JSON objects that came too late to become columns.
