@@ -32,8 +32,6 @@ func newAttempt(parent context.Context, timeout time.Duration) *attempt {
 	return t
 }
 
-func (t *attempt) timedOut() bool { return context.Cause(t.Context) == errTimeout }
-
 // gotConn records the connection that carries the request.
 func (t *attempt) gotConn(info httptrace.GotConnInfo) {
 	t.leaveConn()

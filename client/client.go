@@ -312,10 +312,11 @@ func (c *HTTP) exchangeError(t *attempt, err error) error {
 	if t.parent.Err() != nil {
 		return context.Cause(t.parent)
 	}
-	if t.timedOut() {
+	cause := context.Cause(t.Context)
+	if cause == errTimeout {
 		return &Error{Class: Transient, Err: c.patience.expired(t.timeout)}
 	}
-	if broken, ok := context.Cause(t.Context).(*brokenError); ok {
+	if broken, ok := cause.(*brokenError); ok {
 		err = broken.error
 	}
 	var u *url.Error

@@ -85,23 +85,15 @@ type RateLimit = reply.Limit
 
 // Error returns the status, the cause, the service's message and advice, in one line.
 func (e *Error) Error() string {
-	var b strings.Builder
+	var parts []string
 	if e.Status != 0 {
-		fmt.Fprintf(&b, "HTTP %d", e.Status)
-		if text := http.StatusText(e.Status); text != "" {
-			b.WriteString(" " + text)
-		}
+		parts = append(parts, strings.TrimSpace(fmt.Sprintf("HTTP %d %s", e.Status, http.StatusText(e.Status))))
 	}
-	for _, part := range []string{errText(e.Err), e.Detail, e.advice()} {
-		if part == "" {
-			continue
-		}
-		if b.Len() > 0 {
-			b.WriteString(": ")
-		}
-		b.WriteString(part)
+	if e.Err != nil {
+		parts = append(parts, e.Err.Error())
 	}
-	return b.String()
+	parts = append(parts, e.Detail, e.advice())
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
 }
 
 // Unwrap returns the cause, which may be nil.
@@ -258,11 +250,4 @@ type redirectError struct{ from, to string }
 
 func (e *redirectError) Error() string {
 	return fmt.Sprintf("%s redirects to %s: if that is right, use it as the base URL", e.from, e.to)
-}
-
-func errText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
 }

@@ -9,7 +9,7 @@ var taxonomies = map[Kind][]string{
 	Product: {ProductTaxonomy},
 }
 
-var codes = map[string]codeLevels{NAICS: digitLevels}
+var codes = map[string]func(levels []string, code string, most int) []string{NAICS: digitLevels}
 
 // The classifications that every service has. Products may also have custom classifications, whose names
 // start with CustomPrefix; their values are paths.
@@ -19,9 +19,6 @@ const (
 	ProductTaxonomy = "product_taxonomy"
 	CustomPrefix    = ProductTaxonomy + "_custom_"
 )
-
-// codeLevels appends up to most levels of a code, from the top, to levels.
-type codeLevels = func(levels []string, code string, most int) []string
 
 // Classifications returns the classifications of a kind that every service has, the default first. A kind that is not Known has
 // the classifications of products.
@@ -37,7 +34,7 @@ func Classifications(kind Kind) []string {
 // levels. The map is shared and must not be modified.
 func Codes() map[string]func(levels []string, code string, most int) []string { return codes }
 
-// digitLevels are the codeLevels of NAICS: the first 2, 3, ... digits of a code. In sectors that span several numbers, such as
+// digitLevels appends the levels of a code of NAICS: the first 2, 3, ... digits of a code. In sectors that span several numbers, such as
 // "31-33", only the digits before the hyphen count.
 func digitLevels(levels []string, code string, most int) []string {
 	digits := 0

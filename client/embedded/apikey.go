@@ -82,12 +82,6 @@ func (k *keyring) set(grants []Grant) {
 	k.accepted.Store(&accepted)
 }
 
-// find looks up an API key; false if it is not accepted.
-func (k *keyring) find(key string) (*Key, bool) {
-	a, ok := (*k.accepted.Load())[k.salt.digest(key)]
-	return a, ok
-}
-
 // byName returns the accepted keys sorted by name.
 func (k *keyring) byName() []*Key {
 	return slices.SortedFunc(maps.Values(*k.accepted.Load()), func(a, b *Key) int { return strings.Compare(a.Name(), b.Name()) })
@@ -254,11 +248,6 @@ func newAPIKey(g Grant) *Key {
 	a := new(Key)
 	a.grant(g)
 	return a
-}
-
-// anonymous is the key of all requests to a service without keys.
-func anonymous(plan string) *Key {
-	return newAPIKey(Grant{Name: "anyone", Quota: Unlimited, Plan: plan})
 }
 
 func (t *terms) isUnlimited() bool { return t.quota == int64(Unlimited) }

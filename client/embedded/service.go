@@ -94,7 +94,8 @@ func New(opts Options) *Service {
 	opts = opts.applyDefaults()
 	editions := slices.Concat(editionsOf(opts.Models), opts.Editions)
 	products := published(client.Product, editions)
-	s := &Service{opts: opts, keys: newKeyring(opts), anonymous: anonymous(opts.Plan)}
+	anyone := newAPIKey(Grant{Name: "anyone", Quota: Unlimited, Plan: opts.Plan})
+	s := &Service{opts: opts, keys: newKeyring(opts), anonymous: anyone}
 	s.operations = map[string]*operation{
 		UsagePath: {name: "usage"},
 		WebsitePath: {
@@ -279,7 +280,8 @@ func (s *Service) key(key string) (*Key, bool) {
 	if s.keys.open {
 		return s.anonymous, true
 	}
-	return s.keys.find(key)
+	k, ok := (*s.keys.accepted.Load())[s.keys.salt.digest(key)]
+	return k, ok
 }
 
 var (

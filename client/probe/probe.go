@@ -159,7 +159,11 @@ func (p *prober) steps() []step {
 		add("website", fmt.Sprintf("as %s, all at once, in %s", joinNames(names), placeName(place)), "no request has worked",
 			func() bool { return w.open() && !w.known }, p.tryTogether(w, place))
 	}
-	for range p.halvings() {
+	halvings := 4
+	if p.custom != "" { // the custom classification needs a request
+		halvings = 3
+	}
+	for range halvings {
 		add("website", "half of the names that worked together, or the next name alone", "the name is not known", w.open, p.tryNext(w))
 	}
 
@@ -178,14 +182,6 @@ func (p *prober) steps() []step {
 	either := func() bool { return w.works() || q.works() }
 	add("website", "the response to a wrong key", "an operation works", either, p.askWithBadKey)
 	return steps
-}
-
-// halvings returns the number of requests that halve the names: 4, or 3 if a custom classification needs a request.
-func (p *prober) halvings() int {
-	if p.custom != "" {
-		return 3
-	}
-	return 4
 }
 
 func (p *prober) requestUsage(seen *probedUsage) func(context.Context) (string, error) {

@@ -81,7 +81,10 @@ func (e *explainer) addSample(s Sample) {
 		previous, pair := "", uint32(0)
 		words.Each(f.Text, func(word []byte) {
 			h := hash(hashBase, word)
-			seen := e.seenWith(id(kindWord, h))
+			seen := 0
+			if j := e.find(id(kindWord, h)); j >= 0 {
+				seen = int(e.seen[j])
+			}
 			var own counted
 			own.add(id(kindWord, h), 1)
 			own.addGrams(kindGram, word, 1)
@@ -96,14 +99,6 @@ func (e *explainer) addSample(s Sample) {
 			previous, pair = string(word), h
 		})
 	}
-}
-
-// seenWith returns the number of examples of the class with a word.
-func (e *explainer) seenWith(id uint32) int {
-	if j := e.find(id); j >= 0 {
-		return int(e.seen[j])
-	}
-	return 0
 }
 
 // find returns the index of a feature's weight for the class; -1 if there is none.

@@ -1,9 +1,7 @@
 package learn
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client/embedded/internal/words"
@@ -68,11 +66,4 @@ type Suspect struct {
 	Label      string  // the allowed categories
 	Answer     string  // the answer of the cross-validation
 	Confidence float64 // of Answer: the probability that the label is wrong
-}
-
-// sortSuspects sorts by falling confidence.
-func sortSuspects(list []Suspect) {
-	slices.SortFunc(list, func(a, b Suspect) int {
-		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
-	})
 }

@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -305,7 +306,9 @@ func (l *Learner) validate(ctx context.Context, m *Model, rare *rarities) []Susp
 	}
 	m.Report = comparison.Report()
 	m.Agreements = agreements(compared)
-	sortSuspects(suspects)
+	slices.SortFunc(suspects, func(a, b Suspect) int {
+		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
 	return suspects
 }
 

@@ -204,18 +204,14 @@ func (r *run) Report(change limits.Effect) {
 	}
 }
 
-// causeOf returns the cause of a stop by a limit. At the limit Reserve, the quota is used up except for the reserve.
-func causeOf(l limits.Limit) account.Cause {
-	if l == limits.Reserve {
-		return account.QuotaExhausted
-	}
-	return account.Budget
-}
-
 // stopError returns the StopError of a run that the limits end.
 func (r *run) stopError(err error) error {
 	if spent, ok := errors.AsType[*limits.SpentError](err); ok {
-		return &StopError{Cause: causeOf(spent.Limit), Err: err}
+		cause := account.Budget
+		if spent.Limit == limits.Reserve { // the quota is used up except for the reserve
+			cause = account.QuotaExhausted
+		}
+		return &StopError{Cause: cause, Err: err}
 	}
 	if last := r.Counters.LastError.Load(); last != nil {
 		err = fmt.Errorf("%w, last error: %w", err, last)

@@ -249,7 +249,9 @@ func (r *run) claimAll(tasks []*task) (claimed []*task, err error) {
 		case t.renewal != nil:
 			r.end(t)
 		default:
-			r.sayHolder(t, q.Holder)
+			if t.held && !r.claims.told.Swap(true) { // the task still waits
+				r.Log.Info("another process with the same store asks for some of the inputs: waiting for its answers", "process", q.Holder, "input", t.record.Input)
+			}
 			t.held = true
 			r.claims.hold(t)
 			r.claims.look()
@@ -334,13 +336,6 @@ func (r *run) lookUpHeld() (next time.Time, err error) {
 		c.looked = now
 	} // else the other held tasks may be free as well, and are looked up at once
 	return c.looked.Add(heldPoll), nil
-}
-
-// sayHolder logs once that a task still waits for another process.
-func (r *run) sayHolder(t *task, process int) {
-	if t.held && !r.claims.told.Swap(true) {
-		r.Log.Info("another process with the same store asks for some of the inputs: waiting for its answers", "process", process, "input", t.record.Input)
-	}
 }
 
 func queriesOf(tasks []*task) []answers.Query {

@@ -69,11 +69,3 @@ func (e *AttemptsError) Error() string {
 }
 
 func (e *AttemptsError) Unwrap() error { return e.Err }
-
-// invalidAt adds file and line to the error of an input that cannot be asked. The error of a malformed row already has both.
-func invalidAt(t *task) error {
-	if t.record.Err != nil {
-		return t.err
-	}
-	return fmt.Errorf("%s:%d: %w", t.record.File, t.record.Line, t.err)
-}

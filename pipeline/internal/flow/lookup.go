@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/bulkcat/bulkcat/client/answers"
@@ -172,11 +173,11 @@ func (p *Parts) lookUpAll(queries []answers.Query) error {
 
 // check sets the request of a task. The error says why the task cannot be asked.
 func (r *run) check(t *task) error {
-	if t.err = t.record.Err; t.err == nil {
-		t.Request, t.err = r.options.request(t.record.Input, t.class)
+	if t.err = t.record.Err; t.err != nil { // it has file and line already
+		return t.err
 	}
-	if t.err != nil {
-		t.err = invalidAt(t)
+	if t.Request, t.err = r.options.request(t.record.Input, t.class); t.err != nil {
+		t.err = fmt.Errorf("%s: %w", t.place(), t.err)
 	}
 	return t.err
 }

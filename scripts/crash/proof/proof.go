@@ -255,15 +255,10 @@ func (p *proof) check(input string, r row) error {
 	return nil
 }
 
-// firstEnd returns when the first client ended.
-func (p *proof) firstEnd() time.Time {
-	return slices.MinFunc(p.clients, func(a, b *client) int { return a.ended.Compare(b.ended) }).ended
-}
-
 // use sets Report.Used from the attempts while the gateway was up and all clients had work. It subtracts all refused attempts,
 // which are few.
 func (p *proof) use(arrivals []time.Time) {
-	attempts, end := 0, p.firstEnd()
+	attempts, end := 0, slices.MinFunc(p.clients, func(a, b *client) int { return a.ended.Compare(b.ended) }).ended
 	for _, up := range p.up {
 		if up[1].After(end) {
 			up[1] = end
