@@ -85,7 +85,7 @@ func (o *Options) CheckFewer(before, outcomes, pending int64) error {
 	if o.Overwrite || pending == 0 || outcomes >= before {
 		return nil
 	}
-	return &TakenError{Path: o.Path, Reason: fmt.Sprintf("has %d answers, and there are only %d in the store for the same records", before, outcomes)}
+	return &TakenError{Path: o.Path, Reason: fmt.Sprintf("has %d answers, and there are only %d in the store for the present input", before, outcomes)}
 }
 
 // checkOwner returns a *TakenError if another run, or another program, wrote the output.
