@@ -34,7 +34,7 @@ func Classifications(kind Kind) []string {
 // levels. The map is shared and must not be modified.
 func Codes() map[string]func(levels []string, code string, most int) []string { return codes }
 
-// digitLevels appends the levels of a code of NAICS: the first 2, 3, ... digits of a code. In sectors that span several numbers, such as
+// digitLevels appends the levels of a code of NAICS: its first 2, 3, ... digits. In sectors that span several numbers, such as
 // "31-33", only the digits before the hyphen count.
 func digitLevels(levels []string, code string, most int) []string {
 	digits := 0

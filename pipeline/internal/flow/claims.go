@@ -349,10 +349,7 @@ func queriesOf(tasks []*task) []answers.Query {
 // endByOthers ends a task with an outcome from another process.
 func (r *run) endByOthers(t *task, outcome answers.Outcome) {
 	t.renewal = nil
-	if !outcome.AskedAt().Before(r.started) {
-		r.recall(t)
-	}
-	r.completeStored(t, outcome)
+	r.completeStored(t, outcome, true)
 	r.taskEnded()
 }
 

@@ -119,7 +119,7 @@ func (l *lookups) resolve() error {
 	for i, t := range l.firsts {
 		switch q := &l.queries[i]; {
 		case q.Found && !r.renews(t, q.Outcome):
-			r.completeStored(t, q.Outcome)
+			r.completeStored(t, q.Outcome, q.AskedAt.Before(r.started))
 		case !q.Found && r.completeFree(t):
 		case r.miss(t):
 			t.seen = q.Seen
@@ -182,16 +182,11 @@ func (r *run) check(t *task) error {
 	return t.err
 }
 
-// recall counts a task whose outcome was stored by another run or process.
-func (r *run) recall(t *task) {
-	r.Counters.FromStore.Add(1)
-	t.recalled = true
-}
-
-// completeStored finishes a task with its stored outcome.
-func (r *run) completeStored(t *task, outcome answers.Outcome) {
-	if outcome.AskedAt().Before(r.started) {
-		r.recall(t)
+// completeStored finishes a task with its stored outcome. recalled says that another run or process has stored the outcome.
+func (r *run) completeStored(t *task, outcome answers.Outcome, recalled bool) {
+	if recalled {
+		r.Counters.FromStore.Add(1)
+		t.recalled = true
 	}
 	t.answer = outcome.Answer
 	if outcome.Rejection != nil {
