@@ -298,18 +298,18 @@ func TestServiceThatBreaks(t *testing.T) {
 		rate   float64
 		answer func(start time.Time) func(ctx context.Context, input string, _ int) error
 	}{
-		{"under a burst", 8000, 1000, func(time.Time) func(context.Context, string, int) error {
-			var until time.Time
-			working := 0
-			return func(ctx context.Context, _ string, _ int) error { // the runs of a bubble take turns
-				if now := time.Now(); working > 30 && !now.Before(until) {
-					until = now.Add(1200 * time.Millisecond)
+		{"under a burst", 8000, 1000, func(start time.Time) func(context.Context, string, int) error {
+			var working, until atomic.Int64 // until is in nanoseconds since start
+			return func(ctx context.Context, _ string, _ int) error {
+				now := int64(time.Since(start))
+				if working.Load() > 30 && now >= until.Load() {
+					until.Store(now + int64(1200*time.Millisecond))
 				}
-				if time.Now().Before(until) {
+				if now < until.Load() {
 					return serverError
 				}
-				working++
-				defer func() { working-- }()
+				working.Add(1)
+				defer working.Add(-1)
 				return wait(ctx, 250*time.Millisecond)
 			}
 		}},
