@@ -110,8 +110,9 @@ func (w *concurrency) limit(least float64) int {
 	return 0
 }
 
-// queue bounds the number in flight when requests wait in the service: the latency is then a multiple of the idle latency. A
-// second bound begins low and grows with the answers, because some services break under a burst.
+// queue bounds the number in flight when requests wait in the service: the latency is then a multiple of the idle latency, and
+// falls with the number in flight. If it does not fall, the service has become slow, and that is its idle latency. A second bound
+// begins low and grows with the answers, because some services break under a burst.
 type queue struct {
 	most  int // the number in flight that the answers have shown to be harmless
 	bound int // the bound while requests wait in the service; 0 for none
@@ -124,9 +125,15 @@ type queue struct {
 	held      time.Time // when the bound first held a request back since an attempt has ended; zero for never
 	began     time.Time // the start of the period: requests that were sent earlier do not count
 	first     time.Time // the time of the first answer in the period
+	working   int       // requests in flight, at most, when the requests of the period were sent
 	sum       time.Duration
 	count     int
 	blockedAt time.Time // when the bound last held a request back
+
+	// Since the bound was set, until the first period with it has shown whether the latency falls:
+	fair    int           // the bound if it falls; 0 at other times
+	drained time.Duration // the sum of the latencies of requests that were sent before
+	drains  int           // these requests
 }
 
 const (
@@ -135,6 +142,7 @@ const (
 	queueAnswers = 16              // answers in a period: one slow answer changes the mean little
 	queueLong    = 4               // times the idle latency: an idle service varies by less
 	queueHang    = 2 * time.Second // time without any answer after which one more request is sent
+	queueFalls   = 75              // percent of the latency that may stay with half as many requests in flight if requests wait in the service
 	queueSeconds = 5               // seconds of work that may wait in the service, for up to queueFair requests
 	queueFair    = 64              // requests: enough for any service with so long a latency
 )
@@ -181,11 +189,16 @@ func (q *queue) answered(now time.Time, p Permit) {
 	}
 	q.mean += (took - q.mean) / 16
 	if p.sent.Before(q.began) {
+		if q.fair > 0 {
+			q.drained += took
+			q.drains++
+		}
 		return
 	}
 	if q.count == 0 {
-		q.first = now
+		q.first, q.working = now, 0
 	}
+	q.working = max(q.working, p.inFlight)
 	q.sum += took
 	q.count++
 	if q.count >= queueAnswers {
@@ -199,10 +212,14 @@ func (q *queue) measure(now time.Time, latency time.Duration, served float64) {
 		q.idle = latency
 	}
 	switch {
+	case q.fair > 0 && q.drains > 0 && latency > q.drained*queueFalls/100/time.Duration(q.drains): // the latency is the same with half as many requests
+		q.idle, q.bound, q.fair = latency, 0, 0
+	case q.fair > 0:
+		q.bound, q.fair = q.fair, 0
 	case latency > long(q.idle):
 		fair := min(max(2, int(queueSeconds*served)), queueFair)
 		if bound := max(fair, int(2*served*q.idle.Seconds())); q.bound == 0 || bound < q.bound/4 { // else the bound itself may be the reason for the low rate
-			q.bound = bound
+			q.bound, q.fair, q.drained, q.drains = max(1, min(bound, q.working/2)), bound, 0, 0
 		}
 	case q.bound > 0 && now.Sub(q.blockedAt) < 2*q.mean:
 		q.bound += (q.bound + 7) / 8

@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"fmt"
 	"testing"
 	"time"
 )
@@ -57,5 +58,39 @@ func TestFirstRequestsHang(t *testing.T) {
 		if inFlight != tt.want {
 			t.Errorf("%d in flight %v later, want %d", inFlight, tt.after, tt.want)
 		}
+	}
+}
+
+// A service that becomes slow is asked at the rate as before: only a latency that falls with the number in flight shows a queue.
+// A queue of requests that wait for a bucket of 20/s stays short.
+func TestServiceBecomesSlow(t *testing.T) {
+	for _, tt := range []struct {
+		slow   time.Duration // of each answer after a minute
+		queued bool          // requests wait for 20/s
+		least  float64       // answers a second
+		most   int           // in flight
+	}{
+		{300 * ms, false, 48, 40},
+		{1500 * ms, false, 48, 130},
+		{5 * time.Second, false, 46, 350},
+		{20 * time.Second, false, 40, 1400},
+		{30 * ms, true, 19, 200},
+	} {
+		t.Run(fmt.Sprintf("%v, queued %t", tt.slow, tt.queued), func(t *testing.T) {
+			w := newWorld()
+			v := &vendor{world: w, least: 20 * ms, most: 30 * ms, quiet: true}
+			c := newClient(w, v, 1<<30, Options{Rate: 50})
+			w.run(minute)
+			v.least, v.most = tt.slow, tt.slow*5/4
+			if tt.queued {
+				v.rate, v.burst, v.queued = 20, 1e6, true
+			}
+			w.run(5 * minute)
+			before := v.served
+			w.run(5 * minute)
+			if rate := float64(v.served-before) / 300; rate < tt.least || c.limits.inFlight > tt.most {
+				t.Errorf("%.1f/s are served, want %v, and %d are in flight, at most %d", rate, tt.least, c.limits.inFlight, tt.most)
+			}
+		})
 	}
 }
