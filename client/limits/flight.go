@@ -125,15 +125,17 @@ type queue struct {
 	held      time.Time // when the bound first held a request back since an attempt has ended; zero for never
 	began     time.Time // the start of the period: requests that were sent earlier do not count
 	first     time.Time // the time of the first answer in the period
-	working   int       // requests in flight, at most, when the requests of the period were sent
+	working   int       // the sum of the numbers in flight when the requests of the period were sent
 	sum       time.Duration
 	count     int
 	blockedAt time.Time // when the bound last held a request back
 
 	// Since the bound was set, until the first period with it has shown whether the latency falls:
-	fair    int           // the bound if it falls; 0 at other times
-	drained time.Duration // the sum of the latencies of requests that were sent before
-	drains  int           // these requests
+	fair   int           // the bound if it falls; 0 at other times
+	before time.Duration // the mean latency before
+	long   int           // periods since then whose latency was long: the test is repeated after queueAgain
+
+	slow bool // the service has become slow: more in flight may still show a queue, so most grows by less
 }
 
 const (
@@ -143,6 +145,7 @@ const (
 	queueLong    = 4               // times the idle latency: an idle service varies by less
 	queueHang    = 2 * time.Second // time without any answer after which one more request is sent
 	queueFalls   = 75              // percent of the latency that may stay with half as many requests in flight if requests wait in the service
+	queueAgain   = 8               // periods with a long latency until the test is repeated: the latencies of two periods may differ by chance
 	queueSeconds = 5               // seconds of work that may wait in the service, for up to queueFair requests
 	queueFair    = 64              // requests: enough for any service with so long a latency
 )
@@ -160,6 +163,9 @@ func long(idle time.Duration) time.Duration { return max(queueLong*idle, idle+ti
 // restart lowers the number in flight again: the service was out, and may break under a burst.
 func (q *queue) restart(now time.Time) {
 	q.most, q.began, q.sum, q.count = queueFirst, now, 0, 0
+	if q.fair > 0 {
+		q.bound, q.fair = q.fair, 0
+	}
 }
 
 // onTrial reports whether no request has been answered, and another one may be sent after queueHang: the first inputs may hang.
@@ -185,23 +191,27 @@ func (q *queue) answered(now time.Time, p Permit) {
 		q.mean, q.least = took, took
 	}
 	if q.least = min(q.least, took); took <= long(q.least) {
-		q.most += queueGrowth
+		if !q.slow {
+			q.most += queueGrowth
+		} else if p.inFlight >= q.most/2 {
+			q.most++
+		}
 	}
 	q.mean += (took - q.mean) / 16
 	if p.sent.Before(q.began) {
-		if q.fair > 0 {
-			q.drained += took
-			q.drains++
-		}
 		return
 	}
 	if q.count == 0 {
 		q.first, q.working = now, 0
 	}
-	q.working = max(q.working, p.inFlight)
+	q.working += p.inFlight
 	q.sum += took
 	q.count++
-	if q.count >= queueAnswers {
+	answers := queueAnswers
+	if q.fair > 0 { // few in flight make a test long
+		answers = min(answers, max(4, 4*q.bound))
+	}
+	if q.count >= answers {
 		q.measure(now, q.sum/time.Duration(q.count), float64(q.count-1)/max(now.Sub(q.first), time.Millisecond).Seconds())
 	}
 }
@@ -209,17 +219,23 @@ func (q *queue) answered(now time.Time, p Permit) {
 // measure ends a period. served is its answers a second.
 func (q *queue) measure(now time.Time, latency time.Duration, served float64) {
 	if q.idle == 0 || latency < q.idle {
+		q.slow = q.slow && latency > q.idle/4
 		q.idle = latency
 	}
+	half := max(1, q.working/q.count/2)
 	switch {
-	case q.fair > 0 && q.drains > 0 && latency > q.drained*queueFalls/100/time.Duration(q.drains): // the latency is the same with half as many requests
-		q.idle, q.bound, q.fair = latency, 0, 0
+	case q.fair > 0 && latency > q.before*queueFalls/100: // the latency is the same with half as many requests: they do not wait
+		q.idle, q.least, q.most, q.slow = latency, latency, max(queueFirst, q.bound), true
+		q.bound, q.fair = 0, 0
 	case q.fair > 0:
 		q.bound, q.fair = q.fair, 0
 	case latency > long(q.idle):
 		fair := min(max(2, int(queueSeconds*served)), queueFair)
-		if bound := max(fair, int(2*served*q.idle.Seconds())); q.bound == 0 || bound < q.bound/4 { // else the bound itself may be the reason for the low rate
-			q.bound, q.fair, q.drained, q.drains = max(1, min(bound, q.working/2)), bound, 0, 0
+		bound := max(fair, int(2*served*q.idle.Seconds()))
+		if q.long++; q.bound == 0 || bound < q.bound/4 { // else the bound itself may be the reason for the low rate
+			q.bound, q.fair, q.before, q.long = min(bound, half), bound, latency, 0
+		} else if q.long >= queueAgain {
+			q.bound, q.fair, q.before, q.long = min(q.bound, half), q.bound, latency, 0
 		}
 	case q.bound > 0 && now.Sub(q.blockedAt) < 2*q.mean:
 		q.bound += (q.bound + 7) / 8

@@ -1,7 +1,6 @@
 package limits
 
 import (
-	"fmt"
 	"testing"
 	"time"
 )
@@ -62,34 +61,49 @@ func TestFirstRequestsHang(t *testing.T) {
 }
 
 // A service that becomes slow is asked at the rate as before: only a latency that falls with the number in flight shows a queue.
-// A queue of requests that wait for a bucket of 20/s stays short.
+// A queue of requests that wait stays short, also if the service becomes slower meanwhile.
 func TestServiceBecomesSlow(t *testing.T) {
+	uniform := func(least, most time.Duration) func(*vendor) {
+		return func(v *vendor) { v.least, v.most = least, most }
+	}
+	serves := func(rates ...float64) func(*vendor) { // one after the other, each for two seconds
+		return func(v *vendor) {
+			v.burst, v.queued = 1e6, true
+			for i, rate := range rates {
+				v.after(time.Duration(2*i)*time.Second, func() { v.rate = rate })
+			}
+		}
+	}
 	for _, tt := range []struct {
-		slow   time.Duration // of each answer after a minute
-		queued bool          // requests wait for 20/s
+		name   string
+		change func(*vendor) // after a minute
 		least  float64       // answers a second
 		most   int           // in flight
 	}{
-		{300 * ms, false, 48, 40},
-		{1500 * ms, false, 48, 130},
-		{5 * time.Second, false, 46, 350},
-		{20 * time.Second, false, 40, 1400},
-		{30 * ms, true, 19, 200},
+		{"300 ms", uniform(300*ms, 380*ms), 48, 40},
+		{"1.5 s", uniform(1500*ms, 1900*ms), 48, 150},
+		{"1 to 9 s", uniform(time.Second, 9*time.Second), 45, 400},
+		{"5 s", uniform(5*time.Second, 6*time.Second), 46, 350},
+		{"20 s", uniform(20*time.Second, 25*time.Second), 40, 1400},
+		{"queue of 20/s", serves(20), 19, 300},
+		{"queue of 4/s", serves(4), 3.8, 300},
+		{"queue that falls to 4/s", serves(60, 40, 30, 20, 10, 6, 4), 3.8, 500},
 	} {
-		t.Run(fmt.Sprintf("%v, queued %t", tt.slow, tt.queued), func(t *testing.T) {
+		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld()
 			v := &vendor{world: w, least: 20 * ms, most: 30 * ms, quiet: true}
 			c := newClient(w, v, 1<<30, Options{Rate: 50})
 			w.run(minute)
-			v.least, v.most = tt.slow, tt.slow*5/4
-			if tt.queued {
-				v.rate, v.burst, v.queued = 20, 1e6, true
+			tt.change(v)
+			most := 0
+			for range 20 * 60 {
+				w.run(time.Second)
+				most = max(most, c.limits.inFlight)
 			}
-			w.run(5 * minute)
 			before := v.served
 			w.run(5 * minute)
-			if rate := float64(v.served-before) / 300; rate < tt.least || c.limits.inFlight > tt.most {
-				t.Errorf("%.1f/s are served, want %v, and %d are in flight, at most %d", rate, tt.least, c.limits.inFlight, tt.most)
+			if rate := float64(v.served-before) / 300; rate < tt.least || most > tt.most {
+				t.Errorf("%.1f/s are served, want %v, and %d were in flight, at most %d", rate, tt.least, most, tt.most)
 			}
 		})
 	}
