@@ -199,9 +199,13 @@ func readFull(r io.ReaderAt, p []byte, offset int64) error {
 func (f *File) check() error {
 	for i := range f.meta.Schema {
 		e := &f.meta.Schema[i]
-		if e.Type.Valid {
-			f.leaves = append(f.leaves, e)
+		if !e.Type.Valid {
+			continue
 		}
+		if e.Type.V < format.Boolean || e.Type.V > format.FixedLenByteArray || e.Type.V == format.FixedLenByteArray && e.TypeLength.V <= 0 {
+			return damagedf("column %q has the type %d with %d bytes", e.Name, int(e.Type.V), e.TypeLength.V)
+		}
+		f.leaves = append(f.leaves, e)
 	}
 	for _, g := range f.meta.RowGroups {
 		if g.NumRows < 0 || g.NumRows > math.MaxInt64-f.NumRows || len(g.Columns) != len(f.leaves) {
