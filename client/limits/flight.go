@@ -233,7 +233,7 @@ func (q *queue) measure(now time.Time, latency time.Duration, served float64) {
 		fair := min(max(2, int(queueSeconds*served)), queueFair)
 		bound := max(fair, int(2*served*q.idle.Seconds()))
 		if q.long++; q.bound == 0 || bound < q.bound/4 { // else the bound itself may be the reason for the low rate
-			q.bound, q.fair, q.before, q.long = min(bound, half), bound, latency, 0
+			q.bound, q.fair, q.before, q.long = half, bound, latency, 0
 		} else if q.long >= queueAgain {
 			q.bound, q.fair, q.before, q.long = min(q.bound, half), q.bound, latency, 0
 		}

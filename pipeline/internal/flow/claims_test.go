@@ -132,7 +132,7 @@ func TestClaimsOfAnotherRun(t *testing.T) {
 				}
 				return w.answer(ctx, input, attempt)
 			}
-		}, 3 * time.Minute, true},
+		}, 5 * time.Minute, true}, // the first run halves the number in flight for a minute or two
 		{"waits for quota", func(w *twoRuns) {
 			w.first.options.WaitForQuota, w.first.limits.WaitForQuota = true, true
 			w.fail(20, &client.Error{Class: client.Quota, Status: 402})
