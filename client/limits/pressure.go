@@ -40,7 +40,7 @@ const (
 	steadyTime    = 20               // the background lasts for this multiple of the series: to find it again costs a twentieth
 	steadyLeast   = 30 * time.Second // the least time that the background lasts: about the restart of a backend
 	inFlightShare = 0.003            // share of the requests that growth of the number in flight may cost
-	refusedShare  = 0.01             // share of the requests that growth of the rate may cost: two thirds of its gain
+	refusedShare  = 0.01             // share of the requests that growth of the rate may cost: a third of its gain
 )
 
 // begin clears the counts.
