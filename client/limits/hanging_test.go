@@ -60,6 +60,25 @@ func TestFirstRequestsHang(t *testing.T) {
 	}
 }
 
+// Attempts that end, without an answer, are no reason to send more before the first answer.
+func TestFirstRequestsEnd(t *testing.T) {
+	c, now := newController(Options{Trial: 3, Rate: 1000})
+	var permits []Permit
+	for i := range 3000 {
+		if i%10 == 9 { // an attempt takes a third of a second
+			c.End(now, permits[0], Result{Signal: Canceled})
+			permits = permits[1:]
+		}
+		for d := c.Next(now, Queue{First: true}); d.Action == SendFirst && len(permits) < 20; d = c.Next(now, Queue{First: true}) {
+			permits = append(permits, d.Permit)
+		}
+		if len(permits) > 3 {
+			t.Fatalf("%d in flight", len(permits))
+		}
+		now = now.Add(10 * ms)
+	}
+}
+
 // A service that becomes slow is asked at the rate as before: only a latency that falls with the number in flight shows a queue.
 // A queue of requests that wait stays short, also if the service becomes slower meanwhile.
 func TestServiceBecomesSlow(t *testing.T) {

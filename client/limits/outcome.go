@@ -19,6 +19,7 @@ func (c *Controller) End(now time.Time, p Permit, r Result) Effect {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.inFlight--
+	c.flight.queue.held = time.Time{}
 	c.budget.end(r)
 	if p.probe {
 		c.health.probing = false

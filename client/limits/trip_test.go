@@ -54,6 +54,22 @@ func TestBlocksAtLowRates(t *testing.T) {
 	}
 }
 
+// refusedRetries returns a controller of a run in which one request was answered, and 20 retries were refused at the time.
+func refusedRetries() (*Controller, time.Time) {
+	c, now := newController(Options{Rate: math.Inf(1)})
+	c.End(now.Add(20*ms), c.begin(now, true), Result{Signal: Answered})
+	now = now.Add(minute)
+	var permits []Permit
+	for range 20 {
+		permits = append(permits, c.begin(now, false))
+	}
+	now = now.Add(20 * ms)
+	for _, p := range permits {
+		c.End(now, p, Result{Signal: Refused})
+	}
+	return c, now
+}
+
 // If the service refuses retries only, their inputs may be the cause. A repeated request may be admitted because it is alone, so
 // a retry must be refused between two repeated requests that are answered.
 func TestRefusedRetries(t *testing.T) {
@@ -76,18 +92,8 @@ func TestRefusedRetries(t *testing.T) {
 		{"no retry waits", Queue{Spent: true, Known: true, Proof: true}, []step{{SendKnown, Answered}}, Up, CauseInput},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c, now := newController(Options{Rate: math.Inf(1)})
-			c.End(now.Add(20*ms), c.begin(now, true), Result{Signal: Answered})
-			now = now.Add(minute)
-			var permits []Permit
-			for range 20 {
-				permits = append(permits, c.begin(now, false))
-			}
-			failed := now.Add(20 * ms)
-			for _, p := range permits {
-				c.End(failed, p, Result{Signal: Refused})
-			}
-			now = failed
+			c, failed := refusedRetries()
+			now := failed
 			for i, step := range tt.steps {
 				d := c.Next(now, tt.queue)
 				for ; d.Action == Wait && d.For > 0; d = c.Next(now, tt.queue) {
@@ -128,17 +134,7 @@ func TestOutageWith503(t *testing.T) {
 
 // A repeated request whose answer comes late counts once: as admitted after some time, and no more when its answer comes.
 func TestLateAnswerOfARepeatedRequest(t *testing.T) {
-	c, now := newController(Options{Rate: math.Inf(1)})
-	c.End(now.Add(20*ms), c.begin(now, true), Result{Signal: Answered})
-	now = now.Add(minute)
-	var permits []Permit
-	for range 20 {
-		permits = append(permits, c.begin(now, false))
-	}
-	now = now.Add(20 * ms)
-	for _, p := range permits {
-		c.End(now, p, Result{Signal: Refused})
-	}
+	c, now := refusedRetries()
 	var known Permit
 	for range 1000 {
 		if d := c.Next(now, Queue{Retry: true, Known: true, Proof: true}); d.Action == SendKnown {
