@@ -6,7 +6,7 @@ import "math"
 // function of the entry's evidence, with coefficients for each kind of text. All coefficients except the base are 0 or more:
 // more evidence never lowers a confidence.
 //
-// Command calibrate fits the coefficients to the first three entries of every answer, by weighted logistic regression. The first
+// TestCalibrate fits the coefficients to the first three entries of every answer, by weighted logistic regression. The first
 // entry weighs 1. The others weigh 0.5 for titles and companies, and 0.3 for pages and names. All sets of samples of a kind weigh
 // the same. Run it again when the taxonomies, their aliases or the scores have changed. The taxonomies for linkFit consist of the
 // labels of two sets of titles.
