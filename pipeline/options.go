@@ -117,7 +117,7 @@ type StoreOptions struct {
 // error is a *places.OverwriteError if the session would write a file that it reads, or that of clashing places.
 func (o Options) Check() error {
 	var errs []error
-	o, err := o.withoutURLParameters(storage.WithoutParameters)
+	o, err := o.withoutURLParameters(new(storage.Objects).TakeParameters) // each session takes its own
 	if err != nil {
 		return err
 	}

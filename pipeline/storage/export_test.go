@@ -27,7 +27,7 @@ func Source(ctx context.Context, s Bucket, version Info) interface {
 	io.Reader
 	io.ReaderAt
 } {
-	return &source{ctx: ctx, bucket: s, key: "in.csv", info: version, keep: 1}
+	return newSource(ctx, s, "in.csv", version)
 }
 
 // OpenBucket returns the bucket and the key of a URL.

@@ -17,26 +17,25 @@ import (
 const (
 	// blockSize is the size of a ranged read in bytes. It is large enough that the latency of a request costs little.
 	blockSize = 2 << 20
-	// seekBlocks is the number of blocks that are kept of an object that is read by offset, because a Parquet file has its columns
-	// in different blocks. One block of other objects is kept.
+	// seekBlocks is the number of blocks that are kept of an object that is not read in order, because a Parquet file has its
+	// columns in different blocks. One block of other objects is kept.
 	seekBlocks = 16
 	// maxCuts is the number of reads in a row that may end without a byte.
 	maxCuts = 10
 )
 
-// source is a version of an object that is open for reading. It implements reader.Source. As with a file, several
-// goroutines may call ReadAt.
+// source is a version of an object that is open for reading. It implements reader.Source. As with a file, several goroutines may
+// call ReadAt.
 type source struct {
-	ctx    context.Context // of opening, for the reads
-	bucket Bucket
-	key    string
-	info   Info
+	*io.SectionReader                 // reads the source in order by ReadAt
+	ctx               context.Context // of opening, for the reads
+	bucket            Bucket
+	key               string
+	info              Info
 
 	mu     sync.Mutex
-	offset int64 // of Read
-
-	keep   int     // number of blocks
 	blocks []block // the last used block is the last
+	most   int     // number of blocks
 }
 
 type block struct {
@@ -44,37 +43,38 @@ type block struct {
 	data   []byte
 }
 
-func openSource(ctx context.Context, s Bucket, key string) (*source, error) {
-	info, err := s.Stat(ctx, key)
+func newSource(ctx context.Context, b Bucket, key string, info Info) *source {
+	s := &source{ctx: ctx, bucket: b, key: key, info: info, most: 1}
+	s.SectionReader = io.NewSectionReader(s, 0, info.Size)
+	return s
+}
+
+func openSource(ctx context.Context, b Bucket, key string) (*source, error) {
+	info, err := b.Stat(ctx, key)
 	if err == nil && info.Size == 0 {
 		var body io.ReadCloser
-		if body, err = s.Read(ctx, key, info, 0, 0); err == nil { // some proxies answer HEAD with a wrong length of 0
+		if body, err = b.Read(ctx, key, info, 0, 0); err == nil { // some proxies answer HEAD with a wrong length of 0
 			err = body.Close()
 		}
 	}
-	return &source{ctx: ctx, bucket: s, key: key, info: info, keep: 1}, err
-}
-
-func (s *source) Read(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n, err := s.readSome(p, s.offset)
-	s.offset += int64(n)
-	return n, err
+	return newSource(ctx, b, key, info), err
 }
 
 func (s *source) ReadAt(p []byte, offset int64) (n int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if offset >= blockSize {
-		s.keep = seekBlocks
+	for n < len(p) {
+		at := offset + int64(n)
+		if at >= s.info.Size {
+			return n, io.EOF
+		}
+		data, err := s.block(at / blockSize)
+		if err != nil {
+			return n, err
+		}
+		n += copy(p[n:], data[at%blockSize:])
 	}
-	for n < len(p) && err == nil {
-		var more int
-		more, err = s.readSome(p[n:], offset+int64(n))
-		n += more
-	}
-	return n, err
+	return n, nil
 }
 
 func (s *source) Close() error {
@@ -84,31 +84,24 @@ func (s *source) Close() error {
 	return nil
 }
 
-// readSome reads from one block.
-func (s *source) readSome(p []byte, offset int64) (int, error) {
-	if offset >= s.info.Size {
-		return 0, io.EOF
-	}
-	data, err := s.block(offset / blockSize)
-	if err != nil {
-		return 0, err
-	}
-	return copy(p, data[offset%blockSize:]), nil
-}
-
 // block returns a block from memory, or reads the block in place of the least recently used block.
 func (s *source) block(number int64) ([]byte, error) {
+	at := slices.IndexFunc(s.blocks, func(b block) bool { return b.number == number })
+	inMemory := at >= 0
+	if n := len(s.blocks); n > 0 && number != s.blocks[n-1].number && number != s.blocks[n-1].number+1 {
+		s.most = seekBlocks
+	}
+	if !inMemory && len(s.blocks) >= s.most {
+		at = 0
+	}
 	var b block
-	if at := slices.IndexFunc(s.blocks, func(b block) bool { return b.number == number }); at >= 0 {
+	if at >= 0 {
 		b = s.blocks[at]
 		s.blocks = slices.Delete(s.blocks, at, at+1)
-	} else {
-		if len(s.blocks) >= s.keep {
-			b.data = s.blocks[0].data[:0]
-			s.blocks = slices.Delete(s.blocks, 0, 1)
-		}
+	}
+	if !inMemory {
 		offset := number * blockSize
-		b = block{number, slices.Grow(b.data, blockSize)[:min(blockSize, s.info.Size-offset)]}
+		b = block{number, slices.Grow(b.data[:0], blockSize)[:min(blockSize, s.info.Size-offset)]}
 		if err := s.fetch(b.data, offset); err != nil {
 			return nil, err
 		}

@@ -313,7 +313,7 @@ func TestOpeningOneBucketHoldsUpNoOther(t *testing.T) {
 		}
 		return nil, fmt.Errorf("%s is closed, region %q", name, parameters.Get("region"))
 	})
-	if base, err := storage.WithoutParameters("slowly://fast/x?region=nowhere"); base != "slowly://fast/x" || err != nil {
+	if base, err := new(storage.Objects).TakeParameters("slowly://fast/x?region=nowhere"); base != "slowly://fast/x" || err != nil {
 		t.Errorf("got %q, %v", base, err)
 	}
 	first := make(chan error)

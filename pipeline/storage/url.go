@@ -18,36 +18,11 @@ func IsURL(path string) bool {
 // parameters that a URL may end in. None is a secret.
 var parameterNames = []string{"region", "endpoint", "profile", "use_path_style"}
 
-// WithoutParameters checks a URL, and returns the URL without its parameters. It returns other paths unchanged.
-func WithoutParameters(path string) (string, error) {
-	base, _, err := split(path)
-	return base, err
-}
-
 // TakeParameters checks a URL, sets the parameters of its bucket in o, and returns the URL without its parameters. It returns
 // other paths unchanged.
 func (o *Objects) TakeParameters(path string) (string, error) {
-	base, values, err := split(path)
-	if err != nil || !IsURL(base) {
-		return base, err
-	}
-	bucket, _, _ := parse(base) // checked by split
-	p := o.place(bucket)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(values) > 0 && len(p.parameters) > 0 && p.parameters.Encode() != values.Encode() {
-		return "", fmt.Errorf("%s: the bucket has other parameters in another path", base)
-	}
-	if len(values) > 0 {
-		p.parameters, p.bucket = values, nil
-	}
-	return base, nil
-}
-
-// split checks a URL, and splits off its parameters.
-func split(path string) (base string, values url.Values, err error) {
 	if !IsURL(path) {
-		return path, nil, nil
+		return path, nil
 	}
 	base, parameters := path, ""
 	if at := query.FindStringIndex(path); at != nil {
@@ -55,20 +30,31 @@ func split(path string) (base string, values url.Values, err error) {
 	}
 	bucket, key, err := parse(base)
 	if err != nil {
-		return "", nil, err
+		return "", err
 	}
-	if values, err = url.ParseQuery(parameters); err != nil {
-		return "", nil, fmt.Errorf("%s: the parameters after the question mark cannot be read", base)
+	values, err := url.ParseQuery(parameters)
+	if err != nil {
+		return "", fmt.Errorf("%s: the parameters after the question mark cannot be read", base)
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if !slices.Contains(parameterNames, name) {
-			return "", nil, fmt.Errorf("%s: unknown parameter %q after the question mark; known are %s", base, name, strings.Join(parameterNames, ", "))
+			return "", fmt.Errorf("%s: unknown parameter %q after the question mark; known are %s", base, name, strings.Join(parameterNames, ", "))
 		}
 	}
 	if strings.Trim(key, "/") == "" {
-		return "", nil, fmt.Errorf("%s is a whole bucket: add the name of a file in it, as in %s/lists/today.csv, or of a folder, as in %s/results/", base, bucket, bucket)
+		return "", fmt.Errorf("%s is a whole bucket: add the name of a file in it, as in %s/lists/today.csv, or of a folder, as in %s/results/", base, bucket, bucket)
 	}
-	return base, values, nil
+	p := o.place(bucket)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case len(values) == 0:
+	case len(p.parameters) > 0 && p.parameters.Encode() != values.Encode():
+		return "", fmt.Errorf("%s: the bucket has other parameters in another path", base)
+	default:
+		p.parameters, p.bucket = values, nil
+	}
+	return base, nil
 }
 
 // insteadOf has the advice about schemes that are no storage, or not in this program.
