@@ -210,7 +210,7 @@ func TestFitted(t *testing.T) {
 	want := calibration{-2, 1.5, 0, 3, 0.5}
 	random := rand.New(rand.NewPCG(1, 1))
 	var list []sample
-	for range 5_000 {
+	for range 20_000 {
 		s := sample{evidence: evidence{ofBase: 1}, weight: 1}
 		for i := 1; i < variables; i++ {
 			s.evidence[i] = random.Float64()
