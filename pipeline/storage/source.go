@@ -27,11 +27,11 @@ const (
 // source is a version of an object that is open for reading. It implements reader.Source. As with a file, several goroutines may
 // call ReadAt.
 type source struct {
-	*io.SectionReader                 // reads the source in order by ReadAt
-	ctx               context.Context // of opening, for the reads
-	bucket            Bucket
-	key               string
-	info              Info
+	ctx     context.Context // of opening, for the reads
+	bucket  Bucket
+	key     string
+	info    Info
+	inOrder *io.SectionReader // of ReadAt, for Read
 
 	mu     sync.Mutex
 	blocks []block // the last used block is the last
@@ -45,7 +45,7 @@ type block struct {
 
 func newSource(ctx context.Context, b Bucket, key string, info Info) *source {
 	s := &source{ctx: ctx, bucket: b, key: key, info: info, most: 1}
-	s.SectionReader = io.NewSectionReader(s, 0, info.Size)
+	s.inOrder = io.NewSectionReader(s, 0, info.Size)
 	return s
 }
 
@@ -59,6 +59,8 @@ func openSource(ctx context.Context, b Bucket, key string) (*source, error) {
 	}
 	return newSource(ctx, b, key, info), err
 }
+
+func (s *source) Read(p []byte) (int, error) { return s.inOrder.Read(p) }
 
 func (s *source) ReadAt(p []byte, offset int64) (n int, err error) {
 	s.mu.Lock()
