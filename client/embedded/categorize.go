@@ -13,20 +13,12 @@ import (
 //
 // An answer that did not need a page is Free and has no Body.
 func (s *Service) Attempt(ctx context.Context, r client.Request) (client.Answer, error) {
-	op := s.operation(r.Kind)
 	if len(r.Input) > maxInput {
 		return client.Answer{}, rejection(tooLong(http.StatusRequestURITooLong))
 	}
-	c, problem := op.classification(r.Classification)
-	if problem != nil {
-		return client.Answer{}, rejection(problem)
-	}
-	j, problem := op.predict(ctx, c, r.Input)
-	if problem != nil {
-		return client.Answer{}, rejection(problem)
-	}
-	if ctx.Err() != nil { // the fetch was canceled, and an answer without the page is worse
-		return client.Answer{}, context.Cause(ctx)
+	c, j, err := s.predict(ctx, r)
+	if err != nil {
+		return client.Answer{}, err
 	}
 	answer := client.Answer{
 		Entries:    c.entries(j),
@@ -39,6 +31,23 @@ func (s *Service) Attempt(ctx context.Context, r client.Request) (client.Answer,
 		answer.Body = c.append(nil, j)
 	}
 	return answer, nil
+}
+
+// predict returns the prediction for a request, and the request's classification. The error is a *client.Error, which says what is
+// wrong with the request, or the cause of ctx.
+func (s *Service) predict(ctx context.Context, r client.Request) (c *classification, j prediction, err error) {
+	op := s.operation(r.Kind)
+	c, problem := op.classification(r.Classification)
+	if problem == nil {
+		j, problem = op.predict(ctx, c, r.Input)
+	}
+	switch {
+	case problem != nil:
+		return nil, j, rejection(problem)
+	case ctx.Err() != nil: // the fetch was canceled, and an answer without the page is worse
+		return nil, j, context.Cause(ctx)
+	}
+	return c, j, nil
 }
 
 // operation returns the operation for inputs of a kind.

@@ -90,19 +90,14 @@ func untilConfidence(c taxonomy.Category) []byte {
 	return append(object[:len(object)-1], `,"confidence":`...)
 }
 
-// prediction is the result for one input, with the texts that were classified.
+// prediction is the result for one input.
 type prediction struct {
+	classify.Input
 	matches []classify.Match
 	cost    string // the value of CostHeader
 	basis   client.Basis
 	unread  bool // the page could not be read
 	local   bool // the page is at an address of the local network, which is never read, so the answer is not charged
-
-	host   string               // a website's host name
-	path   []string             // the words of a website's path
-	title  string               // a product's title
-	fields []classify.Field     // the fields of a website's page; nil without a page
-	titles []classify.TitlePart // the titles of a product's URL; nil for a product title
 }
 
 // append appends the answer's JSON to b.

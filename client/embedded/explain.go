@@ -38,48 +38,26 @@ type Contribution struct {
 	Seen   int      `json:"seen,omitempty"` // with a model: the number of labelled inputs with this word and this label
 }
 
-// websiteFieldNames are the names of a page's fields, in the order of websiteFields.
-var websiteFieldNames = []string{
-	"title", "og:title", "description", "og:description", "keywords", "type", "section", "site name", "breadcrumb", "headings", "text",
-}
-
 // Explain answers a request as the service does, and returns the contributions to the answer. It charges no key. The error says
-// what is wrong with the request, or is the context's error.
+// what is wrong with the request, or is the context's cause.
 func (s *Service) Explain(ctx context.Context, r client.Request) (Explanation, error) {
-	op := s.operation(r.Kind)
-	c, problem := op.classification(r.Classification)
-	if problem != nil {
-		return Explanation{}, errors.New(problem.Message)
+	c, j, err := s.predict(ctx, r)
+	if rejected, ok := errors.AsType[*client.Error](err); ok {
+		return Explanation{}, errors.New(rejected.Detail)
 	}
-	j, problem := op.predict(ctx, c, r.Input)
-	if problem != nil {
-		return Explanation{}, errors.New(problem.Message)
-	}
-	if err := ctx.Err(); err != nil {
+	if err != nil {
 		return Explanation{}, err
 	}
-	var list []Contribution
+	var found []classify.Contribution
 	if c.model != nil {
-		j.matches, list = c.explainModel(j)
+		j.matches, found = c.model.Explain(c.sample(j.Input), c.most)
 	} else {
-		matches, contributions := c.explain(j, r.Input)
-		j.matches, list = matches, c.contributions(contributions)
+		j.matches, found = c.engine().Explain(j.Input, c.most)
 	}
 	return Explanation{
 		Kind: r.Kind, Input: r.Input, PageRead: j.cost == CostPage,
-		Answer: c.append(nil, j), Contributions: list, classification: c.name,
+		Answer: c.append(nil, j), Contributions: c.contributions(found), classification: c.name,
 	}, nil
-}
-
-// explain classifies the input of a prediction again, and returns the contributions.
-func (c *classification) explain(j prediction, input string) ([]classify.Match, []classify.Contribution) {
-	switch {
-	case j.host != "":
-		return c.engine().ExplainWebsite(j.host, j.path, j.fields, websiteFieldNames, c.most)
-	case j.titles != nil:
-		return c.engine().ExplainTitle(j.titles)
-	}
-	return c.engine().ExplainTitle([]classify.TitlePart{{Name: "title", Text: input}})
 }
 
 // contributions replaces category indexes by values.
@@ -89,7 +67,7 @@ func (c *classification) contributions(found []classify.Contribution) []Contribu
 	for i, f := range found {
 		list[i] = Contribution{
 			Value: categories[f.Category].Path, Speaker: categories[f.Speaker].Path,
-			Words: f.Words, Fields: f.Fields, Weight: f.Weight, Share: f.Share,
+			Words: f.Words, Fields: f.Fields, Weight: f.Weight, Share: f.Share, Seen: f.Seen,
 		}
 		if f.Link >= 0 {
 			list[i].Speaker = c.engine().Base().Categories[f.Link].Path

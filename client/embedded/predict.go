@@ -19,10 +19,10 @@ func (s *Service) predictWebsite(ctx context.Context, c *classification, input s
 	if problem != nil {
 		return prediction{}, problem
 	}
-	j := prediction{host: u.Hostname(), path: pathWords(u.Path)}
+	j := prediction{Input: classify.Input{Host: u.Hostname(), Path: pathWords(u.Path)}}
 	p, err := s.fetchSite(ctx, input, u)
 	if j.fetched(err) {
-		j.fields = websiteFields(p)
+		j.Page = websiteFields(p)
 	}
 	j.matches = c.matches(j)
 	return j, nil
@@ -32,7 +32,7 @@ func (s *Service) predictWebsite(ctx context.Context, c *classification, input s
 // its path.
 func (s *Service) predictProduct(ctx context.Context, c *classification, input string) (prediction, *apiError) {
 	if !isURL(input) {
-		j := prediction{cost: CostNone, basis: client.BasisTitle, title: input}
+		j := prediction{Input: classify.Input{Title: []classify.Field{{Name: "title", Text: input}}}, cost: CostNone, basis: client.BasisTitle}
 		j.matches = c.matches(j)
 		return j, nil
 	}
@@ -43,10 +43,9 @@ func (s *Service) predictProduct(ctx context.Context, c *classification, input s
 	j := prediction{}
 	p, err := s.fetch(ctx, input)
 	if j.fetched(err) {
-		j.titles = productTitles(p)
+		j.Title = productTitles(p)
 	}
-	j.titles = append(j.titles, classify.TitlePart{Name: "path", Text: slugTitle(u.Path)})
-	j.title = classify.Join(j.titles)
+	j.Title = append(j.Title, classify.Field{Name: "path", Text: slugTitle(u.Path)})
 	j.matches = c.matches(j)
 	return j, nil
 }
@@ -73,40 +72,35 @@ func (s *Service) fetch(ctx context.Context, input string) (page.Page, error) {
 }
 
 // websiteFields returns the parts of a page with their weights: parts that describe the site are
-// short and have the highest weights. Their names are websiteFieldNames.
+// short and have the highest weights.
 func websiteFields(p page.Page) []classify.Field {
 	return []classify.Field{
-		{Text: p.Title, Weight: 3},
-		{Text: p.OGTitle, Weight: 2},
-		{Text: p.Description, Weight: 3},
-		{Text: p.OGDescription, Weight: 2},
-		{Text: p.Keywords, Weight: 1.5}, // written for search engines, and often misleading
-		{Text: strings.Join(p.Types, ". "), Weight: 2},
-		{Text: p.Section, Weight: 2},
-		{Text: p.SiteName, Weight: 1},
-		{Text: strings.Join(p.Breadcrumb, ". "), Weight: 1},
-		{Text: strings.Join(p.Headings, ". "), Weight: 1.5},
-		{Text: p.Text, Weight: 1},
+		{Name: "title", Text: p.Title, Weight: 3},
+		{Name: "og:title", Text: p.OGTitle, Weight: 2},
+		{Name: "description", Text: p.Description, Weight: 3},
+		{Name: "og:description", Text: p.OGDescription, Weight: 2},
+		{Name: "keywords", Text: p.Keywords, Weight: 1.5}, // written for search engines, and often misleading
+		{Name: "type", Text: strings.Join(p.Types, ". "), Weight: 2},
+		{Name: "section", Text: p.Section, Weight: 2},
+		{Name: "site name", Text: p.SiteName, Weight: 1},
+		{Name: "breadcrumb", Text: strings.Join(p.Breadcrumb, ". "), Weight: 1},
+		{Name: "headings", Text: strings.Join(p.Headings, ". "), Weight: 1.5},
+		{Name: "text", Text: p.Text, Weight: 1},
 	}
 }
 
 // productTitles returns a product's titles in its page, the most reliable first: structured data,
 // then titles for visitors. It leaves out the text, most of which is about other products.
-func productTitles(p page.Page) []classify.TitlePart {
-	heading := ""
-	if len(p.Headings) > 0 {
-		heading = p.Headings[0]
-	}
-	var titles []classify.TitlePart
-	for _, said := range []classify.TitlePart{
+func productTitles(p page.Page) (titles []classify.Field) {
+	for _, said := range []classify.Field{
 		{Name: "product", Text: p.Product},
 		{Name: "category", Text: p.Category},
 		{Name: "breadcrumb", Text: strings.Join(p.Breadcrumb, " | ")},
-		{Name: "heading", Text: heading},
+		{Name: "heading", Text: strings.Join(p.Headings[:min(1, len(p.Headings))], "")},
 		{Name: "og:title", Text: p.OGTitle},
 		{Name: "title", Text: p.Title},
 	} {
-		isRepeated := slices.ContainsFunc(titles, func(other classify.TitlePart) bool { return other.Text == said.Text })
+		isRepeated := slices.ContainsFunc(titles, func(other classify.Field) bool { return other.Text == said.Text })
 		if said.Text != "" && !isRepeated {
 			titles = append(titles, said)
 		}

@@ -1,38 +1,34 @@
 package learn
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/bulkcat/bulkcat/client/embedded/internal/classify"
 	"github.com/bulkcat/bulkcat/client/embedded/internal/words"
 )
 
-// Contribution is the weight of some words, or of the engine, in favour of an entry.
-type Contribution struct {
-	Category int    // of the entry
-	Words    string // words in lower case and without accents, or a host name; "" for the engine
-	Seen     int    // number of examples with the word and the class of the entry; 0 for several words
-	Weight   float64
-	Share    float64 // Weight as a share; the shares of an entry add up to 1
-}
+// The fields of contributions: words of labelled inputs, and the answer of the engine.
+const (
+	labelField  = "labels"
+	engineField = "engine"
+)
 
-// Explain returns the matches that Predict returns, and the contributions in the order of the matches, the largest of a match
-// first. It leaves out weights against an entry.
-func (m *Model) Explain(s Sample, limit int) ([]classify.Match, []Contribution) {
+// Explain returns the matches that Predict returns, and the contributions of words of labelled inputs and of the engine, in the
+// order of the matches, the largest of a match first. It leaves out weights against an entry.
+func (m *Model) Explain(s Sample, limit int) ([]classify.Match, []classify.Contribution) {
 	w := m.borrow()
 	defer m.working.Put(w)
 	c, list, known := m.ranked(w, s)
 	matches := m.answer(list, known, limit)
-	var all []Contribution
+	var all []classify.Contribution
 	for i, match := range matches {
-		e := explainer{linear: m.linear, values: make(map[uint32]float32), class: m.classOf(list[i].category, w.shares)}
+		e := explainer{linear: m.linear, category: match.Category, values: make(map[uint32]float32), class: m.classOf(list[i].category, w.shares)}
 		for _, f := range c.features {
 			e.values[f.id] = f.value
 		}
 		e.addSample(s)
-		e.add("", m.Utility.engine(list[i].variables)+e.take(func(id uint32) bool { return id>>hashBits >= kindEngine }), 0)
-		all = append(all, e.contributions(match.Category)...)
+		e.add(engineField, "(the words of its names)", m.Utility.engine(list[i].variables)+e.take(func(id uint32) bool { return id>>hashBits >= kindEngine }), 0)
+		all = append(all, classify.SetShares(e.list)...)
 	}
 	return matches, all
 }
@@ -60,22 +56,25 @@ func (m *Model) classOf(category int32, shares []float64) int32 {
 // explainer collects the contributions to one entry.
 type explainer struct {
 	*linear
-	class  int32
-	values map[uint32]float32 // of the features that are not in a contribution yet
-	list   []Contribution
+	category int
+	class    int32
+	values   map[uint32]float32 // of the features that are not in a contribution yet
+	list     []classify.Contribution
 }
 
 // add adds a contribution, unless its weight is against the entry.
-func (e *explainer) add(words string, weight float64, seen int) {
+func (e *explainer) add(field, words string, weight float64, seen int) {
 	if weight > 0 {
-		e.list = append(e.list, Contribution{Words: words, Weight: weight, Seen: seen})
+		e.list = append(e.list, classify.Contribution{
+			Category: e.category, Speaker: e.category, Link: -1, Words: words, Fields: []string{field}, Weight: weight, Seen: seen,
+		})
 	}
 }
 
 // addSample adds the host name, each word with its grams, and each pair of words.
 func (e *explainer) addSample(s Sample) {
 	if s.Host != "" {
-		e.add(s.Host, e.take(func(id uint32) bool { return id>>hashBits == kindHost }), 0)
+		e.add(labelField, s.Host, e.take(func(id uint32) bool { return id>>hashBits == kindHost }), 0)
 	}
 	for _, f := range s.Fields {
 		previous, pair := "", uint32(0)
@@ -92,9 +91,9 @@ func (e *explainer) addSample(s Sample) {
 			for _, f := range own.features {
 				weight += e.takeOne(f.id)
 			}
-			e.add(string(word), weight, seen)
+			e.add(labelField, string(word), weight, seen)
 			if previous != "" {
-				e.add(previous+" "+string(word), e.takeOne(id(kindPair, hash(pair, word))), 0)
+				e.add(labelField, previous+" "+string(word), e.takeOne(id(kindPair, hash(pair, word))), 0)
 			}
 			previous, pair = string(word), h
 		})
@@ -139,19 +138,4 @@ func (e *explainer) take(chosen func(id uint32) bool) float64 {
 		sum += e.takeOne(id)
 	}
 	return sum
-}
-
-// contributions sets the categories and shares of the contributions, and returns them, the largest first.
-func (e *explainer) contributions(category int) []Contribution {
-	total := 0.0
-	for _, c := range e.list {
-		total += c.Weight
-	}
-	for i := range e.list {
-		e.list[i].Category, e.list[i].Share = category, e.list[i].Weight/total
-	}
-	slices.SortStableFunc(e.list, func(a, b Contribution) int {
-		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Words, b.Words))
-	})
-	return e.list
 }

@@ -24,6 +24,20 @@ type Answers struct {
 	Matches  []classify.Match
 }
 
+// SampleOf returns the sample of an input with the candidates of an engine.
+func SampleOf(in classify.Input, e *classify.Engine) Sample {
+	s := Sample{Host: in.Host, Fields: in.Page, Engine: AnswersOf(e, in)}
+	if in.Title != nil {
+		s.Fields = []classify.Field{{Text: classify.Join(in.Title), Weight: 1}}
+	}
+	return s
+}
+
+// AnswersOf returns the candidates of an engine for an input.
+func AnswersOf(e *classify.Engine, in classify.Input) Answers {
+	return Answers{e.Taxonomy(), e.Candidates(in)}
+}
+
 // The kinds of features. A kind is the upper bits of an id.
 const (
 	kindWord = iota

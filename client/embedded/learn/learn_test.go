@@ -40,7 +40,11 @@ func newShop(t testing.TB) shop {
 }
 
 func (s shop) sample(title string) Sample {
-	return Sample{Fields: []classify.Field{{Text: title, Weight: 1}}, Engine: Answers{&s.tree.Taxonomy, s.engine.TitleCandidates(title)}}
+	return SampleOf(titleInput(title), s.engine)
+}
+
+func titleInput(title string) classify.Input {
+	return classify.Input{Title: []classify.Field{{Text: title}}}
 }
 
 // models are the names of the shop's products, which the taxonomy does not have.

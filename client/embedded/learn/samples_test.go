@@ -56,22 +56,20 @@ func readSamples(t *testing.T, name string) (*taxonomy.Custom, client.Kind, []la
 
 func sampleOf(engine *classify.Engine, kind client.Kind, name string, number int, text string) Sample {
 	head, body, inTwo := strings.Cut(text, " ||| ")
-	s := Sample{Host: fmt.Sprintf("%s-%d.example", strings.ReplaceAll(name, "_", "-"), number), Fields: []classify.Field{{Text: text, Weight: 1}}}
+	in := classify.Input{Host: fmt.Sprintf("%s-%d.example", strings.ReplaceAll(name, "_", "-"), number), Page: []classify.Field{{Text: text, Weight: 1}}}
 	switch {
 	case kind == client.Product:
-		s.Host, s.Engine = "", Answers{engine.Taxonomy(), engine.TitleCandidates(text)}
-		return s
+		in = titleInput(text)
 	case strings.HasSuffix(name, "domains"):
-		s.Host, s.Fields = text, nil
+		in.Host, in.Page = text, nil
 	case inTwo && strings.Contains(head, "://"):
-		_, s.Host, _ = strings.Cut(head, "://")
-		s.Host, _, _ = strings.Cut(s.Host, "/")
-		s.Fields = []classify.Field{{Text: body, Weight: 1}}
+		_, in.Host, _ = strings.Cut(head, "://")
+		in.Host, _, _ = strings.Cut(in.Host, "/")
+		in.Page = []classify.Field{{Text: body, Weight: 1}}
 	case inTwo:
-		s.Fields = []classify.Field{{Text: head, Weight: 3}, {Text: body, Weight: 1}}
+		in.Page = []classify.Field{{Text: head, Weight: 3}, {Text: body, Weight: 1}}
 	}
-	s.Engine = Answers{engine.Taxonomy(), engine.WebsiteCandidates(s.Host, nil, s.Fields)}
-	return s
+	return SampleOf(in, engine)
 }
 
 // result is the share of right answers of the engine and of a model to the inputs that the model was not made of, and
@@ -162,8 +160,8 @@ func TestSamplesInTree(t *testing.T) {
 	engine.LinkTo(base, func(category int) []taxonomy.Link { return tree.Categories[category].Linked() })
 	for i := range list {
 		s := &list[i].sample
-		s.Builtin = Answers{base.Taxonomy(), base.TitleCandidates(s.Fields[0].Text)}
-		s.Engine = Answers{engine.Taxonomy(), engine.TitleCandidates(s.Fields[0].Text)}
+		s.Builtin = AnswersOf(base, titleInput(s.Fields[0].Text))
+		s.Engine = AnswersOf(engine, titleInput(s.Fields[0].Text))
 		list[i].features = FeaturesOf(*s)
 	}
 	fmt.Printf("| tree | labels | engine | model: mean | least | most |\n|---|--:|--:|--:|--:|--:|\n")

@@ -62,12 +62,12 @@ func scorePage(e *Engine, s *scratch, text string) {
 	}
 	_, host, _ := strings.Cut(url, "://")
 	host, _, _ = strings.Cut(host, "/")
-	e.scoreWebsite(s, host, nil, []Field{{body, 1}})
+	e.scoreWebsite(s, host, nil, []Field{{Text: body, Weight: 1}})
 }
 
 func scoreCompany(e *Engine, s *scratch, text string) {
 	name, body, _ := strings.Cut(text, " ||| ")
-	e.scoreWebsite(s, "", nil, []Field{{name, 3}, {body, 1}})
+	e.scoreWebsite(s, "", nil, []Field{{Text: name, Weight: 3}, {Text: body, Weight: 1}})
 }
 
 // sample is an entry of an answer to a labelled text.

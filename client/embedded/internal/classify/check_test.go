@@ -54,7 +54,7 @@ func TestCheck(t *testing.T) {
 // in the taxonomy decides which comes first.
 func TestCheckAgreesWithTheEngine(t *testing.T) {
 	c := readCustom(t, "path\nJewellery Boxes\nJewelry Box\nLamps")
-	matches := New(&c.Taxonomy).Title("jewelry box of walnut")
+	matches := New(&c.Taxonomy).matchTitle("jewelry box of walnut")
 	if len(matches) < 2 || matches[0].Confidence != matches[1].Confidence {
 		t.Errorf("%v, want two categories with one confidence", matches)
 	}
@@ -99,7 +99,7 @@ func TestSearch(t *testing.T) {
 // Answers in a small taxonomy are as confident as in a large one.
 func TestSmallTaxonomy(t *testing.T) {
 	c := readCustom(t, "path\nSofas\nDining Chairs")
-	matches := New(&c.Taxonomy).Title("Velvet sofa, green")
+	matches := New(&c.Taxonomy).matchTitle("Velvet sofa, green")
 	if len(matches) != 1 || c.Categories[matches[0].Category].Path != "Sofas" || matches[0].Confidence < 0.5 {
 		t.Errorf("%v, want the sofas with a confidence over one half", matches)
 	}

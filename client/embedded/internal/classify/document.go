@@ -2,12 +2,6 @@ package classify
 
 import "github.com/bulkcat/bulkcat/client/embedded/internal/words"
 
-// Field is a part of a document.
-type Field struct {
-	Text   string
-	Weight float64 // the weight of a word: 1 for a body, 3 for a title; a field of 0 or less is not read
-}
-
 const (
 	maxDocumentWords = 20_000 // in all fields together: far more than the subject needs
 	maxFieldWeight   = 100

@@ -26,6 +26,14 @@ func best(e *Engine, matches []Match) string {
 	return e.Taxonomy().Categories[matches[0].Category].Path
 }
 
+func (e *Engine) matchTitle(title string) []Match {
+	return e.Matches(Input{Title: []Field{{Text: title}}}, 3)
+}
+
+func (e *Engine) matchWebsite(host string, path []string, page []Field, limit int) []Match {
+	return e.Matches(Input{Host: host, Path: path, Page: page}, limit)
+}
+
 func TestTitle(t *testing.T) {
 	tests := []struct{ title, want string }{
 		{"Apple iPhone 15 Pro 256GB smartphone", "Electronics > Communications > Telephony > Mobile Phones"},
@@ -73,7 +81,7 @@ func TestTitle(t *testing.T) {
 	}
 	e := engines()["products"]
 	for _, tt := range tests {
-		matches := e.Title(tt.title)
+		matches := e.matchTitle(tt.title)
 		if got := best(e, matches); got != tt.want {
 			t.Errorf("%q: got %q, want %q", tt.title, got, tt.want)
 		}
@@ -113,7 +121,7 @@ func TestDocument(t *testing.T) {
 	}
 	for _, tt := range tests {
 		e := engines()[tt.engine]
-		matches := e.classifyDocument([]Field{{tt.title, 3}, {tt.body, 1}}, 5)
+		matches := e.classifyDocument([]Field{{Text: tt.title, Weight: 3}, {Text: tt.body, Weight: 1}}, 5)
 		if got := best(e, matches); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.title, got, tt.want)
 		}
@@ -130,7 +138,7 @@ func TestAsides(t *testing.T) {
 			if isAside {
 				want = top
 			}
-			if got := best(e, e.WebsiteCandidates("", nil, []Field{{text, 1}})); got != want {
+			if got := best(e, e.Candidates(Input{Page: []Field{{Text: text, Weight: 1}}})); got != want {
 				t.Errorf("%s, %q: got %q, want %q", top, text, got, want)
 			}
 		}
@@ -143,7 +151,7 @@ func TestExceptedWords(t *testing.T) {
 	c := readCustom(t, "path\nShoes (except boots)\nShoes (except boots) > Sandals\nHats")
 	e := New(&c.Taxonomy)
 	for _, title := range []string{"sandals", "boots and sandals"} {
-		matches := e.Title(title)
+		matches := e.matchTitle(title)
 		if got := best(e, matches); got != "Shoes (except boots) > Sandals" {
 			t.Errorf("%q: %q", title, got)
 		}
@@ -156,7 +164,7 @@ func TestExceptedWords(t *testing.T) {
 }
 
 func TestWebsite(t *testing.T) {
-	page := []Field{{"Grand Palm Hotel", 3}, {"Book a room at our beach resort.", 1}}
+	page := []Field{{Text: "Grand Palm Hotel", Weight: 3}, {Text: "Book a room at our beach resort.", Weight: 1}}
 	tests := []struct {
 		name, engine, host string
 		path               []string
@@ -168,7 +176,7 @@ func TestWebsite(t *testing.T) {
 		{"a path", "iab", "xyzzyq.example", []string{"soccer", "news"}, nil, "Sports > Soccer"},
 		{"a page under a name that says nothing", "iab", "xyzzyq.example", nil, page, "Travel > Travel Type > Hotels and Motels"},
 		{"a page against its name", "iab", "soccer.example", nil, append(page, page...), "Travel > Travel Type > Hotels and Motels"},
-		{"a page without text", "iab", "soccer.example", nil, []Field{{"", 3}, {"- -", 1}}, "Sports > Soccer"},
+		{"a page without text", "iab", "soccer.example", nil, []Field{{Text: "", Weight: 3}, {Text: "- -", Weight: 1}}, "Sports > Soccer"},
 		{"a top-level domain", "iab", "xyzzyq.edu", nil, nil, "Education > College Education"},
 		{"a company's name", "naics", "northmoor-dentist.example", nil, nil, "621210"},
 		{"nothing", "iab", "xyzzyq.example", nil, nil, ""},
@@ -178,7 +186,7 @@ func TestWebsite(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			e := engines()[tt.engine]
-			matches := e.Website(tt.host, tt.path, tt.page, 5)
+			matches := e.matchWebsite(tt.host, tt.path, tt.page, 5)
 			if got := best(e, matches); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
@@ -208,7 +216,7 @@ func checkMatches(t *testing.T, e *Engine, matches []Match, limit int) {
 
 func TestDocumentLimits(t *testing.T) {
 	e := engines()["iab"]
-	text := []Field{{"hotel flight soccer lawyer recipe horoscope", 1}}
+	text := []Field{{Text: "hotel flight soccer lawyer recipe horoscope", Weight: 1}}
 	for _, limit := range []int{-1, 0, 1, 2, 1000} {
 		matches := e.classifyDocument(text, limit)
 		checkMatches(t, e, matches, max(limit, 0))
@@ -216,7 +224,7 @@ func TestDocumentLimits(t *testing.T) {
 			t.Errorf("limit %d: no match", limit)
 		}
 	}
-	if got := e.classifyDocument([]Field{{"hotel", 0}, {"hotel", -1}}, 5); got != nil {
+	if got := e.classifyDocument([]Field{{Text: "hotel", Weight: 0}, {Text: "hotel", Weight: -1}}, 5); got != nil {
 		t.Errorf("fields without weight: got %v", got)
 	}
 }
@@ -242,7 +250,7 @@ func TestTiedSiblings(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			e := small(t, tt.outline)
-			matches := e.Title(tt.title)
+			matches := e.matchTitle(tt.title)
 			if got := best(e, matches); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
@@ -257,15 +265,15 @@ func TestConcurrent(t *testing.T) {
 	e := New(taxonomy.Products())
 	want := make([][]Match, len(titles))
 	for i, title := range titles {
-		want[i] = engines()["products"].Title(title)
+		want[i] = engines()["products"].matchTitle(title)
 	}
 	var wg sync.WaitGroup
 	for worker := range 8 {
 		wg.Go(func() {
 			for n := range 50 {
 				i := (worker + n) % len(titles)
-				e.classifyDocument([]Field{{titles[n%len(titles)], 1}}, 5)
-				if got := e.Title(titles[i]); !reflect.DeepEqual(got, want[i]) {
+				e.classifyDocument([]Field{{Text: titles[n%len(titles)], Weight: 1}}, 5)
+				if got := e.matchTitle(titles[i]); !reflect.DeepEqual(got, want[i]) {
 					t.Errorf("%q: got %v, want %v", titles[i], got, want[i])
 				}
 			}
@@ -284,8 +292,8 @@ func TestLongInput(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
 			for _, e := range engines() {
-				e.Title(text)
-				e.classifyDocument([]Field{{text, 1}}, 5)
+				e.matchTitle(text)
+				e.classifyDocument([]Field{{Text: text, Weight: 1}}, 5)
 			}
 			// A call takes some 50 ms; reading everything would exceed the bound.
 			if d := time.Since(start); d > 5*time.Second {
@@ -300,7 +308,8 @@ func TestTitleAllocations(t *testing.T) {
 		t.Skip("the race detector makes sync.Pool drop items")
 	}
 	e := engines()["products"]
-	allocs := testing.AllocsPerRun(200, func() { e.Title("Leather phone case for iPhone 14, brown") })
+	in := Input{Title: []Field{{Text: "Leather phone case for iPhone 14, brown"}}}
+	allocs := testing.AllocsPerRun(200, func() { e.Matches(in, 3) })
 	if allocs > 1 {
 		t.Errorf("%v allocations a title, want 1: the answer", allocs)
 	}
@@ -314,9 +323,9 @@ func FuzzTitle(f *testing.F) {
 	f.Add("ワンピース・ドレス ー ノートPC 笔记本电脑 \xff")
 	f.Fuzz(func(t *testing.T, title string) {
 		for _, e := range []*Engine{engines()["products"], multilingual()} {
-			matches := e.Title(title)
+			matches := e.matchTitle(title)
 			checkMatches(t, e, matches, 3)
-			if again := e.Title(title); !reflect.DeepEqual(again, matches) {
+			if again := e.matchTitle(title); !reflect.DeepEqual(again, matches) {
 				t.Errorf("%q: first %v, then %v", title, matches, again)
 			}
 		}
@@ -328,7 +337,7 @@ func FuzzDocument(f *testing.F) {
 	f.Add("", "chat rooms. chat rooms! \xff", 1e300, 1)
 	f.Add("bank bank", "holding company", -1.0, -5)
 	f.Fuzz(func(t *testing.T, title, body string, weight float64, limit int) {
-		fields := []Field{{title, weight}, {body, 1}}
+		fields := []Field{{Text: title, Weight: weight}, {Text: body, Weight: 1}}
 		for name, e := range engines() {
 			matches := e.classifyDocument(fields, limit)
 			checkMatches(t, e, matches, max(limit, 0))
@@ -365,7 +374,7 @@ func BenchmarkTitle(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		e.Title(titles[i%len(titles)])
+		e.matchTitle(titles[i%len(titles)])
 	}
 }
 
@@ -375,6 +384,6 @@ func BenchmarkDocument(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		e.classifyDocument([]Field{{"Grand Palm Hotel", 3}, {body, 1}}, 5)
+		e.classifyDocument([]Field{{Text: "Grand Palm Hotel", Weight: 3}, {Text: body, Weight: 1}}, 5)
 	}
 }

@@ -16,30 +16,24 @@ type Contribution struct {
 	Fields   []string // the names of the fields that have the words
 	Weight   float64  // of the category's score
 	Share    float64  // Weight as a share of the score; the shares of a category add up to 1
+	Seen     int      // with a model: the number of examples with the word and the class of the category; 0 for several words
 }
 
-// ExplainTitle returns the matches that Title returns for the joined parts, and the contributions
-// in the order of the matches, the largest weight of a match first.
-func (e *Engine) ExplainTitle(parts []TitlePart) ([]Match, []Contribution) {
-	e = e.forTitle(Join(parts))
-	s := newScratch(e.index, len(e.taxonomy.Categories))
-	e.scoreTitle(s, Join(parts))
-	x := explainer{Engine: e, s: s, ranked: slices.Clone(s.ranked), sources: e.titleSources(parts)}
-	matches := e.candidates(s, maxTitleMatches, e.title, leastConfidence)
-	if e.links != nil {
-		return matches, x.linkedContributions(matches, parts)
+// Explain returns the matches that Matches returns, and the contributions in the order of the matches, the largest weight of a
+// match first. The words of a URL are in the fields "host" and "path", the meaning of the top-level domain in "domain".
+func (e *Engine) Explain(in Input, limit int) ([]Match, []Contribution) {
+	x := e.forInput(in).explainer(in)
+	matches := x.candidates(x.s, limit, x.fit, leastConfidence)
+	if in.Title != nil && x.links != nil {
+		return matches, x.linkedContributions(matches, in)
 	}
-	return matches, x.contributions(matches, x.titleSummands)
+	return matches, x.contributions(matches)
 }
 
 // linkedContributions returns the contributions of a category's own words, and of the words of its linked categories.
-func (x *explainer) linkedContributions(matches []Match, parts []TitlePart) (all []Contribution) {
-	title := Join(parts)
-	base := x.links.base.forTitle(title)
-	s := newScratch(base.index, len(base.taxonomy.Categories))
-	base.scoreTitle(s, title)
-	other := explainer{Engine: base, s: s, ranked: slices.Clone(s.ranked), sources: base.titleSources(parts)}
-	leaders, _ := base.best(title, mostLinked, leaderSharp)
+func (x *explainer) linkedContributions(matches []Match, in Input) (all []Contribution) {
+	other := x.links.base.forInput(in).explainer(in)
+	leaders, _ := other.best(Join(in.Title), mostLinked, leaderSharp)
 	for _, m := range matches {
 		category := int32(m.Category)
 		left := float64(x.scored(category, false).score)
@@ -61,17 +55,22 @@ func (x *explainer) linkedContributions(matches []Match, parts []TitlePart) (all
 		if summands := x.titleSummands(category); len(summands) > 0 && left > 0 {
 			list = append(list, x.merge(m.Category, left, summands)...)
 		}
-		total := 0.0
-		for _, c := range list {
-			total += c.Weight
-		}
-		for i := range list {
-			list[i].Share = list[i].Weight / total
-		}
-		sortContributions(list)
-		all = append(all, list...)
+		all = append(all, SetShares(list)...)
 	}
 	return all
+}
+
+// SetShares sets the shares of all contributions to a category, and sorts them, the largest first.
+func SetShares(list []Contribution) []Contribution {
+	total := 0.0
+	for _, c := range list {
+		total += c.Weight
+	}
+	for i := range list {
+		list[i].Share = list[i].Weight / total
+	}
+	sortContributions(list)
+	return list
 }
 
 func sortContributions(list []Contribution) {
@@ -80,30 +79,21 @@ func sortContributions(list []Contribution) {
 	})
 }
 
-// ExplainWebsite returns the matches that Website returns, and the contributions in the order of
-// the matches, the largest weight of a match first. names are the names of the page's fields. The
-// words of the URL are in the fields "host" and "path", the meaning of the top-level domain in
-// "domain".
-func (e *Engine) ExplainWebsite(host string, path []string, page []Field, names []string, limit int) ([]Match, []Contribution) {
-	s := newScratch(e.index, len(e.taxonomy.Categories))
-	fit, share := e.name, inheritedByName
-	if e.scoreWebsite(s, host, path, page) {
-		fit, share = e.document, inherited
-	}
-	x := explainer{Engine: e, s: s, ranked: slices.Clone(s.ranked), sources: e.websiteSources(host, path, page, names)}
-	matches := e.candidates(s, limit, fit, leastConfidence)
-	return matches, x.contributions(matches, func(category int32) []summand {
-		return x.websiteSummands(category, share)
-	})
-}
-
 // explainer splits the scores of a text into parts. Its scratch does not return to the pool, because clear cannot reset it
 // afterwards.
 type explainer struct {
 	*Engine
 	s       *scratch
+	fit     *calibration
 	ranked  []ranked // before parents replaced children
 	sources map[int32]source
+}
+
+// explainer returns the explainer of an input, whose language is the engine's.
+func (e *Engine) explainer(in Input) *explainer {
+	s := newScratch(e.index, len(e.taxonomy.Categories))
+	fit := e.score(s, in)
+	return &explainer{Engine: e, s: s, fit: fit, ranked: slices.Clone(s.ranked), sources: e.sources(in)}
 }
 
 // summand is the part of a score that comes from a term, before it is scaled.
@@ -114,11 +104,11 @@ type summand struct {
 }
 
 // contributions scales the summands of each match to the match's score.
-func (x *explainer) contributions(matches []Match, summands func(category int32) []summand) []Contribution {
+func (x *explainer) contributions(matches []Match) []Contribution {
 	var all []Contribution
 	for i, m := range matches {
 		r := x.scored(int32(m.Category), i == 0)
-		all = append(all, x.merge(m.Category, float64(r.score), summands(r.category))...)
+		all = append(all, x.merge(m.Category, float64(r.score), x.summands(r.category))...)
 	}
 	return all
 }
@@ -160,6 +150,17 @@ func (x *explainer) merge(category int, score float64, summands []summand) []Con
 	}
 	sortContributions(list)
 	return list
+}
+
+// summands returns the parts of the terms in a category's score.
+func (x *explainer) summands(category int32) []summand {
+	switch x.fit {
+	case x.document:
+		return x.websiteSummands(category, inherited)
+	case x.name:
+		return x.websiteSummands(category, inheritedByName)
+	}
+	return x.titleSummands(category)
 }
 
 // websiteSummands returns the parts of the terms in a category's score, including its ancestors' parts.

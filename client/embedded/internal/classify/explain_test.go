@@ -24,18 +24,18 @@ var explained = []string{
 func TestExplainTitle(t *testing.T) {
 	for name, e := range engines() {
 		for _, title := range explained {
-			explainTitle(t, e, name, []TitlePart{{"title", title}})
-			explainTitle(t, e, name, []TitlePart{{"product", "oak sofa"}, {"title", title}, {"path", ""}})
-			explainTitle(t, e, name, []TitlePart{{"product", "of"}, {"title", title}})
+			explainTitle(t, e, name, []Field{{Name: "title", Text: title}})
+			explainTitle(t, e, name, []Field{{Name: "product", Text: "oak sofa"}, {Name: "title", Text: title}, {Name: "path", Text: ""}})
+			explainTitle(t, e, name, []Field{{Name: "product", Text: "of"}, {Name: "title", Text: title}})
 		}
 	}
 }
 
-func explainTitle(t *testing.T, e *Engine, name string, parts []TitlePart) {
+func explainTitle(t *testing.T, e *Engine, name string, parts []Field) {
 	t.Helper()
-	matches, contributions := e.ExplainTitle(parts)
-	if want := e.Title(Join(parts)); !reflect.DeepEqual(matches, want) {
-		t.Errorf("%s, %.60q: explained %v, answered %v", name, parts, matches, want)
+	matches, contributions := e.Explain(Input{Title: parts}, 3)
+	if want := e.matchTitle(Join(parts)); !reflect.DeepEqual(matches, want) {
+		t.Errorf("%s, %.60q: explained %v, answered %v", name, Join(parts), matches, want)
 	}
 	checkContributions(t, e, Join(parts), matches, contributions)
 }
@@ -43,7 +43,7 @@ func explainTitle(t *testing.T, e *Engine, name string, parts []TitlePart) {
 func TestExplainWebsite(t *testing.T) {
 	for name, e := range engines() {
 		for _, text := range explained {
-			page := []Field{{"grand hotel", 3}, {text, 1}, {"unread", 0}}
+			page := []Field{{Text: "grand hotel", Weight: 3}, {Text: text, Weight: 1}, {Text: "unread", Weight: 0}}
 			explainWebsite(t, e, name, "www.bestcarparts.co.uk", []string{"used", "tires"}, page)
 			explainWebsite(t, e, name, "", nil, page)
 			host := strings.Join(strings.Fields(text[:min(len(text), 100)]), "-") + ".edu"
@@ -54,11 +54,20 @@ func TestExplainWebsite(t *testing.T) {
 
 func explainWebsite(t *testing.T, e *Engine, name, host string, path []string, page []Field) {
 	t.Helper()
-	matches, contributions := e.ExplainWebsite(host, path, page, []string{"title", "text", "unread"}, 5)
-	if want := e.Website(host, path, page, 5); !reflect.DeepEqual(matches, want) {
+	matches, contributions := e.Explain(Input{Host: host, Path: path, Page: named(page)}, 5)
+	if want := e.matchWebsite(host, path, page, 5); !reflect.DeepEqual(matches, want) {
 		t.Errorf("%s, %.40q: explained %v, answered %v", name, host, matches, want)
 	}
 	checkContributions(t, e, host, matches, contributions)
+}
+
+// named returns a page whose fields have names.
+func named(page []Field) (list []Field) {
+	for i, f := range page {
+		f.Name = []string{"title", "text", "unread"}[i]
+		list = append(list, f)
+	}
+	return list
 }
 
 // checkContributions checks that every match has contributions, in the order of the matches,
@@ -100,7 +109,7 @@ func TestSummandsAreTheScore(t *testing.T) {
 		x.checkFactors(t, "title "+text, x.titleSummands, func(c int32) int { return e.taxonomy.Categories[c].Depth })
 
 		page := newScratch(e.index, len(e.taxonomy.Categories))
-		e.scoreWebsite(page, "oaktables.example", []string{"hoses"}, []Field{{text, 1}, {"sofa bed", 2}})
+		e.scoreWebsite(page, "oaktables.example", []string{"hoses"}, []Field{{Text: text, Weight: 1}, {Text: "sofa bed", Weight: 2}})
 		x = explainer{Engine: e, s: page, ranked: slices.Clone(page.ranked)}
 		x.ranked = x.ranked[:min(len(x.ranked), 50)]
 		summands := func(c int32) []summand { return x.websiteSummands(c, inherited) }
@@ -134,14 +143,14 @@ func TestExplainTellsWhereAndWhy(t *testing.T) {
 		words string
 		in    []string
 	}{
-		{"host and page", "cheap-hotels.example", []Field{{"A hotel with a spa", 3}, {"Hotel", 1}}, "hotels", []string{"host", "title", "text"}},
+		{"host and page", "cheap-hotels.example", []Field{{Text: "A hotel with a spa", Weight: 3}, {Text: "Hotel", Weight: 1}}, "hotels", []string{"host", "title", "text"}},
 		{"host alone", "cheaphotels.example", nil, "hotels", []string{"host"}},
 		{"top-level domain", "acme.travel", nil, "travel", []string{"domain"}},
-		{"page alone", "acme.example", []Field{{"", 3}, {"Hôtels", 1}}, "hotels", []string{"text"}},
+		{"page alone", "acme.example", []Field{{Text: "", Weight: 3}, {Text: "Hôtels", Weight: 1}}, "hotels", []string{"text"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, contributions := engines()["iab"].ExplainWebsite(tt.host, nil, tt.page, []string{"title", "text"}, 1)
+			_, contributions := engines()["iab"].Explain(Input{Host: tt.host, Page: named(tt.page)}, 1)
 			if len(contributions) == 0 {
 				t.Fatal("no contributions")
 			}
@@ -155,7 +164,7 @@ func TestExplainTellsWhereAndWhy(t *testing.T) {
 func TestExplainWordsApart(t *testing.T) {
 	c := readCustom(t, "path\nKeychains\nBed Sheets\nBags")
 	for title, want := range map[string]string{"Leather key chain": "key chain", "bedsheets": "bedsheets"} {
-		_, contributions := New(&c.Taxonomy).ExplainTitle([]TitlePart{{"title", title}})
+		_, contributions := New(&c.Taxonomy).Explain(Input{Title: []Field{{Name: "title", Text: title}}}, 3)
 		if len(contributions) != 1 || contributions[0].Words != want || !slices.Equal(contributions[0].Fields, []string{"title"}) {
 			t.Errorf("%q: contributions %+v, want %q alone", title, contributions, want)
 		}
@@ -166,7 +175,7 @@ func TestExplainWordsApart(t *testing.T) {
 func TestExplainParent(t *testing.T) {
 	c := readCustom(t, "path\nBoats\nBoats > Oars\nBoats > Oars > Red Widget\nBoats > Oars > Blue Widget\nCars")
 	e := New(&c.Taxonomy)
-	matches, contributions := e.ExplainTitle([]TitlePart{{"title", "widget"}})
+	matches, contributions := e.Explain(Input{Title: []Field{{Name: "title", Text: "widget"}}}, 3)
 	if len(matches) != 1 || c.Categories[matches[0].Category].Path != "Boats > Oars" {
 		t.Fatalf("%v, want the parent of the two widgets", matches)
 	}
@@ -183,7 +192,7 @@ func FuzzExplain(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, first, second, host string) {
 		e := engines()["products"]
-		explainTitle(t, e, "products", []TitlePart{{"product", first}, {"title", second}})
-		explainWebsite(t, e, "products", host, []string{first}, []Field{{second, 2}})
+		explainTitle(t, e, "products", []Field{{Name: "product", Text: first}, {Name: "title", Text: second}})
+		explainWebsite(t, e, "products", host, []string{first}, []Field{{Text: second, Weight: 2}})
 	})
 }

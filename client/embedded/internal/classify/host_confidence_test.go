@@ -25,7 +25,7 @@ func TestHostConfidence(t *testing.T) {
 			}
 			for _, line := range strings.Split(strings.TrimSpace(string(content)), "\n")[1:] {
 				host, codes, _ := strings.Cut(line, "\t")
-				matches := e.Website(host, nil, nil, 1)
+				matches := e.matchWebsite(host, nil, nil, 1)
 				if len(matches) == 0 {
 					continue
 				}
@@ -63,7 +63,7 @@ func TestHostNames(t *testing.T) {
 		{"irs.gov", 0.7, 1},
 	} {
 		confidence := 0.0
-		for _, m := range e.Website(tt.host, nil, nil, 3) {
+		for _, m := range e.matchWebsite(tt.host, nil, nil, 3) {
 			confidence = max(confidence, m.Confidence)
 			if m.Confidence < leastConfidence {
 				t.Errorf("%s: an entry with a confidence of %v", tt.host, m.Confidence)

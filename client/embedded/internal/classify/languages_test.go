@@ -27,8 +27,8 @@ func TestLanguages(t *testing.T) {
 	for line := range strings.Lines(titlesInLanguages) {
 		fields := strings.Split(strings.TrimSpace(line), "\t")
 		code, title, want := fields[0], fields[1], fields[2]
-		matches := e.Title(title)
-		explained, contributions := e.ExplainTitle([]TitlePart{{Name: "title", Text: title}})
+		matches := e.matchTitle(title)
+		explained, contributions := e.Explain(Input{Title: []Field{{Name: "title", Text: title}}}, 3)
 		if got := best(e, explained); got != best(e, matches) {
 			t.Errorf("%q is %s, but explained as %s", title, best(e, matches), got)
 		}

@@ -25,6 +25,14 @@ func (e *Engine) AddNames(names func() map[string]map[string]string) {
 	e.localized = l
 }
 
+// forInput returns the engine of a title's language; e itself for a website.
+func (e *Engine) forInput(in Input) *Engine {
+	if in.Title == nil {
+		return e
+	}
+	return e.forTitle(Join(in.Title))
+}
+
 // forTitle returns the engine of a title's language; e itself for English.
 func (e *Engine) forTitle(title string) *Engine {
 	if e.localized == nil {

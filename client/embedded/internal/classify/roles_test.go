@@ -58,7 +58,7 @@ func TestTitleRoles(t *testing.T) {
 	e := engines()["products"]
 	for _, tt := range tests {
 		t.Run(tt.role+"/"+tt.title, func(t *testing.T) {
-			if got := best(e, e.Title(tt.title)); got != tt.want && !strings.HasSuffix(got, " > "+tt.want) {
+			if got := best(e, e.matchTitle(tt.title)); got != tt.want && !strings.HasSuffix(got, " > "+tt.want) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})

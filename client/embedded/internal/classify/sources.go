@@ -7,27 +7,6 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/internal/words"
 )
 
-// TitlePart is a part of a title with the name of its source.
-type TitlePart struct {
-	Name string
-	Text string
-}
-
-// Join joins parts with bars to one title.
-func Join(parts []TitlePart) string {
-	if len(parts) == 1 {
-		return parts[0].Text
-	}
-	var b strings.Builder
-	for i, p := range parts {
-		if i > 0 {
-			b.WriteString(" | ")
-		}
-		b.WriteString(p.Text)
-	}
-	return b.String()
-}
-
 // source is the position of a term in a text.
 type source struct {
 	words  string // as at their first place in the text, folded
@@ -41,20 +20,33 @@ type quoter struct {
 	sources map[int32]source
 }
 
-// titleSources returns the sources of a title's terms, including terms of two words joined, as Engine.readTitle finds them.
-func (e *Engine) titleSources(parts []TitlePart) map[int32]source {
+// sources returns the sources of an input's terms. In titles it includes terms of two words joined, as Engine.readTitle finds them.
+func (e *Engine) sources(in Input) map[int32]source {
 	q := quoter{index: e.index, sources: make(map[int32]source)}
 	left := maxTitleWords
-	for i, p := range parts {
+	for i, p := range in.Title {
 		if e.spaceless != nil {
 			p.Text = e.spaceless.Separate(p.Text, false)
 		}
 		if i == 0 {
-			brand := min(brandPrefix(Join(parts)), len(p.Text))
+			brand := min(brandPrefix(Join(in.Title)), len(p.Text))
 			q.readTitle(p.Name, p.Text[:brand], maxBrand) // a brand has fewer words than bytes
 			p.Text = p.Text[brand:]
 		}
 		left -= q.readTitle(p.Name, p.Text, left)
+	}
+	if in.Title != nil {
+		return q.sources
+	}
+	words, domain := e.SplitHost(in.Host)
+	q.readText("host", strings.Join(words, " "), maxDocumentWords)
+	q.readText("domain", domain, maxDocumentWords)
+	q.readText("path", strings.Join(in.Path, " "), maxDocumentWords)
+	left = maxDocumentWords
+	for _, f := range in.Page {
+		if f.Weight > 0 {
+			left -= q.readText(f.Name, f.Text, left)
+		}
 	}
 	return q.sources
 }
@@ -72,27 +64,11 @@ func (q *quoter) readTitle(field, text string, most int) int {
 			if previous != "" {
 				q.addSource(q.index.lookup([]byte(previous+word)), previous+" "+word, field)
 			}
-			q.noteWord(word, field)
+			q.addWord(word, field)
 			previous = word
 		}
 	}
 	return n
-}
-
-// websiteSources returns the sources of the terms of a website's name and page. names are the names of the page's fields.
-func (e *Engine) websiteSources(host string, path []string, page []Field, names []string) map[int32]source {
-	q := quoter{index: e.index, sources: make(map[int32]source)}
-	words, domain := e.SplitHost(host)
-	q.readText("host", strings.Join(words, " "), maxDocumentWords)
-	q.readText("domain", domain, maxDocumentWords)
-	q.readText("path", strings.Join(path, " "), maxDocumentWords)
-	left := maxDocumentWords
-	for i, f := range page {
-		if f.Weight > 0 {
-			left -= q.readText(names[i], f.Text, left)
-		}
-	}
-	return q.sources
 }
 
 // readText records the terms of up to most words, and returns the number of words.
@@ -100,14 +76,14 @@ func (q *quoter) readText(field, text string, most int) int {
 	n := 0
 	for q.reader.Reset(text); n < most && q.reader.Next(); n++ {
 		if word := string(q.reader.Word); !words.Stop[word] {
-			q.noteWord(word, field)
+			q.addWord(word, field)
 		}
 	}
 	return n
 }
 
-// noteWord records the term of a word, or both terms of a compound.
-func (q *quoter) noteWord(word, field string) {
+// addWord records the term of a word, or both terms of a compound.
+func (q *quoter) addWord(word, field string) {
 	first, t := q.index.resolve([]byte(word))
 	q.addSource(first, word, field)
 	q.addSource(t, word, field)

@@ -9,10 +9,9 @@ import (
 )
 
 const (
-	maxTitleWords   = 64 // the product is named early; later words are features and keywords
-	maxTitleMatches = 3
-	maxBrandWords   = 5
-	maxBrand        = 40 // bytes
+	maxTitleWords = 64 // the product is named early; later words are features and keywords
+	maxBrandWords = 5
+	maxBrand      = 40 // bytes
 
 	linkWeight     = 0.35 // after "with" or "in": parts or material of the product
 	purposeWeight  = 0.8  // after "for"
@@ -37,30 +36,6 @@ const (
 	depthPenalty  = 0.02 // per level: of equal categories the more general category is preferred
 	candidate     = 0.3  // share of the best phrase's score: lower scores are not ranked
 )
-
-// Title returns at most three categories of a product's title, the best first; none if no category fits. It reads the first 64
-// words. After AddNames the title may be in one of words.Languages.
-func (e *Engine) Title(title string) []Match {
-	e = e.forTitle(title)
-	return e.matchTitle(title, maxTitleMatches, e.title, leastConfidence)
-}
-
-// MaxCandidates is the most candidates of a text.
-const MaxCandidates = 8
-
-// TitleCandidates returns up to MaxCandidates categories with the best scores for a product's title, the best first. Unlike
-// Title, it includes categories of low confidence.
-func (e *Engine) TitleCandidates(title string) []Match {
-	return e.forTitle(title).matchTitle(title, MaxCandidates, &titleFit, 0)
-}
-
-// matchTitle returns the best categories of a title in the engine's language whose confidence is at least least.
-func (e *Engine) matchTitle(title string, limit int, fit *calibration, least float64) []Match {
-	s := e.borrow()
-	defer e.giveBack(s)
-	e.scoreTitle(s, title)
-	return e.candidates(s, limit, fit, least)
-}
 
 // scoreTitle ranks the categories for a title.
 func (e *Engine) scoreTitle(s *scratch, title string) {

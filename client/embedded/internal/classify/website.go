@@ -12,28 +12,6 @@ const (
 	inheritedByName = 1.2
 )
 
-// Website returns at most limit categories of a website, the best first; none if no category fits. It classifies the host name,
-// the words of the path and the fields of the page. Without words in the page the confidence is lower.
-func (e *Engine) Website(host string, path []string, page []Field, limit int) []Match {
-	return e.matchWebsite(host, path, page, limit, leastConfidence)
-}
-
-// WebsiteCandidates is TitleCandidates for a website.
-func (e *Engine) WebsiteCandidates(host string, path []string, page []Field) []Match {
-	return e.matchWebsite(host, path, page, MaxCandidates, 0)
-}
-
-// matchWebsite returns the best categories of a website whose confidence is at least least.
-func (e *Engine) matchWebsite(host string, path []string, page []Field, limit int, least float64) []Match {
-	s := e.borrow()
-	defer e.giveBack(s)
-	fit := e.name
-	if e.scoreWebsite(s, host, path, page) {
-		fit = e.document
-	}
-	return e.candidates(s, limit, fit, least)
-}
-
 // scoreWebsite ranks the categories for a website, and reports whether there
 // was a page to read.
 func (e *Engine) scoreWebsite(s *scratch, host string, path []string, page []Field) bool {
