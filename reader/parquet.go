@@ -45,17 +45,17 @@ func isParquet(head []byte, _ Source, _ int64) bool {
 // openParquet reads the metadata of a Parquet file.
 func openParquet(name string, body io.ReaderAt, size int64) (*pages.File, error) {
 	f, err := pages.Open(body, size)
-	if err == nil {
+	damage, damaged := errors.AsType[*pages.Damage](err)
+	unsupported, valid := errors.AsType[pages.Unsupported](err)
+	switch {
+	case err == nil:
 		return f, nil
-	}
-	unsupported, ok := errors.AsType[*pages.UnsupportedError](err)
-	switch reason, damaged := strings.CutPrefix(err.Error(), pages.ErrDamaged.Error()+": "); {
 	case errors.Is(err, pages.ErrEncrypted):
 		return nil, &UnsupportedError{name, "an encrypted Parquet file", "decrypt it"}
-	case ok:
-		return nil, &FormatError{name, 1, unsupported.Error(), ""}
+	case valid:
+		return nil, &FormatError{name, 1, string(unsupported), ""}
 	case damaged:
-		return nil, damagedParquet(name, errors.New(reason))
+		return nil, damagedParquet(name, damage.Reason)
 	}
 	return nil, &ReadError{name, 1, err}
 }
@@ -192,8 +192,6 @@ type parquetParser struct {
 	inputs  []placedColumn
 	parts   []string // of the input of a row
 	joiner
-	group  int   // index of the next row group
-	left   int64 // rows left in the current row group
 	row    int64 // number of the last row, from 1
 	bytes  int   // of its values
 	fields slab[string]
@@ -228,7 +226,7 @@ func (t *table) open(r *Reader, f *file, s *stream) (parser, error) {
 		for _, below := range n.columns() {
 			l := byIndex[below.index]
 			if l == nil {
-				l = &leaf{index: below.index, repeated: below.rep > 0, bytes: below.bytes, most: p.most}
+				l = &leaf{source: opened.Values(below.index), repeated: below.rep > 0, bytes: below.bytes, most: p.most}
 				byIndex[below.index] = l
 				p.leaves = append(p.leaves, l)
 			}
@@ -254,15 +252,8 @@ func (t *table) open(r *Reader, f *file, s *stream) (parser, error) {
 func (p *parquetParser) at() int64 { return p.row + 1 }
 
 func (p *parquetParser) next() (row, error) {
-	for p.left == 0 {
-		if p.group == len(p.file.Groups) {
-			return row{}, io.EOF
-		}
-		p.left = p.file.Groups[p.group]
-		for _, l := range p.leaves {
-			l.open(p.file, p.group)
-		}
-		p.group++
+	if p.row == p.file.NumRows {
+		return row{}, io.EOF
 	}
 	p.bytes = 0
 	for _, l := range p.leaves {
@@ -271,7 +262,6 @@ func (p *parquetParser) next() (row, error) {
 		}
 		p.bytes += l.size
 	}
-	p.left--
 	p.row++
 	if err := p.stream.follow(p.row, float64(p.row)/float64(p.file.NumRows)); err != nil {
 		return row{}, err

@@ -1,7 +1,6 @@
 package reader
 
 import (
-	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -11,23 +10,18 @@ import (
 	"github.com/bulkcat/bulkcat/reader/internal/pages"
 )
 
-const (
-	// leafBatch is the number of values of a column that are decoded at once.
-	leafBatch = pages.MostValues
-	// sharedText is the size in bytes of a text that fields share. It is small, because any field retains the whole text.
-	sharedText = 8 << 10
-)
+// sharedText is the size in bytes of a text that fields share. It is small, because any field retains the whole text.
+const sharedText = 8 << 10
 
 // leaf reads the values of one leaf column of the schema, page by page.
 type leaf struct {
-	index    int
 	repeated bool
-	bytes    bool          // its values are byte arrays
-	most     int           // Options.MaxRecord
-	form     *node         // formats the fields; nil if the leaf is only a part of columns
-	source   *pages.Values // nil before the first row group
-	batch    [leafBatch]parquet.Value
-	next, n  int             // index of the next value in batch, and number of values there
+	bytes    bool  // its values are byte arrays
+	most     int   // Options.MaxRecord
+	form     *node // formats the fields; nil if the leaf is only a part of columns
+	source   *pages.Values
+	batch    []parquet.Value // of source
+	next     int             // index of the next value in batch
 	values   []parquet.Value // of the current row: one, or any number for a repeated column
 	size     int             // bytes of the values
 	last     field           // of the value before index made in batch
@@ -51,21 +45,10 @@ func fieldOf(text string, null bool) field {
 	return field{text: strings.ToValidUTF8(text, "\ufffd"), null: null, binary: true}
 }
 
-func (l *leaf) open(file *pages.File, group int) {
-	if l.source != nil {
-		l.source.Close()
-	}
-	l.source, l.values, l.next, l.n, l.made = file.Values(group, l.index), nil, 0, 0, 0
-}
-
 // read sets values to the values of the next row, or to none if their size exceeds limit.
 func (l *leaf) read(limit int) error {
-	if l.next == l.n {
-		if err := l.fill(); err == io.EOF {
-			return fmt.Errorf("%w: a column has fewer rows than its row group", pages.ErrDamaged)
-		} else if err != nil {
-			return err
-		}
+	if err := l.fill(); err != nil {
+		return err
 	}
 	if !l.repeated {
 		l.values = l.batch[l.next : l.next+1]
@@ -79,14 +62,12 @@ func (l *leaf) read(limit int) error {
 	l.values, l.size = l.values[:0], 0
 	l.take(limit)
 	for {
-		if l.next == l.n {
-			if err := l.fill(); err == io.EOF {
-				return nil
-			} else if err != nil {
-				return err
-			}
-		}
-		if l.batch[l.next].RepetitionLevel() == 0 {
+		switch err := l.fill(); {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		case l.batch[l.next].RepetitionLevel() == 0:
 			return nil
 		}
 		l.size += len("0,") // an element has at least a character and a comma
@@ -151,9 +132,11 @@ func (l *leaf) sizeOf(v *parquet.Value) int {
 // keptValues is the largest capacity of values that is kept for the next row.
 const keptValues = 1 << 12
 
-// fill reads the next values; io.EOF after the last value of the row group.
-func (l *leaf) fill() error {
-	n, err := l.source.Read(l.batch[:])
-	l.next, l.n, l.made = 0, n, 0
+// fill reads the next values if batch is used up; io.EOF after the last value.
+func (l *leaf) fill() (err error) {
+	if l.next == len(l.batch) {
+		l.batch, err = l.source.Read()
+		l.next, l.made = 0, 0
+	}
 	return err
 }

@@ -9,37 +9,20 @@ import (
 )
 
 // decompress decompresses a page, in the memory of dst if the page has the size of dst. The library does not have the codec LZ4,
-// and decodes numbers that LZ4_RAW does not make smaller as zeros.
+// and decodes numbers that LZ4_RAW does not make smaller as zeros. Some programs wrote blocks of LZ4_RAW for LZ4.
 func decompress(codec format.CompressionCodec, dst, src []byte) ([]byte, error) {
-	switch codec {
-	case format.Lz4:
-		n, err := unhadoop(dst, src)
-		return dst[:n], err
-	case format.Lz4Raw:
-		n, err := unlz4(dst, src)
+	switch {
+	case codec == format.Lz4 && unblock(dst, src):
+		return dst, nil
+	case codec == format.Lz4 || codec == format.Lz4Raw:
+		n, err := lz4.UncompressBlock(src, dst)
 		return dst[:n], err
 	}
 	return parquet.LookupCompressionCodec(codec).Decode(dst, src)
 }
 
-func unlz4(dst, src []byte) (int, error) {
-	if len(dst) == 0 {
-		return 0, nil // there is a block of a zero byte, or none
-	}
-	return lz4.UncompressBlock(src, dst)
-}
-
-// unhadoop decompresses the codec LZ4, which is the format of Hadoop's files: blocks with their sizes. Some programs wrote blocks
-// of LZ4_RAW instead.
-func unhadoop(dst, src []byte) (int, error) {
-	if unblock(dst, src) {
-		return len(dst), nil
-	}
-	return unlz4(dst, src)
-}
-
-// unblock decompresses blocks of Hadoop: the size, and then the parts with their compressed sizes. The integers are
-// big-endian. It returns false if src is something else.
+// unblock decompresses the codec LZ4, which is the format of Hadoop's files: blocks of their size, and then of parts with their
+// compressed sizes. The integers are big-endian. It returns false if src is something else.
 func unblock(dst, src []byte) bool {
 	left := 0 // bytes of the block
 	for len(src) >= 4 {

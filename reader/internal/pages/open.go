@@ -7,69 +7,55 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"sync/atomic"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// Bounds of memory in bytes.
-const (
-	maxPage     = 100 << 20 // DuckDB writes pages of up to 100,000,000 bytes
-	maxReserved = 192 << 20 // of the buffers, current pages and dictionaries of all columns that are read
-	maxFooter   = 64 << 20  // some 300,000 column chunks
-)
-
-// magic begins and ends a Parquet file; magicEncrypted begins and ends a file whose metadata is encrypted.
+// magic begins and ends a Parquet file; magicEncrypted ends a file whose metadata is encrypted.
 const (
 	magic          = "PAR1"
 	magicEncrypted = "PARE"
 )
 
-// footerEnd is the size of the end of a file in bytes: the size of the metadata, and the magic.
-const footerEnd = 8
+// endSize is the size of the end of a file in bytes: the size of the metadata, and the magic.
+const endSize = 8
 
 // ErrEncrypted is the error of a file with encrypted columns or metadata.
 var ErrEncrypted = errors.New("the Parquet file is encrypted")
 
-// ErrDamaged is the cause of all errors of files that violate the Parquet format.
-var ErrDamaged = errors.New("the Parquet file is damaged")
+// Unsupported is the feature of a valid file that this package does not read, and how to write the file again.
+type Unsupported string
 
-// UnsupportedError says that a valid file has a feature that this package does not read.
-type UnsupportedError struct {
-	Column string
-	Reason string // the feature of the file, such as "is compressed with LZO"
-	Advice string // how to write the file again
-}
+func (u Unsupported) Error() string { return string(u) }
 
-func (e *UnsupportedError) Error() string {
-	return fmt.Sprintf("column %q %s; %s", e.Column, e.Reason, e.Advice)
-}
+// Damage says how a file violates the Parquet format.
+type Damage struct{ Reason error }
 
-func damagedf(form string, args ...any) error {
-	return fmt.Errorf("%w: "+form, append([]any{ErrDamaged}, args...)...)
-}
+func (d *Damage) Error() string { return "the Parquet file is damaged: " + d.Reason.Error() }
+func (d *Damage) Unwrap() error { return d.Reason }
 
-// Guard turns a panic of the library, which some damaged files cause, into an [ErrDamaged]. Callers defer it.
+func damagef(form string, args ...any) error { return &Damage{fmt.Errorf(form, args...)} }
+
+// Guard turns a panic of the library, which some damaged files cause, into a [*Damage]. Callers defer it.
 func Guard(err *error) {
 	if reason := recover(); reason != nil {
-		*err = damagedf("%v", reason)
+		*err = damagef("%v", reason)
 	}
 }
 
-// File is a Parquet file. Its methods may be called concurrently.
+// File is a Parquet file.
 type File struct {
 	Root    *parquet.Column // of the schema
 	NumRows int64           // of all row groups
-	Groups  []int64         // the number of rows of each row group
 
 	body     io.ReaderAt
 	end      int64 // of the pages: the offset of the metadata
 	meta     footer
 	leaves   []*format.SchemaElement
 	columns  []*parquet.Column // parallel to leaves
-	reserved atomic.Int64
+	reserved int64             // bytes of memory for the columns that are read
 }
 
 // footer is the part of a file's metadata that reading the rows needs.
@@ -77,21 +63,21 @@ type footer struct {
 	Version    int32                      `thrift:"1,required"`
 	Schema     []format.SchemaElement     `thrift:"2,required"`
 	NumRows    int64                      `thrift:"3,required"`
-	RowGroups  []footerGroup              `thrift:"4,required"`
+	RowGroups  []rowGroup                 `thrift:"4,required"`
 	Encryption format.EncryptionAlgorithm `thrift:"8,optional"`
 }
 
-type footerGroup struct {
-	Columns []footerChunk `thrift:"1,required"`
+type rowGroup struct {
+	Columns []columnChunk `thrift:"1,required"`
 	NumRows int64         `thrift:"3,required"`
 }
 
-type footerChunk struct {
-	FilePath string         `thrift:"1,optional"`
-	Meta     footerMetadata `thrift:"3,optional"`
+type columnChunk struct {
+	FilePath string   `thrift:"1,optional"`
+	Meta     metadata `thrift:"3,optional"`
 }
 
-type footerMetadata struct {
+type metadata struct {
 	Type           format.Type             `thrift:"1,required"`
 	Codec          format.CompressionCodec `thrift:"4,required"`
 	NumValues      int64                   `thrift:"5,required"`
@@ -119,8 +105,7 @@ func (r *boundedReader) Discard(n int) (int, error) {
 	return r.BytesReader.(interface{ Discard(int) (int, error) }).Discard(n)
 }
 
-// Open reads the metadata of a file. The error is [ErrEncrypted], an [*UnsupportedError], an error of body, or it wraps
-// [ErrDamaged].
+// Open reads the metadata of a file. The error is [ErrEncrypted], a [*Damage], [Unsupported], or an error of body.
 func Open(body io.ReaderAt, size int64) (f *File, err error) {
 	defer Guard(&err)
 	f = &File{body: body}
@@ -129,7 +114,7 @@ func Open(body io.ReaderAt, size int64) (f *File, err error) {
 		return nil, err
 	}
 	if err := thrift.NewDecoder(&boundedReader{new(thrift.CompactProtocol).NewReaderFromBytes(data), len(data)}).Decode(&f.meta); err != nil {
-		return nil, damagedf("its metadata: %v", err)
+		return nil, damagef("its metadata: %v", err)
 	}
 	if f.meta.Encryption.Value != nil {
 		return nil, ErrEncrypted
@@ -139,7 +124,7 @@ func Open(body io.ReaderAt, size int64) (f *File, err error) {
 	}
 	schema, err := f.openSchema()
 	if err != nil {
-		return nil, damagedf("its metadata: %v", err)
+		return nil, damagef("its metadata: %v", err)
 	}
 	f.Root = schema.Root()
 	f.addColumns(f.Root)
@@ -158,44 +143,23 @@ func (f *File) addColumns(c *parquet.Column) {
 
 // readFooter returns the metadata of a file, and sets the end of the pages.
 func (f *File) readFooter(size int64) ([]byte, error) {
-	var end [footerEnd]byte
-	if size < int64(len(magic))+footerEnd {
-		return nil, damagedf("its end is missing")
-	}
-	if err := readFull(f.body, end[:], size-footerEnd); err != nil {
+	end, err := io.ReadAll(io.NewSectionReader(f.body, max(size-endSize, 0), endSize))
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	switch string(end[4:]) {
-	case magicEncrypted:
+	case bytes.HasSuffix(end, []byte(magicEncrypted)):
 		return nil, ErrEncrypted
-	case magic:
-	default:
-		return nil, damagedf("its end is missing")
+	case len(end) < endSize || !bytes.HasSuffix(end, []byte(magic)):
+		return nil, damagef("its end is missing")
 	}
-	length := int64(binary.LittleEndian.Uint32(end[:]))
-	f.end = size - footerEnd - length
-	if f.end < int64(len(magic)) {
-		return nil, damagedf("its metadata is larger than the file")
+	length := int64(binary.LittleEndian.Uint32(end))
+	if f.end = size - endSize - length; f.end < int64(len(magic)) {
+		return nil, damagef("its metadata is larger than the file")
 	}
-	if length > maxFooter {
-		return nil, damagedf("its metadata is larger than 64 MiB")
-	}
-	data := make([]byte, length)
-	return data, readFull(f.body, data, f.end)
+	return io.ReadAll(io.NewSectionReader(f.body, f.end, length))
 }
 
-func readFull(r io.ReaderAt, p []byte, offset int64) error {
-	n, err := r.ReadAt(p, offset)
-	if n == len(p) {
-		return nil
-	}
-	if err == nil || err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
-
-// check checks the metadata, and sets the leaves and the numbers of rows.
+// check checks the metadata, and sets the leaves and the number of rows.
 func (f *File) check() error {
 	for i := range f.meta.Schema {
 		e := &f.meta.Schema[i]
@@ -203,37 +167,28 @@ func (f *File) check() error {
 			continue
 		}
 		if e.Type.V < format.Boolean || e.Type.V > format.FixedLenByteArray || e.Type.V == format.FixedLenByteArray && e.TypeLength.V <= 0 {
-			return damagedf("column %q has the type %d with %d bytes", e.Name, int(e.Type.V), e.TypeLength.V)
+			return damagef("column %q has the type %d with %d bytes", e.Name, int(e.Type.V), e.TypeLength.V)
 		}
 		f.leaves = append(f.leaves, e)
 	}
 	for _, g := range f.meta.RowGroups {
 		if g.NumRows < 0 || g.NumRows > math.MaxInt64-f.NumRows || len(g.Columns) != len(f.leaves) {
-			return damagedf("a row group has %d rows and %d columns", g.NumRows, len(g.Columns))
+			return damagef("a row group has %d rows and %d columns", g.NumRows, len(g.Columns))
 		}
 		f.NumRows += g.NumRows
-		f.Groups = append(f.Groups, g.NumRows)
 		for i, c := range g.Columns {
-			if err := checkChunk(f.leaves[i], c, g.NumRows); err != nil {
-				return err
+			switch leaf, m := f.leaves[i], c.Meta; {
+			case c.FilePath != "":
+				return Unsupported(fmt.Sprintf("column %q is in another file; name the files that have the rows", leaf.Name))
+			case m.Type != leaf.Type.V || m.NumValues < g.NumRows:
+				return damagef("column %q has %d values of type %v in %d rows", leaf.Name, m.NumValues, m.Type, g.NumRows)
+			case m.Codec != format.Lz4 && parquet.LookupCompressionCodec(m.Codec).String() == "UNSUPPORTED":
+				return Unsupported(fmt.Sprintf("column %q is compressed with %v (codec %d); write the file with zstd", leaf.Name, m.Codec, int(m.Codec)))
 			}
 		}
 	}
 	if f.meta.NumRows != f.NumRows && f.meta.NumRows != 0 { // some programs leave it at 0
-		return damagedf("its row groups have %d rows, not %d", f.NumRows, f.meta.NumRows)
-	}
-	return nil
-}
-
-func checkChunk(leaf *format.SchemaElement, c footerChunk, rows int64) error {
-	m := c.Meta
-	switch {
-	case c.FilePath != "":
-		return &UnsupportedError{leaf.Name, "is in another file", "name the files that have the rows"}
-	case m.Type != leaf.Type.V || m.NumValues < rows:
-		return damagedf("column %q has %d values of type %v in %d rows", leaf.Name, m.NumValues, m.Type, rows)
-	case m.Codec != format.Lz4 && parquet.LookupCompressionCodec(m.Codec).String() == "UNSUPPORTED":
-		return &UnsupportedError{leaf.Name, fmt.Sprintf("is compressed with %v (codec %d)", m.Codec, int(m.Codec)), "write the file with zstd"}
+		return damagef("its row groups have %d rows, not %d", f.NumRows, f.meta.NumRows)
 	}
 	return nil
 }

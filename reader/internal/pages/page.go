@@ -7,7 +7,11 @@ import (
 	"hash/crc32"
 	"io"
 	"math/bits"
+	"slices"
 
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding"
+	"github.com/parquet-go/parquet-go/encoding/delta"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -31,17 +35,21 @@ func (v *Values) nextPage() error {
 		_, err := v.in.Discard(int(h.CompressedPageSize))
 		return err
 	}
-	if n < 0 || int64(n) > v.meta.NumValues-v.values {
+	if n < 0 || int64(n) > v.ahead {
 		return fmt.Errorf("a page has %d values, and the metadata has %d in all", n, v.meta.NumValues)
 	}
 	levels, values, err := v.readPage(h)
 	if err != nil {
 		return err
 	}
-	for i, most := range v.levels {
-		if most > 0 && h.Type == format.DataPage {
-			if e := [...]format.Encoding{h.DataPageHeader.V.RepetitionLevelEncoding, h.DataPageHeader.V.DefinitionLevelEncoding}[i]; e != format.RLE {
-				return fmt.Errorf("levels in the encoding %v, which is not read", e)
+	encodings := [2]format.Encoding{h.DataPageHeader.V.RepetitionLevelEncoding, h.DataPageHeader.V.DefinitionLevelEncoding}
+	for i, most := range v.most {
+		if most == 0 {
+			continue
+		}
+		if h.Type == format.DataPage {
+			if encodings[i] != format.RLE {
+				return fmt.Errorf("levels in the encoding %v, which is not read", encodings[i])
 			}
 			if levels[i], values, err = cutSized(values); err != nil {
 				return err
@@ -49,7 +57,7 @@ func (v *Values) nextPage() error {
 		}
 		v.runs[i] = runs{data: levels[i], width: bits.Len(uint(most))}
 	}
-	v.left, v.values = int(n), v.values+int64(n)
+	v.left, v.ahead = int(n), v.ahead-int64(n)
 	return v.setValues(e, values)
 }
 
@@ -63,9 +71,9 @@ func (v *Values) readDictionary(h *format.PageHeader) error {
 	if err != nil {
 		return err
 	}
-	v.dictionary, v.dictionarySize = v.column.Type().NewDictionary(v.column.Index(), n, values), int64(len(data))+4*int64(n)
-	v.raw, v.body = nil, nil // are the memory of the dictionary
-	return v.reserve(0)
+	v.dictionary = v.column.Type().NewDictionary(v.column.Index(), n, values)
+	v.kept, v.stored, v.plain = v.reserved, nil, nil // are the memory of the dictionary
+	return nil
 }
 
 // cutSized returns the bytes at the beginning of data whose size precedes them.
@@ -89,23 +97,28 @@ func (v *Values) readPage(h *format.PageHeader) (levels [2][]byte, values []byte
 	if cut[0] < 0 || cut[1] < 0 || cut[0]+cut[1] > min(size, compressed) || !packed && size != compressed {
 		return levels, nil, fmt.Errorf("a page has %d bytes, %d of them compressed, and its levels have %d and %d", size, compressed, cut[0], cut[1])
 	}
-	if err := v.reserve(int64(max(size, compressed))); err != nil {
+	v.file.reserved -= v.reserved
+	v.reserved = 0
+	if err := errors.Join(v.reserve(int(v.kept)), v.reserve(size), v.reserve(compressed)); err != nil {
 		return levels, nil, err
 	}
-	v.raw = grow(v.raw, compressed)
-	if _, err := io.ReadFull(v.in, v.raw); err != nil {
+	v.stored = sized(v.stored, compressed)
+	if _, err := io.ReadFull(v.in, v.stored); err != nil {
 		return levels, nil, err
 	}
-	if h.CRC != 0 && uint32(h.CRC) != crc32.ChecksumIEEE(v.raw) {
+	if h.CRC != 0 && uint32(h.CRC) != crc32.ChecksumIEEE(v.stored) {
 		return levels, nil, errors.New("a page does not have its checksum")
 	}
-	values = v.raw
+	values = v.stored
 	for i := range levels {
 		levels[i], values, size = values[:cut[i]], values[cut[i]:], size-cut[i]
 	}
-	if packed && (size > 0 || len(values) > 0) { // a page of nulls may have no values and no compressed bytes
-		v.body = grow(v.body, size)
-		if values, err = decompress(v.meta.Codec, v.body, values); err != nil {
+	if packed && size == 0 { // a page of nulls may have no compressed bytes
+		return levels, nil, nil
+	}
+	if packed {
+		v.plain = sized(v.plain, size)
+		if values, err = decompress(v.meta.Codec, v.plain, values); err != nil {
 			return levels, nil, fmt.Errorf("a page cannot be decompressed: %w", err)
 		}
 	}
@@ -115,27 +128,75 @@ func (v *Values) readPage(h *format.PageHeader) (levels [2][]byte, values []byte
 	return levels, values, nil
 }
 
-// grow returns size bytes of memory, in b if b has one byte more: with this byte, a decompressor finds the end.
-func grow(b []byte, size int) []byte {
-	if cap(b) <= size {
-		b = make([]byte, size+1)
+// sized returns size bytes of memory, in b if possible, and one more: with this byte, a decompressor finds the end.
+func sized(b []byte, size int) []byte { return slices.Grow(b[:0], size+1)[:size] }
+
+// plainDictionary is RLEDictionary as older writers name it.
+const plainDictionary format.Encoding = 2
+
+// setValues sets the values of a page.
+func (v *Values) setValues(e format.Encoding, data []byte) (err error) {
+	t := v.column.Type()
+	switch {
+	case e == format.RLEDictionary || e == plainDictionary:
+		if v.dictionary == nil {
+			return errors.New("a page has indexes of a dictionary, and there is none")
+		}
+		if len(data) == 0 { // all are null
+			data = []byte{0}
+		}
+		if data[0] > 32 {
+			return fmt.Errorf("indexes of %d bits", data[0])
+		}
+		v.runs[2], v.lookup = runs{data: data[1:], width: int(data[0])}, v.dictionary.Lookup
+		return nil
+	case e == format.RLE && t.Kind() == parquet.Boolean: // the library begins each run with a new byte
+		data, _, err = cutSized(data)
+		v.runs[2], v.lookup = runs{data: data, width: 1}, t.NewDictionary(v.column.Index(), 2, encoding.BooleanValues([]byte{0b10})).Lookup
+		return err
 	}
-	return b[:size]
+	n := 0
+	for r, left := v.runs[1], v.left; left > 0; {
+		levels := v.numbers[1][:min(left, mostValues)]
+		if err := r.read(levels); err != nil {
+			return err
+		}
+		n, left = n+v.count(levels), left-len(levels)
+	}
+	values, err := v.decode(e, n, data)
+	if err == nil {
+		v.lookup, v.present = nil, t.NewPage(v.column.Index(), n, values).Values()
+	}
+	return err
 }
 
-// reserve counts memory for the file: the present page, or its decoded values in addition. Too much memory is an
-// *UnsupportedError.
-func (v *Values) reserve(size int64) error {
-	if size > maxPage {
-		return &UnsupportedError{v.name, fmt.Sprintf("has a page of %d MiB, more than %d", size>>20, maxPage>>20),
-			"write the file with smaller pages or row groups"}
+// decode decodes n values, which may take the memory of data.
+func (v *Values) decode(e format.Encoding, n int, data []byte) (values encoding.Values, err error) {
+	t, decoder, memory := v.column.Type(), parquet.LookupEncoding(e), data
+	if !decoder.CanDecodeInPlace() {
+		size := t.EstimateDecodeSize(n, data, decoder)
+		if err := v.reserve(size); err != nil {
+			return values, err
+		}
+		memory = make([]byte, size)
 	}
-	total := v.dictionarySize + int64(cap(v.raw)+cap(v.body)) + size + streamMemory
-	reserved := v.file.reserved.Add(total - v.reserved)
-	v.reserved = total
-	if reserved <= maxReserved {
-		return nil
+	if e == format.DeltaBinaryPacked && t.Kind() == parquet.Int32 { // the differences may have more bits, as in files of DuckDB
+		var integers []int64
+		integers, err = new(delta.BinaryPackedEncoding).DecodeInt64(nil, data)
+		narrow := make([]int32, len(integers))
+		for i, integer := range integers {
+			narrow[i] = int32(integer)
+		}
+		values = encoding.Int32Values(narrow)
+	} else {
+		values, err = t.Decode(t.NewValues(memory, make([]uint32, 0, min(n, len(data))+1)), data, decoder)
 	}
-	return &UnsupportedError{v.name, fmt.Sprintf("and the others need more than %d MiB for their pages", maxReserved>>20),
-		"write the file with smaller pages or row groups, or name the columns that are needed"}
+	if errors.Is(err, encoding.ErrNotSupported) {
+		return values, fmt.Errorf("its values are of type %v in the encoding %v; write the file in another encoding", t.Kind(), e)
+	}
+	decoded, offsets := values.Data()
+	if texts := t.Kind() == parquet.ByteArray; err == nil && (texts && len(offsets) != n+1 || !texts && len(decoded) < t.EstimateSize(n)) {
+		err = errFewer // the library fills in zeros
+	}
+	return values, err
 }
