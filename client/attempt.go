@@ -44,9 +44,24 @@ func (t *attempt) gotConn(info httptrace.GotConnInfo) {
 	if !ok || isTLS && c.isShared(secure) {
 		return
 	}
+	if info.Reused && c.failed.Load() >= mostFailed {
+		_ = c.Close() // net/http takes another connection, because it has not written the request
+		return
+	}
 	t.conn = c
 	c.wrote.Store(false)
 	c.owner.Store(t)
+}
+
+// judge records whether the response on the connection is a failure.
+func (t *attempt) judge(isFailure bool) {
+	switch {
+	case t.conn == nil:
+	case isFailure:
+		t.conn.failed.Add(1)
+	default:
+		t.conn.failed.Store(0)
+	}
 }
 
 func (t *attempt) leaveConn() {

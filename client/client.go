@@ -251,7 +251,8 @@ func (c *HTTP) setBody(req *http.Request, body []byte, contentType string) {
 	req.Header = c.header.Clone()
 	req.Header.Set("Content-Type", contentType)
 	req.ContentLength = int64(len(body))
-	req.Body = io.NopCloser(bytes.NewReader(body))
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil } // for a connection that has been closed
+	req.Body, _ = req.GetBody()
 }
 
 func encodeParams(params [][2]string) string {
@@ -285,6 +286,7 @@ func (c *HTTP) do(ctx context.Context, req *http.Request, input string, share *m
 	if body, err = readBody(attempt, resp, share); err != nil {
 		return nil, nil, c.exchangeError(attempt, err)
 	}
+	attempt.judge(reply.IsPage(body))
 	return resp, c.secrets.hideInAnswer(body), nil
 }
 
@@ -304,6 +306,7 @@ func (c *HTTP) statusError(t *attempt, resp *http.Response, input string, share 
 	if e.Class == Rejected && (resp.Header.Get("Retry-After") != "" || e.refusal().Says(reply.LimitWords) || e.spent) {
 		e.Class = Transient // limiters use any 4xx status, such as 400, 409, 420 and 423
 	}
+	t.judge(e.Status != http.StatusAccepted && (e.Class != Rejected || e.Page))
 	return e
 }
 

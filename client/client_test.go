@@ -280,9 +280,14 @@ func TestNewRefuses(t *testing.T) {
 }
 
 func TestConnectionsAreReused(t *testing.T) {
+	asked := 0
 	addresses := make(map[string]bool)
 	c := setup(t, func(w http.ResponseWriter, r *http.Request) {
 		addresses[r.RemoteAddr] = true
+		if asked++; asked%2 == 0 {
+			io.WriteString(w, soundAnswer)
+			return
+		}
 		w.WriteHeader(500)
 		io.WriteString(w, strings.Repeat("x", 10_000))
 	}, nil)

@@ -29,7 +29,13 @@ type conn struct {
 	sharing atomic.Int32            // exclusive or shared; 0 while unknown
 	owner   atomic.Pointer[attempt] // the attempt whose request the connection carries; nil for none
 	wrote   atomic.Bool             // a part of the owner's request was written
+	failed  atomic.Int32            // failures since the last answer that the connection carried
 }
+
+// mostFailed is the number of failures in a row after which a connection is not used again. A load balancer may have tied it to a
+// backend that is sick, whose failures come sooner than answers, so that net/http would use it more than the others. One failure
+// is common, and a new connection costs a TLS handshake.
+const mostFailed = 2
 
 const (
 	exclusive = iota + 1

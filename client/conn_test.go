@@ -118,3 +118,77 @@ func TestManyConnectionsForHTTP1(t *testing.T) {
 	warm = false
 	askTogether(t, c, requests)
 }
+
+// A load balancer ties each connection to a backend. A connection to a sick backend is not used for long, and each request that
+// finds it closed is sent on another one.
+func TestConnectionsToASickBackend(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		paramIn ParamIn
+		sick    func(http.ResponseWriter)
+	}{
+		{"500", InQuery, func(w http.ResponseWriter) { w.WriteHeader(500) }},
+		{"500, a body is sent", InJSON, func(w http.ResponseWriter) { w.WriteHeader(500) }},
+		{"429", InQuery, func(w http.ResponseWriter) { w.WriteHeader(429) }},
+		{"503 with a wait", InQuery, func(w http.ResponseWriter) { w.Header().Set("Retry-After", "30"); w.WriteHeader(503) }},
+		{"401", InQuery, func(w http.ResponseWriter) { w.WriteHeader(401) }},
+		{"404 with a page", InQuery, func(w http.ResponseWriter) { w.WriteHeader(404); io.WriteString(w, "<html>") }},
+		{"200 with a page", InQuery, func(w http.ResponseWriter) { io.WriteString(w, "<html>") }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var dialed, asked, failed int
+			sick := make(map[string]bool)
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				asked++
+				if sick[r.RemoteAddr] {
+					tt.sick(w)
+					return
+				}
+				io.WriteString(w, soundAnswer)
+			}))
+			defer server.Close()
+			dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+				c, err := new(net.Dialer).DialContext(ctx, network, address)
+				if err == nil {
+					sick[c.LocalAddr().String()] = dialed < 3 // the first three
+					dialed++
+				}
+				return c, err
+			}
+			c, err := New(Options{BaseURL: server.URL, APIKey: testKey, ParamIn: tt.paramIn, Dial: dial})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			const requests = 20
+			for range requests {
+				if _, err := c.exchange(t.Context(), testRequest); err != nil {
+					failed++
+				}
+			}
+			if failed != 3*mostFailed || asked != requests || dialed != 4 {
+				t.Errorf("%d requests: %d connections, the service has seen %d requests, and %d have failed", requests, dialed, asked, failed)
+			}
+		})
+	}
+}
+
+// A rejection, or an answer that is not yet calculated, is no failure of its connection.
+func TestConnectionsStay(t *testing.T) {
+	for status, body := range map[int]string{202: "", 404: `{"error":"unknown domain"}`, 422: `{"error":"no website"}`} {
+		addresses := make(map[string]bool)
+		c := setup(t, func(w http.ResponseWriter, r *http.Request) {
+			addresses[r.RemoteAddr] = true
+			w.WriteHeader(status)
+			io.WriteString(w, body)
+		}, nil)
+		for range 10 {
+			if _, err := c.exchange(t.Context(), testRequest); err == nil {
+				t.Errorf("%d is an answer", status)
+			}
+		}
+		if len(addresses) != 1 {
+			t.Errorf("%d: %d connections", status, len(addresses))
+		}
+	}
+}
