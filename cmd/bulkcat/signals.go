@@ -50,17 +50,33 @@ func (s *signals) watch(parent context.Context) context.Context {
 			select {
 			case first = <-received:
 			case hangUp := <-s.hangUp:
-				if !s.reload() {
-					first = hangUp
-				}
+				s.act(func(h signalHandlers) {
+					if h.reloading == nil || !h.reloading() {
+						first = hangUp
+					}
+				})
 			}
 		}
-		s.stop(func() { cancel(&signalError{first}) })
-		last := <-received
-		if s.hurry() {
+		s.act(func(h signalHandlers) {
+			cancel(&signalError{first})
+			if h.stopping != nil {
+				h.stopping()
+			}
+		})
+		last, hurried := <-received, false
+		s.act(func(h signalHandlers) {
+			if hurried = h.hurrying != nil; hurried {
+				h.hurrying()
+			}
+		})
+		if hurried {
 			last = <-received
 		}
-		s.quit()
+		s.act(func(h signalHandlers) {
+			if h.quitting != nil {
+				h.quitting()
+			}
+		})
 		os.Exit(exitStatusOf(last))
 	}()
 	return ctx
@@ -137,39 +153,11 @@ func (s *signals) set(functions signalHandlers) {
 	s.handlers = functions
 }
 
-func (s *signals) stop(cancel func()) {
+// act calls do with the functions, which do not change meanwhile.
+func (s *signals) act(do func(signalHandlers)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	cancel()
-	if s.handlers.stopping != nil {
-		s.handlers.stopping()
-	}
-}
-
-// reload calls the function for SIGHUP, and reports whether the program continues.
-func (s *signals) reload() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.handlers.reloading != nil && s.handlers.reloading()
-}
-
-// hurry calls the function for the second signal, and reports whether there is one.
-func (s *signals) hurry() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.handlers.hurrying == nil {
-		return false
-	}
-	s.handlers.hurrying()
-	return true
-}
-
-func (s *signals) quit() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.handlers.quitting != nil {
-		s.handlers.quitting()
-	}
+	do(s.handlers)
 }
 
 type signalError struct{ signal os.Signal }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -43,59 +44,44 @@ func newStore(s streams) *cobra.Command {
 	return cmd
 }
 
-func newStoreStats(s streams) *cobra.Command {
-	f, asJSON := storeFlags{streams: s}, false
+// command makes a subcommand that opens the store for do.
+func (f *storeFlags) command(use, short string, operands cobra.PositionalArgs, options answers.Options, do func(context.Context, *answers.Store, []string) error) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "stats",
-		Short: "Count the answers, and say how old they are",
-		Args:  operands(0, 0, ""),
-		RunE: func(*cobra.Command, []string) error {
-			return f.with(answers.Options{ReadOnly: true}, func(store *answers.Store) error {
-				stats, err := store.Stats(time.Now())
-				if err != nil {
-					return err
-				}
-				return s.print(stats, asJSON)
-			})
+		Use: use, Short: short, Args: operands,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.with(options, func(store *answers.Store) error { return do(cmd.Context(), store, args) })
 		},
 	}
 	addGroup(cmd, "Store", f.options())
-	addGroup(cmd, "Output", []option{
-		{name: "json", to: &asJSON, help: "one line of JSON"},
-	})
+	return cmd
+}
+
+func newStoreStats(s streams) *cobra.Command {
+	f, asJSON := storeFlags{streams: s}, false
+	cmd := f.command("stats", "Count the answers, and say how old they are", operands(0, 0, ""), answers.Options{ReadOnly: true},
+		func(_ context.Context, store *answers.Store, _ []string) error {
+			stats, err := store.Stats(time.Now())
+			if err != nil {
+				return err
+			}
+			return s.print(stats, asJSON)
+		})
+	addGroup(cmd, "Output", jsonOption(&asJSON, "one line of JSON"))
 	return cmd
 }
 
 func newStoreCompact(s streams) *cobra.Command {
 	f := storeFlags{streams: s}
-	cmd := &cobra.Command{
-		Use:   "compact",
-		Short: "Make the store as small as possible; runs wait meanwhile",
-		Args:  operands(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.with(answers.Options{MustExist: true}, func(store *answers.Store) error {
-				return store.Compact(cmd.Context())
-			})
-		},
-	}
-	addGroup(cmd, "Store", f.options())
-	return cmd
+	return f.command("compact", "Make the store as small as possible; runs wait meanwhile", operands(0, 0, ""), answers.Options{MustExist: true},
+		func(ctx context.Context, store *answers.Store, _ []string) error { return store.Compact(ctx) })
 }
 
 func newStoreCopy(s streams) *cobra.Command {
 	f := storeFlags{streams: s}
-	cmd := &cobra.Command{
-		Use:   "copy FILE",
-		Short: "Copy the store as it is at one moment to a new file, also during runs",
-		Args:  operands(1, 1, "name the new file"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.with(answers.Options{ReadOnly: true}, func(store *answers.Store) error {
-				return newFile(store.Copy(cmd.Context(), args[0]))
-			})
-		},
-	}
-	addGroup(cmd, "Store", f.options())
-	return cmd
+	return f.command("copy FILE", "Copy the store as it is at one moment to a new file, also during runs", operands(1, 1, "name the new file"), answers.Options{ReadOnly: true},
+		func(ctx context.Context, store *answers.Store, args []string) error {
+			return newFile(store.Copy(ctx, args[0]))
+		})
 }
 
 // newFile returns a usage error if err says that a file exists, and other errors as they are.
