@@ -49,12 +49,10 @@ asked, so nothing is charged; with --fetch never no network is needed.`,
 		{name: "limit", to: &f.limit, check: atLeast(&f.limit, 0), help: "read only the first `N` records"},
 	})
 	addGroup(cmd, "Service", []option{
-		{name: "kind", to: &f.kind, help: "website or product (default: by the classification; product without one)"},
+		{name: "kind", to: &f.kind, check: oneOf(&f.kind, string(client.Website), string(client.Product)), help: "website or product (default: by the classification; product without one)"},
 		{name: "classification", to: &f.classification, help: "the `name` of the classification (default " + client.TaxonomyV3 + " or " + client.ProductTaxonomy + ")"},
 	}, f.service.fetch.options(), f.service.taxonomies.options(), f.service.taxonomies.editionOptions())
-	addGroup(cmd, "Output", []option{
-		{name: "json", to: &f.asJSON, help: "one line of JSON"},
-	})
+	addGroup(cmd, "Output", jsonOption(&f.asJSON, "one line of JSON"))
 	addGroup(cmd, "Run", f.log.options())
 	return cmd
 }
@@ -118,8 +116,6 @@ func (f *evalFlags) checkKind() (client.Kind, error) {
 		kind = f.service.taxonomies.models.loaded[0].Kind
 	case kind == "":
 		kind = client.Product
-	case !kind.Known():
-		return "", fmt.Errorf("--kind: %q must be %s or %s", kind, client.Website, client.Product)
 	}
 	f.classification = cmp.Or(f.classification, f.service.taxonomies.fallback(kind))
 	if err := client.CheckClassification(kind, f.classification); err != nil {

@@ -42,9 +42,7 @@ the service is below the table. The answers of hosted services cannot be explain
 	addGroup(cmd, "Service", []option{
 		{name: "classification", to: &f.classification, help: "the `name` of the classification (default " + client.TaxonomyV3 + " or " + client.ProductTaxonomy + ")"},
 	}, f.fetch.options(), f.taxonomies.options(), f.taxonomies.editionOptions())
-	addGroup(cmd, "Output", []option{
-		{name: "json", to: &f.asJSON, help: "one line of JSON, with all contributions"},
-	})
+	addGroup(cmd, "Output", jsonOption(&f.asJSON, "one line of JSON, with all contributions"))
 	addGroup(cmd, "Run", f.log.options())
 	return cmd
 }

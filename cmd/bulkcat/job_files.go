@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"slices"
 
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/places"
@@ -15,9 +14,8 @@ import (
 
 // jobFiles are the files of the jobs of a job file, as far as they are known before the first job begins.
 type jobFiles struct {
-	written []jobFile
-	byPath  map[string]int // indexes of written, by the resolved path
-	stdin   int            // the number of the job that reads standard input; 0 for none
+	written map[string]jobFile // by the resolved path
+	stdin   int                // the number of the job that reads standard input; 0 for none
 }
 
 // jobFile is a file or a folder that a job writes.
@@ -42,8 +40,8 @@ func (f *jobFiles) add(j *job) (errs []error, missing error) {
 		}
 		missing = cmp.Or(missing, f.checkInput(path))
 	}
-	if f.byPath == nil {
-		f.byPath = make(map[string]int)
+	if f.written == nil {
+		f.written = make(map[string]jobFile)
 	}
 	for _, path := range []string{j.flags.Output.Path, j.flags.report, j.flags.Requests} {
 		if path == "" || path == "-" {
@@ -54,12 +52,11 @@ func (f *jobFiles) add(j *job) (errs []error, missing error) {
 		if !storage.IsURL(path) {
 			place = storage.Resolved(path)
 		}
-		if other, found := f.byPath[place]; found {
-			errs = append(errs, fmt.Errorf("the jobs %d and %d both write %s", f.written[other].job, j.number, path))
+		if other, found := f.written[place]; found {
+			errs = append(errs, fmt.Errorf("the jobs %d and %d both write %s", other.job, j.number, path))
 			continue
 		}
-		f.byPath[place] = len(f.written)
-		f.written = append(f.written, jobFile{path, j.number})
+		f.written[place] = jobFile{path, j.number}
 	}
 	return errs, missing
 }
@@ -76,9 +73,13 @@ func (f *jobFiles) checkInput(path string) error {
 			break
 		}
 	}
-	isWritten := func(w jobFile) bool { return places.IsSame(path, w.path) || places.IsWithin(path, w.path) }
-	if err == nil || slices.ContainsFunc(f.written, isWritten) {
+	if err == nil {
 		return nil
+	}
+	for _, w := range f.written {
+		if places.IsSame(path, w.path) || places.IsWithin(path, w.path) {
+			return nil
+		}
 	}
 	return fmt.Errorf("input: %w", err)
 }

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -22,7 +23,6 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/pipeline/labelled"
 	"github.com/bulkcat/bulkcat/pipeline/places"
-	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // learnFlags are the flags of `learn`.
@@ -74,11 +74,9 @@ listed with their lines; --suspects also lists the labels that are probably wron
 	addGroup(cmd, "Output", []option{
 		{name: "output", short: "o", to: &f.output, help: "write the model to `FILE`"},
 		{name: "suspects", to: &f.suspects, help: "write the labels that are wrong or probably wrong to `FILE`, as CSV, and the repeated inputs"},
-	}, f.replace.options(), []option{
-		{name: "json", to: &f.asJSON, help: "one line of JSON"},
-	})
+	}, f.replace.options(), jsonOption(&f.asJSON, "one line of JSON"))
 	addGroup(cmd, "Service", []option{
-		{name: "kind", to: &f.kind, help: "website or product (default: by the classification; product without one)"},
+		{name: "kind", to: &f.kind, check: oneOf(&f.kind, string(client.Website), string(client.Product)), help: "website or product (default: by the classification; product without one)"},
 		{name: "classification", to: &f.classification, help: "the `name` of the classification (default " + client.TaxonomyV3 + " or " + client.ProductTaxonomy + ")"},
 		{name: "taxonomy", to: &f.service.taxonomies.given, help: "the labels are categories of the custom product taxonomy in `FILE`, which the model keeps, and whose classification is " + client.CustomPrefix + " and the name of the file; NAME=FILE gives the classification a name"},
 	}, f.service.taxonomies.editionOptions(), f.service.fetch.options())
@@ -258,25 +256,13 @@ func (f *learnFlags) write(learned labelled.Learned) error {
 		return err
 	}
 	if f.suspects != "" {
-		text, err := suspectsText(learned)
-		if err != nil {
-			return err
-		}
-		if err := f.replace.check("--suspects", f.suspects, isSuspects); err != nil { // another program may have written the file since checkOutputs
-			return err
-		}
-		if f.suspects == "-" {
-			if _, err := f.streams.out.Write(text); err != nil {
-				return err
-			}
-		} else if err := disk.PublishFile(f.suspects, text); err != nil {
+		write := func(out io.Writer) error { return writeSuspects(out, learned) }
+		if err := f.replace.publish(f.streams, "--suspects", f.suspects, isSuspects, write); err != nil {
 			return err
 		}
 	}
-	if err := f.replace.check("--output", f.output, learn.IsModel); err != nil {
-		return err
-	}
-	if err := disk.PublishFile(f.output, file.Bytes()); err != nil {
+	write := func(out io.Writer) error { _, err := out.Write(file.Bytes()); return err }
+	if err := f.replace.publish(f.streams, "--output", f.output, learn.IsModel, write); err != nil {
 		return err
 	}
 	m := learned.Model
@@ -291,24 +277,19 @@ const suspectsHeader = "file,line,input,label,problem,answer,confidence\n"
 
 func isSuspects(text []byte) bool { return bytes.HasPrefix(text, []byte(suspectsHeader)) }
 
-// suspectsText returns the findings, and then the suspects, the most probable suspect first.
-func suspectsText(learned labelled.Learned) ([]byte, error) {
-	var text bytes.Buffer
-	text.WriteString(suspectsHeader)
-	w := csv.NewWriter(&text)
+// writeSuspects writes the findings, and then the suspects, the most probable suspect first.
+func writeSuspects(out io.Writer, learned labelled.Learned) error {
+	w := csv.NewWriter(out)
+	_ = w.Write(strings.Split(strings.TrimSpace(suspectsHeader), ",")) // Error reports it
 	for _, f := range learned.Findings {
-		if err := w.Write([]string{f.File, lineText(f.Row), f.Input, f.Label, f.Problem, "", ""}); err != nil {
-			return nil, err
-		}
+		_ = w.Write([]string{f.File, lineText(f.Row), f.Input, f.Label, f.Problem, "", ""})
 	}
 	for _, s := range learned.Suspects {
 		problem := "a model of the other inputs answers otherwise"
-		if err := w.Write([]string{s.File, lineText(s.Row), s.Input, s.Label, problem, s.Answer, fmt.Sprintf("%.4f", s.Confidence)}); err != nil {
-			return nil, err
-		}
+		_ = w.Write([]string{s.File, lineText(s.Row), s.Input, s.Label, problem, s.Answer, fmt.Sprintf("%.4f", s.Confidence)})
 	}
 	w.Flush()
-	return text.Bytes(), w.Error()
+	return w.Error()
 }
 
 // lineText returns the line of a row; "" for a row from a store.

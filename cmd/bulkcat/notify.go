@@ -46,9 +46,6 @@ func (f *runFlags) openNotifier(ctx context.Context) (*notify.Notifier, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--notify-on: %w", err)
 	}
-	if format := f.notify.format; format != notify.JSON && format != notify.Slack {
-		return nil, fmt.Errorf("--notify-format: %q must be %s or %s", format, notify.JSON, notify.Slack)
-	}
 	if f.notify.url == "" {
 		return nil, nil
 	}

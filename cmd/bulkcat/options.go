@@ -126,7 +126,7 @@ func (f *runFlags) options() []group {
 		{"Notification", []option{
 			{name: "notify", to: &f.notify.url, help: "post a message to this `URL` when the run ends; set BULKCAT_NOTIFY instead if the URL is a secret"},
 			{name: "notify-on", to: &listValue{list: &f.notify.on}, or: "end,stop", help: "when to post: end, stop (ended early, resumable), outage, quota=80% (of the quota at the start is used), or several with a comma between"},
-			{name: "notify-format", to: (*string)(&f.notify.format), or: notify.JSON, help: "of messages: json or slack"},
+			{name: "notify-format", to: (*string)(&f.notify.format), or: notify.JSON, check: oneOf((*string)(&f.notify.format), string(notify.JSON), string(notify.Slack)), help: "of messages: json or slack"},
 			{name: "on-end", to: &f.notify.onEnd, help: "run `CMD` in the shell when the run ends, with BULKCAT_RUN_STATUS, BULKCAT_RUN_OUTPUT, BULKCAT_RUN_RECORDS and more in its environment, but without the variables of flags and keys; it is killed after an hour"},
 		}},
 		{"Page", f.listen.options()},
@@ -187,7 +187,7 @@ func (f *serviceFlags) requestOptions() []option {
 		{name: "param", to: f.setParams, help: "`NAME` of the parameter that has the input (default url for websites, query for products), or website=NAME,product=NAME"},
 		{name: "param-in", to: (*string)(&f.ParamIn), or: "query", help: "`place` of the parameters: query, form or json"},
 		{name: "member", to: &f.Member, help: "the `PATH` of the entries in an answer, such as data.{classification}, or . for an answer that is the list (default {classification})"},
-		{name: "timeout", to: &f.Timeout, or: 30 * time.Second, help: "for one request, with its answer; the default grows to 2m while the service is slower"},
+		{name: "timeout", to: &f.Timeout, or: 30 * time.Second, check: positive(&f.Timeout), help: "for one request, with its answer; the default grows to 2m while the service is slower"},
 	}
 }
 
@@ -242,6 +242,11 @@ func (f *listenFlags) options() []option {
 	return []option{
 		{name: "listen", to: &f.addr, help: "serve a page about the run or the service, /metrics (Prometheus), /status.json and /healthz on `HOST:PORT`, such as 127.0.0.1:9464; port 0 takes a free one. Requests for names other than HOST and localhost are refused, because a foreign page could otherwise read this page under the foreign page's name. The page needs no key, and the page of a run shows inputs of the list: do not expose it to the internet"},
 	}
+}
+
+// jsonOption returns the option that prints a result as JSON.
+func jsonOption(asJSON *bool, help string) []option {
+	return []option{{name: "json", to: asJSON, help: help}}
 }
 
 // groupAnnotation is the key of the annotation of a flag that has the title of its group.

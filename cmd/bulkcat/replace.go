@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/writer"
+	"github.com/bulkcat/bulkcat/writer/disk"
 	"github.com/bulkcat/bulkcat/writer/regular"
 )
 
@@ -48,6 +50,17 @@ func (f *replaceFlag) check(flag, path string, isOwn func([]byte) bool) error {
 		}
 	}
 	return &usageError{fmt.Errorf("%s: %s exists, and is no earlier result that the command may replace: use --overwrite to replace it, or choose another name", flag, path)}
+}
+
+// publish writes a file, or standard output for "-". It checks the file again: another program may have written it since check.
+func (f *replaceFlag) publish(s streams, flag, path string, isOwn func([]byte) bool, write func(io.Writer) error) error {
+	if path == "-" {
+		return write(s.out)
+	}
+	if err := f.check(flag, path, isOwn); err != nil {
+		return err
+	}
+	return disk.PublishFrom(path, write)
 }
 
 // writable returns an error unless files can be made in a folder.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -42,7 +41,7 @@ report says what is unknown.`,
 	}
 	addGroup(cmd, "Report", []option{
 		{name: "output", short: "o", to: &f.path, or: "-", help: "the `FILE` of the report, or - for standard output"},
-		{name: "format", to: &f.format, help: "html, md or json (default: by the extension of the file; md on standard output)"},
+		{name: "format", to: &f.format, check: oneOf(&f.format, "html", "md", "json"), help: "html, md or json (default: by the extension of the file; md on standard output)"},
 	}, f.replace.options())
 	return cmd
 }
@@ -78,10 +77,8 @@ func (f *reportFlags) run(ctx context.Context, output string) error {
 // reportFormat returns the format of the report in a file: html, md or json.
 func reportFormat(path, format string) (string, error) {
 	switch {
-	case format == "html" || format == "md" || format == "json":
-		return format, nil
 	case format != "":
-		return "", fmt.Errorf("--format: %q must be html, md or json", format)
+		return format, nil
 	case path == "-":
 		return "md", nil
 	}
@@ -119,11 +116,7 @@ func writeReport(r report.Report, path, format string, s streams) error {
 		}
 		return write(s.out)
 	}
-	var text bytes.Buffer
-	if err := write(&text); err != nil {
-		return err
-	}
-	return disk.PublishFile(path, text.Bytes())
+	return disk.PublishFrom(path, write)
 }
 
 // writeRunReport writes the report of a run that has ended. It reads the rows of the output only if the run is complete.

@@ -180,15 +180,9 @@ func (f *serveFlags) grants(ctx context.Context) ([]embedded.Grant, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := readSettings(ctx, f.apiKeyFile)
-	if err != nil {
-		return nil, fmt.Errorf("--api-key-file: %w", err)
-	}
-	grants, err := embedded.LoadKeys(bytes.NewReader(text), price)
-	if err != nil {
-		return nil, fmt.Errorf("--api-key-file: %s: %w", f.apiKeyFile, err)
-	}
-	return grants, nil
+	return parseSettings(ctx, "--api-key-file", f.apiKeyFile, func(text []byte) ([]embedded.Grant, error) {
+		return embedded.LoadKeys(bytes.NewReader(text), price)
+	})
 }
 
 // hearReloads sends on reloads at each SIGHUP, until leave is called. A terminal that closes also sends SIGHUP, which then ends a

@@ -84,9 +84,6 @@ func (f *serviceFlags) open(ctx context.Context, connections int, log *slog.Logg
 
 // clientOptions returns the options of the client, without the key.
 func (f *serviceFlags) clientOptions(ctx context.Context, connections int) (client.Options, error) {
-	if f.Timeout <= 0 {
-		return client.Options{}, fmt.Errorf("--timeout: %v must be more than 0", f.Timeout)
-	}
 	options := f.Options
 	if f.flags != nil && !f.flags.Changed("timeout") {
 		options.MostTimeout = max(f.Timeout, mostTimeout)
@@ -119,16 +116,12 @@ func (f *serviceFlags) rootCAs(ctx context.Context) (*x509.CertPool, error) {
 }
 
 // readProfile reads the profile, for the values of flags that are not set.
-func (f *serviceFlags) readProfile(ctx context.Context, log *slog.Logger) error {
+func (f *serviceFlags) readProfile(ctx context.Context, log *slog.Logger) (err error) {
 	if f.profilePath == "" {
 		return nil
 	}
-	text, err := readSettings(ctx, f.profilePath)
-	if err != nil {
-		return fmt.Errorf("--profile: %w", err)
-	}
-	if f.profile, err = probe.ParseProfile(text); err != nil {
-		return fmt.Errorf("--profile: %s: %w", f.profilePath, err)
+	if f.profile, err = parseSettings(ctx, "--profile", f.profilePath, probe.ParseProfile); err != nil {
+		return err
 	}
 	for _, setting := range []struct {
 		flag  string
@@ -164,15 +157,10 @@ func (f *serviceFlags) readHeaders(ctx context.Context) ([]client.Header, error)
 	if f.headerFile == "" {
 		return headers, nil
 	}
-	text, err := readSettings(ctx, f.headerFile)
-	if err != nil {
-		return nil, fmt.Errorf("--header-file: %w", err)
-	}
-	secret, err := client.ReadHeaders(bytes.NewReader(text))
-	if err != nil {
-		return nil, fmt.Errorf("--header-file: %s: %w", f.headerFile, err)
-	}
-	return append(headers, secret...), nil
+	secret, err := parseSettings(ctx, "--header-file", f.headerFile, func(text []byte) ([]client.Header, error) {
+		return client.ReadHeaders(bytes.NewReader(text))
+	})
+	return append(headers, secret...), err
 }
 
 // files returns all files that the client or the embedded service reads.

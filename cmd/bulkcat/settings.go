@@ -27,6 +27,20 @@ func readSettings(ctx context.Context, path string) ([]byte, error) {
 	return regular.Text(content)
 }
 
+// parseSettings parses the text of a file that a flag names. The error names the flag and the file.
+func parseSettings[T any](ctx context.Context, flag, path string, parse func(text []byte) (T, error)) (settings T, err error) {
+	text, err := readSettings(ctx, path)
+	if err == nil {
+		if settings, err = parse(text); err != nil {
+			err = fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", flag, err)
+	}
+	return settings, err
+}
+
 func readFileOrPipe(ctx context.Context, path string) ([]byte, error) {
 	if !regular.IsPipe(path) {
 		return regular.Read(path, mostInSettings)

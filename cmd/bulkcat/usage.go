@@ -38,9 +38,7 @@ func newUsage(s streams) *cobra.Command {
 	}
 	service.flags = cmd.Flags()
 	addGroup(cmd, "Service", service.options())
-	addGroup(cmd, "Output", []option{
-		{name: "json", to: &asJSON, help: `one line of JSON: {"plan":"...","remaining":"..."}`},
-	})
+	addGroup(cmd, "Output", jsonOption(&asJSON, `one line of JSON: {"plan":"...","remaining":"..."}`))
 	addGroup(cmd, "Run", log.options())
 	return cmd
 }

@@ -44,9 +44,7 @@ account. What cannot be compared, such as answers that are not stored, is said.`
 			return f.run(cmd.Context())
 		},
 	}
-	addGroup(cmd, "Output", []option{
-		{name: "json", to: &f.asJSON, help: "the report as one line of JSON"},
-	})
+	addGroup(cmd, "Output", jsonOption(&f.asJSON, "the report as one line of JSON"))
 	addGroup(cmd, "Expectation", f.expect.options())
 	addGroup(cmd, "Service", []option{
 		{name: "taxonomy", to: &f.taxonomies.given, help: "the custom `TAXONOMY` of the run, as the run was given it; may be given several times"},
