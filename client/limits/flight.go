@@ -71,6 +71,7 @@ const (
 	concurrencyFades  = 50   // attempts until the counts fade
 	concurrencyKept   = 0.75 // share of the counts that stays
 	concurrencyErrors = 0.3  // attempts that may lie on the wrong side of the limit
+	concurrencyLate   = 0.05 // share of the attempts with a number in flight that may be on the wrong side: ends are noticed late
 )
 
 func (w *concurrency) count(p Permit, counts *[512]float64) {
@@ -89,25 +90,34 @@ func (w *concurrency) count(p Permit, counts *[512]float64) {
 // limit returns the number of requests in flight that the service admits, or 0 if the counts show no such limit. least is the
 // mean number in flight: a limit is not much lower.
 func (w *concurrency) limit(least float64) int {
-	var admitted, refused float64
+	above, refused := 0.0, 0.0 // admitted and refused with more than n in flight
 	for i := range w.refused {
-		admitted, refused = admitted+w.admitted[i], refused+w.refused[i]
+		above, refused = above+atLeast(w.admitted[i], concurrencyLate*w.refused[i]), refused+w.refused[i]
 	}
 	below, wrong := 0.0, 0.0 // admitted and refused with at most n in flight
 	for n := range w.refused {
-		below, wrong = below+w.admitted[n], wrong+w.refused[n]
-		if wrong >= concurrencyErrors || admitted < 5 || refused < enough {
+		above, refused = above-atLeast(w.admitted[n], concurrencyLate*w.refused[n]), refused-w.refused[n]
+		below, wrong = below+w.admitted[n], wrong+atLeast(w.refused[n], concurrencyLate*w.admitted[n])
+		if wrong >= concurrencyErrors || refused < enough {
 			return 0
 		}
 		between := 0.0
 		for i := n + 1; i <= min(n+n/8, len(w.refused)-1); i++ { // a request may end before the service sees the next request
-			between += w.admitted[i]
+			between += atLeast(w.admitted[i], concurrencyLate*w.refused[i])
 		}
-		if admitted-below-between < concurrencyErrors && below >= enough && float64(n) > least*0.8-1 {
+		if above-between < concurrencyErrors && below >= enough && float64(n) > least*0.8-1 {
 			return n
 		}
 	}
 	return 0
+}
+
+// atLeast returns a count, or 0 if the count is lower than least.
+func atLeast(count, least float64) float64 {
+	if count < least {
+		return 0
+	}
+	return count
 }
 
 // queue bounds the number in flight when requests wait in the service: the latency is then a multiple of the idle latency, and

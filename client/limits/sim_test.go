@@ -88,6 +88,7 @@ type vendor struct {
 	states      bool                                           // what is left of the limiter's window, with each answer
 	connections int                                            // at once; 0 for no limit
 	fails       func(input, attempt int) (bool, time.Duration) // and the time until the failure
+	late        time.Duration                                  // from a failure, as the client sees it, until the connection is free
 	down        func() bool
 	downWait    time.Duration
 	downAfter   time.Duration  // until downResult
@@ -131,9 +132,13 @@ func (v *vendor) serve(input, attempt int, reply func(Result)) {
 				return
 			}
 			delete(v.inFlight, id)
-			v.working--
 			if result.Signal == Answered {
 				v.served++
+			}
+			if v.late > 0 && result.Signal == Failed { // the client has given up
+				v.after(v.late, func() { v.working-- })
+			} else {
+				v.working--
 			}
 			v.after(transit, func() { reply(result) })
 		})

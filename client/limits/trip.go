@@ -263,9 +263,9 @@ func (c *Controller) endTrip(now time.Time, p Permit) {
 		c.resume(now)
 	case t.rate == 0: // a block that began during the silence of a window
 		c.pace.nearlyRefused(now, hold, silence)
+	case t.ended.After(t.at) && c.lowerInFlight(now): // the service limits the number in flight
 	case silence < shortestBlock:
 		c.slowed(now, p)
-	case t.ended.After(t.at) && c.lowerInFlight(now): // the service limits the number in flight
 	case t.prior.number >= tellsNothing && c.pace.refused > 0 && t.rate > 2*c.pace.refused: // a much lower rate was refused before: the rate is not the cause
 		c.flight.cut(now, t.first.inFlight-2) // a limit of connections refuses everything until some are closed
 		c.flight.hold = hold

@@ -121,6 +121,8 @@ func TestNamedNights(t *testing.T) {
 		{"the rate is little above a window's at a low rate", 160, 20_000, 1.15},
 		{"late answers hide when a block began", 203, 20_000, 1.45},
 		{"each start begins with inputs that hang for ever", 3001, 20_000, 1.3},
+		{"requests that hang hold the only connection", 5243, 20_000, 1.35},
+		{"requests that hang hold the only connection, for an hour", 5258, 20_000, 1.25},
 		{"only retries are left, and the rate is far too high", 3063, 20_000, 1.3},
 		{"a start begins in a bad minute", 3035, 20_000, 1.3},
 		{"a start ends before it has proved a rate", 3149, 20_000, 1.3},
