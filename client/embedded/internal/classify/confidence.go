@@ -71,8 +71,8 @@ func (e *Engine) evidence(s *scratch, leaders []ranked, i int) evidence {
 		}
 	}
 	all, kin, top := float32(0), 0, e.top[entry.category]
-	for _, top := range s.topList {
-		all += s.tops[top]
+	for _, top := range s.tops.set {
+		all += s.tops.value[top]
 	}
 	for _, other := range leaders {
 		if e.top[other.category] == top {
@@ -83,8 +83,8 @@ func (e *Engine) evidence(s *scratch, leaders []ranked, i int) evidence {
 		ofBase:     1,
 		ofScore:    math.Log(float64(entry.score)),
 		ofMargin:   min(max(margin, -maxMargin), maxMargin),
-		ofShare:    float64(s.tops[top] / all),
-		ofCoverage: min(float64(s.scores[entry.category]/s.mass), 1),
+		ofShare:    float64(s.tops.value[top] / all),
+		ofCoverage: min(float64(s.scores.value[entry.category]/s.mass), 1),
 		ofHeight:   -float64(e.taxonomy.Categories[entry.category].Depth),
 		ofLeaf:     share(e.isLeaf(entry.category)),
 		ofWords:    e.words[entry.category],
@@ -133,7 +133,7 @@ func (e *Engine) holdsTerm(term, category int32) (holds, isHead bool) {
 	if term == noTerm {
 		return false, false
 	}
-	for _, p := range e.index.byTerm.at(term) {
+	for _, p := range e.index.byTerm[term] {
 		phrase := &e.index.phrases[p]
 		if e.top[phrase.category] != e.top[category] || !e.taxonomy.AreKin(phrase.category, category) {
 			continue

@@ -52,16 +52,16 @@ func (e *Engine) readFields(s *scratch, fields []Field) bool {
 func (e *Engine) count(s *scratch, word []byte, weight float32, previous int32) int32 {
 	first, t := e.index.resolve(word)
 	if first != noTerm {
-		s.count(first, weight)
+		s.terms.add(first, weight)
 		previous = first
 	}
 	if t == noTerm {
 		return noTerm
 	}
-	s.count(t, weight)
+	s.terms.add(t, weight)
 	if previous != noTerm {
 		if p, ok := e.index.pairs[pairKey(previous, t)]; ok {
-			s.countPair(p, weight)
+			s.pairs.add(p, weight)
 		}
 	}
 	return t
@@ -70,14 +70,14 @@ func (e *Engine) count(s *scratch, word []byte, weight float32, previous int32) 
 // saturate converts counts to weights below 1: further occurrences of a word add little.
 func (e *Engine) saturate(s *scratch) {
 	half := float32(saturation + saturationOfWord*float64(s.words))
-	for _, t := range s.terms {
-		s.weight[t] /= s.weight[t] + half
+	for _, t := range s.terms.set {
+		s.terms.value[t] /= s.terms.value[t] + half
 		if e.index.commonplace[t] {
-			s.weight[t] *= commonplaceShare
+			s.terms.value[t] *= commonplaceShare
 		}
 	}
-	for _, p := range s.pairList {
-		s.pairs[p] /= s.pairs[p] + half
+	for _, p := range s.pairs.set {
+		s.pairs.value[p] /= s.pairs.value[p] + half
 	}
 }
 
@@ -90,7 +90,7 @@ func (e *Engine) sumPhrases(s *scratch) {
 		phrase, h := &e.index.phrases[p], &s.hits[p]
 		h.overlap = phrase.documentScore(h) / h.covered
 	}
-	for _, t := range s.terms {
+	for _, t := range s.terms.set {
 		e.sumTerm(s, t)
 	}
 }
@@ -112,12 +112,12 @@ func (p *phrase) documentScore(h *hit) float32 {
 func (e *Engine) sumTerm(s *scratch, t int32) {
 	category, top := int32(noCategory), int32(noCategory)
 	best, bestOfTop, sum := float32(0), float32(0), float32(0)
-	for _, p := range e.index.byTerm.at(t) {
+	for _, p := range e.index.byTerm[t] {
 		if c := e.index.phrases[p].category; c != category {
-			s.addScore(category, best+repeated*(sum-best))
+			s.scores.add(category, best+repeated*(sum-best))
 			category, best, sum = c, 0, 0
 			if e.top[c] != top {
-				s.addTop(top, bestOfTop)
+				s.tops.add(top, bestOfTop)
 				top, bestOfTop = e.top[c], 0
 			}
 		}
@@ -125,15 +125,15 @@ func (e *Engine) sumTerm(s *scratch, t int32) {
 		sum += score
 		best, bestOfTop = max(best, score), max(bestOfTop, score)
 	}
-	s.addScore(category, best+repeated*(sum-best))
-	s.addTop(top, bestOfTop)
+	s.scores.add(category, best+repeated*(sum-best))
+	s.tops.add(top, bestOfTop)
 }
 
 // hitPairs adds the pairs to the hits of their phrases.
 func (e *Engine) hitPairs(s *scratch) {
-	for _, pair := range s.pairList {
-		weight := s.pairs[pair]
-		for _, p := range e.index.byPair.at(pair) {
+	for _, pair := range s.pairs.set {
+		weight := s.pairs.value[pair]
+		for _, p := range e.index.byPair[pair] {
 			h := &s.hits[p]
 			if h.pairs == 0 || weight < h.pair {
 				h.pair = weight
@@ -147,16 +147,16 @@ func (e *Engine) hitPairs(s *scratch) {
 // the best top level, and lowers asides.
 func (e *Engine) rankSums(s *scratch, share float32) {
 	best := float32(0)
-	for _, c := range s.topList {
-		best = max(best, s.tops[c])
+	for _, c := range s.tops.set {
+		best = max(best, s.tops.value[c])
 	}
-	for _, c := range s.categories {
-		score, part := s.scores[c], share
+	for _, c := range s.scores.set {
+		score, part := s.scores.value[c], share
 		for p := e.taxonomy.Categories[c].Parent; p >= 0; p = e.taxonomy.Categories[p].Parent {
-			score += part * s.scores[p]
+			score += part * s.scores.value[p]
 			part *= share
 		}
-		score *= 1 - topShare + topShare*s.tops[e.top[c]]/best
+		score *= 1 - topShare + topShare*s.tops.value[e.top[c]]/best
 		if asides[e.taxonomy.Categories[e.top[c]].Name] {
 			score *= aside
 		}

@@ -166,11 +166,12 @@ func (x *explainer) summands(category int32) []summand {
 // websiteSummands returns the parts of the terms in a category's score, including its ancestors' parts.
 func (x *explainer) websiteSummands(category int32, share float64) []summand {
 	var list []summand
-	for _, t := range x.s.terms {
-		x.sumAlone(t)
+	for _, t := range x.s.terms.set {
+		x.s.scores.clear()
+		x.sumTerm(x.s, t)
 		part := 1.0
 		for c := int(category); c >= 0; c = x.taxonomy.Categories[c].Parent {
-			if worth := x.s.scores[c]; worth > 0 {
+			if worth := x.s.scores.value[c]; worth > 0 {
 				list = append(list, summand{int32(c), t, part * float64(worth)})
 			}
 			part *= share
@@ -179,26 +180,17 @@ func (x *explainer) websiteSummands(category int32, share float64) []summand {
 	return list
 }
 
-// sumAlone sets every category's score to the part of one term.
-func (x *explainer) sumAlone(term int32) {
-	for _, c := range x.s.categories {
-		x.s.scores[c] = 0
-	}
-	x.s.categories = x.s.categories[:0]
-	x.sumTerm(x.s, term)
-}
-
 // titleSummands returns the parts of the terms of a category's best phrase and of its ancestors' names.
 func (x *explainer) titleSummands(category int32) []summand {
 	var list []summand
 	if best := x.s.best[category] - 1; best >= 0 {
-		for _, t := range x.s.terms {
-			if slices.Contains(x.index.byTerm.at(t), best) {
-				list = append(list, summand{category, t, float64(x.s.scores[category]) * x.weightedIDF(t) / float64(x.s.hits[best].overlap)})
+		for _, t := range x.s.terms.set {
+			if slices.Contains(x.index.byTerm[t], best) {
+				list = append(list, summand{category, t, float64(x.s.scores.value[category]) * x.weightedIDF(t) / float64(x.s.hits[best].overlap)})
 			}
 		}
 	}
-	for _, t := range x.index.ancestry.at(category) {
+	for _, t := range x.index.ancestry[category] {
 		if worth := contextWeight * x.weightedIDF(t); worth > 0 {
 			list = append(list, summand{x.ancestorWith(category, t), t, worth})
 		}
@@ -207,7 +199,7 @@ func (x *explainer) titleSummands(category int32) []summand {
 }
 
 func (x *explainer) weightedIDF(term int32) float64 {
-	return float64(x.s.weight[term] * x.index.idf[term])
+	return float64(x.s.terms.value[term] * x.index.idf[term])
 }
 
 // ancestorWith returns the nearest ancestor whose name has a term.

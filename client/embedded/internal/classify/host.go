@@ -113,22 +113,18 @@ var commonWords = sync.OnceValue(func() map[string]bool {
 })
 
 // runs splits a label into runs of letters and runs of digits.
-func runs(label string) []string {
-	var out []string
-	start, kind := 0, byte(0)
-	for i := 0; i <= len(label); i++ {
-		k := byte(0)
-		if i < len(label) {
-			k = runKind(label[i])
+func runs(label string) (list []string) {
+	start := 0
+	for i := range len(label) + 1 {
+		if i < len(label) && runKind(label[i]) == runKind(label[start]) {
+			continue
 		}
-		if k != kind {
-			if kind != 0 {
-				out = append(out, label[start:i])
-			}
-			start, kind = i, k
+		if i > 0 && runKind(label[start]) != 0 {
+			list = append(list, label[start:i])
 		}
+		start = i
 	}
-	return out
+	return list
 }
 
 // runKind is 0 for punctuation, 'd' for a digit and 'l' for anything else.

@@ -20,9 +20,9 @@ type index struct {
 	idioms      []bool            // by pair: the pair is an idiom
 	commonplace []bool            // by term: every document has the term
 	phrases     []phrase
-	byTerm      lists // phrases by term
-	byPair      lists // phrases by pair
-	ancestry    lists // by category: the distinct terms in its ancestors' names
+	byTerm      [][]int32 // phrases by term
+	byPair      [][]int32 // phrases by pair
+	ancestry    [][]int32 // by category: the distinct terms in its ancestors' names
 }
 
 // phrase is a wording of a category.
@@ -33,24 +33,6 @@ type phrase struct {
 	weight   float32 // 1, or bareWeight
 	terms    int32
 	pairs    int32
-}
-
-// lists are slices of int32 packed into one.
-type lists struct {
-	start []int32
-	items []int32
-}
-
-func (l *lists) at(i int32) []int32 { return l.items[l.start[i]:l.start[i+1]] }
-
-func pack(all [][]int32) lists {
-	var l lists
-	l.start = make([]int32, 1, len(all)+1)
-	for _, s := range all {
-		l.items = append(l.items, s...)
-		l.start = append(l.start, int32(len(l.items)))
-	}
-	return l
 }
 
 // pairOf is two terms in a row.
@@ -107,11 +89,9 @@ type indexer struct {
 	variants     map[string]string // stemmed variants
 	commonplaces map[string]bool   // stemmed
 	words        []string          // by term
-	byTerm       [][]int32
-	byPair       [][]int32
-	names        [][]int32       // by category: the terms of its own name
-	seen         map[string]bool // the phrases of the present category, by key
-	key          []byte          // buffer for the key of a phrase: its terms
+	names        [][]int32         // by category: the terms of its own name
+	seen         map[string]bool   // the phrases of the present category, by key
+	key          []byte            // buffer for the key of a phrase: its terms
 }
 
 // leastCategories is the least number of categories that idf assumes. In a taxonomy of ten categories all words would count as
@@ -142,8 +122,7 @@ func buildIndex(t *taxonomy.Taxonomy, lang *words.Language) *index {
 	b.addCompounds()
 	b.weigh(categoriesWith, max(len(t.Categories), leastCategories))
 	b.findIdioms(t)
-	b.index.byTerm, b.index.byPair = pack(b.byTerm), pack(b.byPair)
-	b.index.ancestry = pack(ancestry(t, b.names))
+	b.ancestry = ancestry(t, b.names)
 	return b.index
 }
 

@@ -150,11 +150,8 @@ func (e *Engine) scoreLinked(s *scratch, title string) {
 			s.ranked[i].score += leader.score * to.weight
 		}
 	}
-	for _, top := range s.topList {
-		s.tops[top] = 0
-	}
-	s.topList = s.topList[:0]
+	s.tops.clear()
 	for _, r := range s.ranked {
-		s.addTop(e.top[r.category], r.score)
+		s.tops.add(e.top[r.category], r.score)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bulkcat/bulkcat/client/embedded/internal/words"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
@@ -74,7 +73,7 @@ func categoryPhrases(c *taxonomy.Category) []wording {
 func phraseKeys(c *taxonomy.Category) []string {
 	var keys []string
 	for _, phrase := range categoryPhrases(c) {
-		if key := strings.Join(words.Terms(phrase.text), " "); key != "" {
+		if key := termsOf(phrase.text); key != "" {
 			keys = append(keys, key)
 		}
 	}

@@ -109,8 +109,8 @@ func (e *Engine) promote(s *scratch) {
 		}
 	}
 	s.ranked = append(rest, ranked{int32(parent), best.score})
-	s.scores[parent] = max(s.scores[parent], s.scores[best.category])
-	s.categories = append(s.categories, int32(parent)) // to be cleared
+	s.scores.value[parent] = max(s.scores.value[parent], s.scores.value[best.category])
+	s.scores.set = append(s.scores.set, int32(parent)) // to be cleared
 }
 
 const (
@@ -122,11 +122,11 @@ const (
 // all terms.
 func (e *Engine) hitPhrases(s *scratch) {
 	x := e.index
-	for _, t := range s.terms {
+	for _, t := range s.terms.set {
 		idf := x.idf[t]
-		overlap := s.weight[t] * idf
+		overlap := s.terms.value[t] * idf
 		s.mass += overlap
-		for _, p := range x.byTerm.at(t) {
+		for _, p := range x.byTerm[t] {
 			h := &s.hits[p]
 			if h.covered == 0 {
 				s.phrases = append(s.phrases, p)

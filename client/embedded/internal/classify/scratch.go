@@ -9,20 +9,16 @@ type scratch struct {
 	tokens []token // of a title
 	joined []byte  // two words of a title as one
 
-	weight []float32 // by term
+	terms  sums      // the weights of terms
 	place  []float32 // by term of a title: the place weight of a phrase that ends in the term
-	pairs  []float32 // by pair
-	hits   []hit     // by phrase
-	scores []float32 // by category
+	pairs  sums      // the weights of pairs
+	scores sums      // by category
 	best   []int32   // by category: its best phrase in a title, from 1; 0 without
 	raised []float32 // by category: the best score of a descendant that the category matches as well as: see raiseParents
-	tops   []float32 // by top-level category: the sum of the scores under it
+	tops   sums      // by top-level category: the sum of the scores under it
 
-	terms      []int32 // the elements that are set, as in the lists below
-	pairList   []int32
-	phrases    []int32
-	categories []int32
-	topList    []int32
+	hits    []hit   // by phrase
+	phrases []int32 // the phrases with a hit
 
 	name     []nameWord // the words of a host and a path, if there is no page
 	nameHead int32      // the term of a host's last word
@@ -74,63 +70,61 @@ type ranked struct {
 
 func newScratch(x *index, categories int) *scratch {
 	return &scratch{
-		weight:   make([]float32, len(x.idf)),
+		terms:    newSums(len(x.idf)),
 		place:    make([]float32, len(x.idf)),
-		pairs:    make([]float32, len(x.pairs)),
-		hits:     make([]hit, len(x.phrases)),
-		scores:   make([]float32, categories),
+		pairs:    newSums(len(x.pairs)),
+		scores:   newSums(categories),
 		best:     make([]int32, categories),
 		raised:   make([]float32, categories),
-		tops:     make([]float32, categories),
+		tops:     newSums(categories),
+		hits:     make([]hit, len(x.phrases)),
 		nameHead: noTerm, domain: noTerm,
-	}
-}
-
-// add adds to an element, and lists the element when it is first set.
-func add(elements []float32, set *[]int32, i int32, value float32) {
-	if elements[i] == 0 {
-		*set = append(*set, i)
-	}
-	elements[i] += value
-}
-
-func (s *scratch) count(term int32, weight float32) { add(s.weight, &s.terms, term, weight) }
-
-func (s *scratch) countPair(pair int32, weight float32) { add(s.pairs, &s.pairList, pair, weight) }
-
-func (s *scratch) addScore(category int32, score float32) {
-	if category != noCategory {
-		add(s.scores, &s.categories, category, score)
-	}
-}
-
-func (s *scratch) addTop(top int32, score float32) {
-	if top != noCategory {
-		add(s.tops, &s.topList, top, score)
 	}
 }
 
 // clear resets all elements that were set.
 func (s *scratch) clear() {
-	for _, t := range s.terms {
-		s.weight[t], s.place[t] = 0, 0
-	}
-	for _, p := range s.pairList {
-		s.pairs[p] = 0
+	for _, t := range s.terms.set {
+		s.place[t] = 0
 	}
 	for _, p := range s.phrases {
 		s.hits[p] = hit{}
 	}
-	for _, c := range s.categories {
-		s.scores[c], s.best[c], s.raised[c] = 0, 0, 0
+	for _, c := range s.scores.set {
+		s.best[c], s.raised[c] = 0, 0
 	}
-	for _, c := range s.topList {
-		s.tops[c] = 0
-	}
+	s.terms.clear()
+	s.pairs.clear()
+	s.scores.clear()
+	s.tops.clear()
 	s.words, s.mass, s.linkConfidence, s.naming, s.unknown = 0, 0, 0, 0, 0
 	s.reader.Reset("") // do not keep the caller's text
-	s.tokens, s.ranked = s.tokens[:0], s.ranked[:0]
-	s.terms, s.pairList, s.phrases = s.terms[:0], s.pairList[:0], s.phrases[:0]
-	s.categories, s.topList = s.categories[:0], s.topList[:0]
+	s.tokens, s.ranked, s.phrases = s.tokens[:0], s.ranked[:0], s.phrases[:0]
 	s.name, s.nameHead, s.domain = s.name[:0], noTerm, noTerm
+}
+
+// sums are numbers by index, with a list of the indexes that are set.
+type sums struct {
+	value []float32
+	set   []int32
+}
+
+func newSums(n int) sums { return sums{value: make([]float32, n)} }
+
+// add adds x to an element. It ignores noCategory.
+func (v *sums) add(i int32, x float32) {
+	if i == noCategory {
+		return
+	}
+	if v.value[i] == 0 {
+		v.set = append(v.set, i)
+	}
+	v.value[i] += x
+}
+
+func (v *sums) clear() {
+	for _, i := range v.set {
+		v.value[i] = 0
+	}
+	v.set = v.set[:0]
 }

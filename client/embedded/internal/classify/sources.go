@@ -30,57 +30,52 @@ func (e *Engine) sources(in Input) map[int32]source {
 		}
 		if i == 0 {
 			brand := min(brandPrefix(Join(in.Title)), len(p.Text))
-			q.readTitle(p.Name, p.Text[:brand], maxBrand) // a brand has fewer words than bytes
+			q.read(p.Name, p.Text[:brand], maxBrand, skippedInTitle) // a brand has fewer words than bytes
 			p.Text = p.Text[brand:]
 		}
-		left -= q.readTitle(p.Name, p.Text, left)
+		left -= q.read(p.Name, p.Text, left, skippedInTitle)
 	}
 	if in.Title != nil {
 		return q.sources
 	}
 	words, domain := e.SplitHost(in.Host)
-	q.readText("host", strings.Join(words, " "), maxDocumentWords)
-	q.readText("domain", domain, maxDocumentWords)
-	q.readText("path", strings.Join(in.Path, " "), maxDocumentWords)
+	q.read("host", strings.Join(words, " "), maxDocumentWords, stopWord)
+	q.read("domain", domain, maxDocumentWords, stopWord)
+	q.read("path", strings.Join(in.Path, " "), maxDocumentWords, stopWord)
 	left = maxDocumentWords
 	for _, f := range in.Page {
 		if f.Weight > 0 {
-			left -= q.readText(f.Name, f.Text, left)
+			left -= q.read(f.Name, f.Text, left, stopWord)
 		}
 	}
 	return q.sources
 }
 
-// readTitle records the terms of up to most words, and returns the number of words.
-func (q *quoter) readTitle(field, text string, most int) int {
+// read records the terms of up to most words, except words with a skipped role, and returns the number of words.
+func (q *quoter) read(field, text string, most int, skipped role) int {
 	n, previous := 0, ""
 	for q.reader.Reset(text); n < most && q.reader.Next(); n++ {
-		r := &q.reader
-		k := roleOf(r) | roleIn(q.index.language, r.Word)
-		if r.Gap != 0 || k&(link|genitive) != 0 {
+		k := roleOf(&q.reader) | roleIn(q.index.language, q.reader.Word)
+		if q.reader.Gap != 0 || k&(link|genitive) != 0 {
 			previous = ""
 		}
-		if word := string(r.Word); k&(link|genitive|stopWord|noiseWord) == 0 {
-			if previous != "" {
-				q.addSource(q.index.lookup([]byte(previous+word)), previous+" "+word, field)
-			}
-			q.addWord(word, field)
+		if k&skipped != 0 {
+			continue
+		}
+		word := string(q.reader.Word)
+		if previous != "" {
+			q.addSource(q.index.lookup([]byte(previous+word)), previous+" "+word, field)
+		}
+		q.addWord(word, field)
+		if skipped == skippedInTitle {
 			previous = word
 		}
 	}
 	return n
 }
 
-// readText records the terms of up to most words, and returns the number of words.
-func (q *quoter) readText(field, text string, most int) int {
-	n := 0
-	for q.reader.Reset(text); n < most && q.reader.Next(); n++ {
-		if word := string(q.reader.Word); !words.Stop[word] {
-			q.addWord(word, field)
-		}
-	}
-	return n
-}
+// skippedInTitle are the roles of words in titles that are no terms.
+const skippedInTitle = link | genitive | stopWord | noiseWord
 
 // addWord records the term of a word, or both terms of a compound.
 func (q *quoter) addWord(word, field string) {

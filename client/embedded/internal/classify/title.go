@@ -239,10 +239,10 @@ func (e *Engine) weighTitle(s *scratch, named bool) {
 			tok.weight *= headBonus
 			done = tok.segment
 		}
-		if s.weight[tok.term] == 0 {
-			s.terms = append(s.terms, tok.term)
+		if s.terms.value[tok.term] == 0 {
+			s.terms.set = append(s.terms.set, tok.term)
 		}
-		s.weight[tok.term] = max(s.weight[tok.term], tok.weight)
+		s.terms.value[tok.term] = max(s.terms.value[tok.term], tok.weight)
 		s.place[tok.term] = max(s.place[tok.term], tok.place)
 	}
 }
@@ -260,18 +260,18 @@ func (e *Engine) isIdiom(first, second token) bool {
 // phrases, which would take most of the time.
 func (e *Engine) hitBest(s *scratch) {
 	x := e.index
-	worth := func(t int32) float32 { return s.weight[t] * x.idf[t] }
-	slices.SortFunc(s.terms, func(a, b int32) int {
+	worth := func(t int32) float32 { return s.terms.value[t] * x.idf[t] }
+	slices.SortFunc(s.terms.set, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(worth(b), worth(a)), cmp.Compare(a, b))
 	})
-	for _, t := range s.terms {
+	for _, t := range s.terms.set {
 		s.mass += worth(t)
 	}
 	left, best := s.mass, float32(0)
-	for _, t := range s.terms {
+	for _, t := range s.terms.set {
 		begins := left >= candidate*best
 		left -= worth(t)
-		for _, p := range x.byTerm.at(t) {
+		for _, p := range x.byTerm[t] {
 			h := &s.hits[p]
 			if h.covered == 0 {
 				if !begins {
@@ -297,11 +297,11 @@ func (e *Engine) scorePhrases(s *scratch) {
 	for _, p := range s.phrases {
 		phrase := &e.index.phrases[p]
 		c := phrase.category
-		if s.scores[c] == 0 {
-			s.categories = append(s.categories, c)
+		if s.scores.value[c] == 0 {
+			s.scores.set = append(s.scores.set, c)
 		}
-		if score := phrase.score(&s.hits[p]); score > s.scores[c] {
-			s.scores[c], s.best[c] = score, p+1
+		if score := phrase.score(&s.hits[p]); score > s.scores.value[c] {
+			s.scores.value[c], s.best[c] = score, p+1
 		}
 	}
 }
@@ -310,26 +310,26 @@ func (e *Engine) scorePhrases(s *scratch) {
 // levels.
 func (e *Engine) scoreCandidates(s *scratch) {
 	best := float32(0)
-	for _, c := range s.categories {
-		best = max(best, s.scores[c])
+	for _, c := range s.scores.set {
+		best = max(best, s.scores.value[c])
 	}
 	total := float32(0)
-	for _, c := range s.categories {
-		if s.scores[c] < candidate*best {
+	for _, c := range s.scores.set {
+		if s.scores.value[c] < candidate*best {
 			continue
 		}
 		context := float32(0)
-		for _, t := range e.index.ancestry.at(c) {
-			context += s.weight[t] * e.index.idf[t]
+		for _, t := range e.index.ancestry[c] {
+			context += s.terms.value[t] * e.index.idf[t]
 		}
-		score := s.scores[c] + contextWeight*context
+		score := s.scores.value[c] + contextWeight*context
 		score *= 1 - depthPenalty*float32(e.taxonomy.Categories[c].Depth)
 		s.ranked = append(s.ranked, ranked{c, score})
-		s.addTop(e.top[c], score*score)
+		s.tops.add(e.top[c], score*score)
 		total += score * score
 	}
 	for i := range s.ranked {
 		r := &s.ranked[i]
-		r.score *= 1 + topWeight*s.tops[e.top[r.category]]/total
+		r.score *= 1 + topWeight*s.tops.value[e.top[r.category]]/total
 	}
 }

@@ -55,7 +55,7 @@ func trust(word string) float32 {
 func (e *Engine) raiseParents(s *scratch) {
 	for _, r := range s.ranked {
 		for p := e.taxonomy.Categories[r.category].Parent; p >= 0; p = e.taxonomy.Categories[p].Parent {
-			if s.scores[p] >= s.scores[r.category] {
+			if s.scores.value[p] >= s.scores.value[r.category] {
 				s.raised[p] = max(s.raised[p], r.score)
 			}
 		}
