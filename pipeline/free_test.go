@@ -377,7 +377,7 @@ func TestVerifyFree(t *testing.T) {
 		"another number":        {func(a *account.Account) { a.Counts.Free-- }, "free records, by the account"},
 		"another source":        {func(a *account.Account) { a.Free.Source = "embedded" }, "choice of the free records"},
 		"no audit":              {func(a *account.Account) { a.Free = nil }, "choice of the free records"},
-		"a run without a model": {func(a *account.Account) { a.Free, a.Settings.Free = nil, "" }, "columns"},
+		"a run without a model": {func(a *account.Account) { a.Free, a.Settings.Free = nil, "" }, "content"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			acc, err := runfiles.ReadAccount(t.Context(), path)

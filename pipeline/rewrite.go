@@ -31,10 +31,11 @@ type Rewriting struct {
 
 // Rewritten is the result of Rewrite.
 type Rewritten struct {
-	Counts   account.Snapshot
-	Inputs   []account.Input
-	Embedded bool           // the embedded service has computed the answers that are not stored
-	Free     *account.Audit // of the free answers; nil for none
+	Counts  account.Snapshot
+	Inputs  []account.Input
+	Service string         // the name of the service of the options; the embedded service computes answers only for its name in the account
+	Free    *account.Audit // of the free answers; nil for none
+	Files   []writer.File  // that the sink has published
 }
 
 // Rewrite writes the rows of a run to a sink again: the same records and answers give the same rows. Options have what the
@@ -46,8 +47,8 @@ func Rewrite(ctx context.Context, options Options, r Rewriting) (_ Rewritten, er
 	s := newOpened(options.of(r), storage.From(ctx))
 	defer func() { err = causeOf(ctx, errors.Join(err, s.input.Close())) }()
 	o := &s.options
-	embedded := !o.Service.Hosted && o.Service.Name == r.Account.Service
-	o.Service.Name, o.Service.Free = r.Account.Service, embedded
+	service := o.Service.Name
+	o.Service.Name, o.Service.Free = r.Account.Service, !o.Service.Hosted && service == r.Account.Service
 	if err := s.openInput(ctx); err != nil {
 		return Rewritten{}, err
 	}
@@ -73,8 +74,8 @@ func Rewrite(ctx context.Context, options Options, r Rewriting) (_ Rewritten, er
 	if parts.Sink, err = r.Open(stages.Schema); err != nil {
 		return Rewritten{}, err
 	}
-	_, err = flow.Run(ctx, parts, stages)
-	return Rewritten{s.counters.Snapshot(), o.inputsOf(s.input.Reader), embedded, cmp.Or(p.audit(o), r.Account.Free)}, err
+	published, err := flow.Run(ctx, parts, stages)
+	return Rewritten{s.counters.Snapshot(), o.inputsOf(s.input.Reader), service, cmp.Or(p.audit(o), r.Account.Free), published.Files}, err
 }
 
 // of returns the options of a run that is written again.

@@ -24,6 +24,8 @@ type Part struct {
 	Number int // in its folder, from 1; 0 for an output of one file
 
 	Escaped bool // text in CSV and TSV is escaped: see writer.UnescapeFormula
+
+	Columns []writer.Column // if they are known; nil to find them by their names
 }
 
 // Folder is the content of an output that is a folder of parts.
@@ -123,8 +125,8 @@ func FormatOf(path string) (writer.Format, error) {
 	return format, nil
 }
 
-// ListFolder returns the content of a folder, with the parts of its shards after its own parts. A shard of another split is one
-// of Others, which lacks the files that query engines skip, whose names begin with "_" or ".".
+// ListFolder returns the content of a folder of parts, or of the folder of all shards. Parts of no shard, and shards of another
+// split, are Others, which lack the files that query engines skip, whose names begin with "_" or ".".
 func ListFolder(ctx context.Context, path string) (Folder, error) {
 	names, err := storage.ReadDir(ctx, path)
 	if err != nil {
@@ -139,7 +141,7 @@ func ListFolder(ctx context.Context, path string) (Folder, error) {
 	var found []int // their numbers
 	for _, name := range names {
 		full := disk.Join(path, name)
-		if n, format, ok := writer.PartOf(name); ok {
+		if n, format, ok := writer.PartOf(name); ok && split == nil {
 			f.Parts = append(f.Parts, Part{Path: full, Format: format, Number: n})
 		} else if name == writer.SuccessName {
 			f.Complete = true

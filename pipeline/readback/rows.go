@@ -163,7 +163,7 @@ func newLayout(p Part, names []string, columns []writer.ColumnID) (*layout, erro
 		return &layout{}, nil
 	}
 	l := &layout{carried: -1, escaped: p.Escaped, members: make(map[string]*writer.Column)}
-	own, err := writer.OwnColumns(names)
+	own, err := p.ownColumns(names)
 	if err != nil {
 		return nil, err
 	}
@@ -186,6 +186,32 @@ func newLayout(p Part, names []string, columns []writer.ColumnID) (*layout, erro
 	}
 	l.find(names)
 	return l, nil
+}
+
+// ownColumns returns the columns that are not carried. A file must have all known columns; JSONL may have more.
+func (p Part) ownColumns(names []string) (own []writer.Column, err error) {
+	if p.Columns == nil {
+		return writer.OwnColumns(names)
+	}
+	var known, found []string
+	for _, c := range p.Columns {
+		if known = append(known, c.Name); c.ID != writer.ColumnCarried {
+			own = append(own, c)
+		}
+	}
+	for _, name := range names {
+		if p.Escaped {
+			name = writer.UnescapeFormula(name)
+		}
+		found = append(found, name)
+	}
+	if n := len(known); strings.HasPrefix(string(p.Format), string(writer.JSONL)) && len(found) > n {
+		found = found[:n]
+	}
+	if !slices.Equal(found, known) {
+		return nil, fmt.Errorf("the columns are %s, not %s", strings.Join(found, ","), strings.Join(known, ","))
+	}
+	return own, nil
 }
 
 func (l *layout) find(names []string) {
@@ -303,15 +329,29 @@ func Groups(ctx context.Context, parts []Part, columns ...writer.ColumnID) iter.
 					g.Rows, g.InFile, g.First = g.Rows[:0], 0, false
 				}
 				g.InFile++
-				if g.Rows = append(g.Rows, row.Categories...); len(row.Categories) == 0 {
-					g.Rows = append(g.Rows, *row)
-				}
+				g.Rows = appendFlat(g.Rows, row)
 			}
 			if len(g.Rows) > 0 && !yield(&g, nil) {
 				return
 			}
 		}
 	}
+}
+
+// appendFlat appends a row for each category, or one row without a category.
+func appendFlat(rows []writer.Row, row *writer.Row) []writer.Row {
+	if len(row.Categories) == 0 {
+		return append(rows, *row)
+	}
+	return append(rows, row.Categories...)
+}
+
+// Flattened returns rows as a Group has them.
+func Flattened(rows []writer.Row) (list []writer.Row) {
+	for i := range rows {
+		list = appendFlat(list, &rows[i])
+	}
+	return list
 }
 
 var schema = writer.Schema{Form: writer.Form{Levels: writer.MaxLevels}, Codes: client.Codes()}

@@ -17,130 +17,127 @@ import (
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
-// part is a file of the output.
+// part is a file of the output: the file itself, or a file in its folder.
 type part struct {
 	readback.Part
-	want   *account.Output // the account's entry; nil for none
-	sha256 string
-	again  writer.File // the file that the run writes; zero if the run was not written again
-
-	reading
+	want   account.Output // the account's entry; zero without an account
+	sha256 string         // "" if the file is missing
+	again  writer.File    // the file that the run writes; zero if the run was not written again
+	found  bool           // there is a finding about a record
 }
 
 // isSame reports whether the file is the one that the run writes.
-func (p *part) isSame() bool { return p.sha256 == p.again.SHA256 }
+func (p *part) isSame() bool { return p.sha256 != "" && p.sha256 == p.again.SHA256 }
 
-// find finds the files of the output, in the order of their records, and adds findings for missing and unexpected files.
-func (v *verification) find(ctx context.Context) (err error) {
+// find adds a finding about a record, unless the part has one: the first record tells the most.
+func (v *verification) find(p *part, record int64, what, expected, got string) {
+	if !p.found {
+		p.found = true
+		v.add(Finding{File: p.Path, Record: record, What: what, Expected: expected, Got: got})
+	}
+}
+
+// findParts finds the files of the output, in the order of their records. Missing and unexpected files, and other bytes than those
+// of the account, are findings.
+func (v *verification) findParts(ctx context.Context) (err error) {
 	if v.folder, err = storage.IsFolder(ctx, v.path); err != nil {
 		return err
 	}
-	list := []readback.Part{{Path: v.path}}
+	there := []readback.Part{{Path: v.path}}
 	if v.folder {
-		if list, err = v.listFolder(ctx); err != nil {
-			return err
+		there, err = v.listFolder(ctx)
+	} else if v.account == nil {
+		if there[0].Format, err = readback.FormatOf(v.path); err != nil {
+			err = fmt.Errorf("without an account: %w", err)
 		}
-	} else if v.account != nil {
-		list[0].Format = writer.Format(v.account.Settings.OutputFormat)
-	} else if list[0].Format, err = readback.FormatOf(v.path); err != nil {
-		return fmt.Errorf("without an account: %w", err)
 	}
-	for _, p := range list {
-		p.Escaped = v.account != nil && v.account.Settings.EscapeFormulas
-		v.parts = append(v.parts, &part{Part: p})
+	if err != nil {
+		return err
 	}
-	if v.account != nil {
-		v.matchParts()
+	if v.account == nil {
+		for _, p := range there {
+			v.parts = append(v.parts, &part{Part: p})
+		}
+	} else {
+		for _, out := range v.account.Outputs {
+			p := readback.Part{Path: v.path, Format: writer.Format(v.account.Settings.OutputFormat), Escaped: v.account.Settings.EscapeFormulas}
+			if v.folder {
+				p.Path = disk.Join(v.path, filepath.Base(out.Path))
+			}
+			v.parts = append(v.parts, &part{Part: p, want: out})
+		}
 	}
 	for _, p := range v.parts {
+		at := slices.IndexFunc(there, func(t readback.Part) bool { return t.Path == p.Path })
+		if at < 0 {
+			v.missing(p.Path)
+			continue
+		}
+		there = slices.Delete(there, at, at+1)
 		size, sum, err := storage.Digest(ctx, p.Path)
 		if err != nil {
 			return err
 		}
 		p.sha256, v.Files, v.Bytes = sum, v.Files+1, v.Bytes+size
-		if p.want != nil {
-			expect(v.report, p.Path, "bytes", p.want.Bytes, size)
-			expect(v.report, p.Path, "sha256", p.want.SHA256, sum)
+		if v.account != nil {
+			expect(v.Report, p.Path, "bytes", p.want.Bytes, size)
+			expect(v.Report, p.Path, "sha256", p.want.SHA256, sum)
 		}
+	}
+	for _, p := range there {
+		v.unexpected(p.Path)
 	}
 	return nil
 }
 
+// listFolder returns the parts in a folder.
 func (v *verification) listFolder(ctx context.Context) ([]readback.Part, error) {
-	folder, err := readback.ListFolder(ctx, v.path)
-	if err != nil {
-		return nil, err
-	}
-	v.report.addFiles(folder.Others, "only parts")
-	if !folder.Complete {
-		v.report.add(Finding{File: runfiles.SuccessPath(v.path), What: "file", Expected: "one that says that the folder is complete", Got: "none"})
-	}
-	if v.account == nil || v.account.Ending != account.Complete {
-		return folder.Parts, nil
+	parts, err := v.list(ctx, v.path, false)
+	if err != nil || v.account == nil || v.account.Ending != account.Complete {
+		return parts, err
 	}
 	problem, err := runfiles.CheckManifest(ctx, v.path, v.account)
 	if problem != "" { // the run, started again, would not find its parts
-		v.report.add(Finding{File: runfiles.ManifestPath(v.path), What: "manifest", Expected: "the one of the run", Got: "it " + problem})
+		v.add(Finding{File: runfiles.ManifestPath(v.path), What: "manifest", Expected: "the one of the run", Got: "it " + problem})
 	}
-	return folder.Parts, err
+	return parts, err
 }
 
-// matchParts finds the account's entry of each file.
-func (v *verification) matchParts() {
-	if !v.folder {
-		expect(v.report, v.path, "files of the account", 1, len(v.account.Outputs))
+// list returns the parts in a folder, or in the folder of all shards. Other files, and a missing _SUCCESS unless the folder may
+// be unfinished, are findings.
+func (r *Report) list(ctx context.Context, path string, unfinished bool) ([]readback.Part, error) {
+	folder, err := readback.ListFolder(ctx, path)
+	if err != nil {
+		return nil, err
 	}
-	for i := range v.account.Outputs {
-		want := &v.account.Outputs[i]
-		name := filepath.Base(want.Path)
-		if at := slices.IndexFunc(v.parts, func(p *part) bool { return !v.folder || filepath.Base(p.Path) == name }); at >= 0 {
-			v.parts[at].want = want
-			continue
-		}
-		v.report.add(Finding{File: disk.Join(v.path, name), What: "part", Expected: "the one of the account", Got: "none"})
+	for _, other := range folder.Others {
+		r.unexpected(other)
 	}
-	for _, p := range v.parts {
-		if p.want == nil && v.folder {
-			v.report.add(Finding{File: p.Path, What: "part", Expected: "none, by the account", Got: "one"})
-		}
+	success := runfiles.SuccessPath(path)
+	if found, err := storage.Exists(ctx, success); err != nil {
+		return nil, err
+	} else if !found && !unfinished {
+		r.missing(success)
 	}
+	return folder.Parts, nil
 }
 
-// partAt returns the file that the run has written to path; nil if the file is missing. The output may have been renamed since.
-func (v *verification) partAt(path string) *part {
-	for _, p := range v.parts {
-		if p.want != nil && filepath.Base(p.want.Path) == filepath.Base(path) {
-			return p
-		}
-	}
-	return nil
-}
-
-// hashing is a storage and a sink for the run that is written again. The files are only hashed.
-type hashing struct {
-	writer.Sink
-	*verification
-}
-
-func (*hashing) Prepare(context.Context, string, bool) error             { return nil }
-func (*hashing) RemoveDrafts(context.Context, string, func(string) bool) {}
-func (*hashing) ReadDir(context.Context, string) ([]string, error)       { return nil, nil }
-func (*hashing) Remove(context.Context, string) error                    { return nil }
-func (*hashing) Create(context.Context, string) (disk.Draft, error) {
-	return nowhere{io.Discard}, nil
-}
-
-// nowhere is a draft that is written nowhere.
+// nowhere is the storage of files that are only hashed, and a draft of such a file.
 type nowhere struct{ io.Writer }
 
-func (nowhere) Publish(int64) error { return nil }
-func (nowhere) Discard() error      { return nil }
+func (nowhere) Prepare(context.Context, string, bool) error             { return nil }
+func (nowhere) RemoveDrafts(context.Context, string, func(string) bool) {}
+func (nowhere) ReadDir(context.Context, string) ([]string, error)       { return nil, nil }
+func (nowhere) Remove(context.Context, string) error                    { return nil }
+func (nowhere) Create(context.Context, string) (disk.Draft, error)      { return nowhere{io.Discard}, nil }
+func (nowhere) Publish(int64) error                                     { return nil }
+func (nowhere) Discard() error                                          { return nil }
 
 // hash opens a sink that hashes. Each part of a folder ends with the last record of the part in the account.
-func (v *verification) hash(ctx context.Context, schema writer.Schema) (_ writer.Sink, err error) {
-	a, h := v.account, &hashing{verification: v}
+func (v *verification) hash(ctx context.Context, schema writer.Schema) (writer.Sink, error) {
+	a := v.account
 	o := writer.Options{
-		Storage: h, Path: v.path, Format: writer.Format(a.Settings.OutputFormat), Schema: schema,
+		Storage: nowhere{}, Path: v.path, Format: writer.Format(a.Settings.OutputFormat), Schema: schema,
 		Folder: v.folder, PartRows: math.MaxInt64, Metadata: output.Metadata(a.Settings),
 	}
 	if len(a.Outputs) > 0 && !v.folder {
@@ -149,23 +146,59 @@ func (v *verification) hash(ctx context.Context, schema writer.Schema) (_ writer
 	for _, out := range a.Outputs {
 		o.Ends = append(o.Ends, out.LastRecord)
 	}
-	h.Sink, err = writer.Open(ctx, o)
-	return h, err
+	return writer.Open(ctx, o)
 }
 
-// Close notes the files that the run writes.
-func (h *hashing) Close() (writer.Published, error) {
-	published, err := h.Sink.Close()
-	for _, file := range published.Files {
-		p := h.partAt(file.Path)
-		if p == nil {
+// matchFiles sets the files that the run writes. It reports whether they are those of the output, without missing files.
+func (v *verification) matchFiles() (same bool) {
+	same = true
+	for i, p := range v.parts {
+		if i < len(v.again.Files) {
+			p.again = v.again.Files[i]
+		}
+		if p.isSame() {
+			want, got := p.want, p.again
+			expect(v.Report, p.Path, "rows, first and last record, by the account", [3]int64{want.Rows, want.FirstRecord, want.LastRecord}, [3]int64{got.Rows, got.FirstRecord, got.LastRecord})
+		}
+		same = same && (p.isSame() || p.sha256 == "")
+	}
+	return same
+}
+
+// count counts the rows of the output. If all files are those that the run writes, the counts of the run are the counts.
+func (v *verification) count(ctx context.Context) error {
+	if len(v.parts) > 0 && !slices.ContainsFunc(v.parts, func(p *part) bool { return !p.isSame() }) {
+		c := v.again.Counts
+		v.Records, v.Rows = v.Records+c.Written, v.Rows+c.Rows
+		v.Statuses.AddAll(account.Statuses{ByStatus: c.ByStatus})
+		return nil
+	}
+	// Other records of the input may belong to other shards, or are not in the sample.
+	gaps := v.account != nil && (v.account.Settings.Shard != account.Shard{} || v.account.Settings.Sample > 0)
+	last := int64(0)
+	for _, p := range v.parts {
+		if p.sha256 == "" {
 			continue
 		}
-		if p.again = file; p.isSame() {
-			expect(h.report, p.Path, "rows, by the account", p.want.Rows, file.Rows)
-			expect(h.report, p.Path, "first record, by the account", p.want.FirstRecord, file.FirstRecord)
-			expect(h.report, p.Path, "last record, by the account", p.want.LastRecord, file.LastRecord)
+		for g, err := range readback.Groups(ctx, []readback.Part{p.Part}, writer.ColumnRecord, writer.ColumnStatus, writer.ColumnClassification) {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if err != nil {
+				v.find(p, last+1, "content", "a whole file", err.Error())
+				break
+			}
+			row := &g.Rows[0]
+			if row.Record != last {
+				v.Records++
+			}
+			if row.Record < last || row.Record > last+1 && !gaps {
+				v.find(p, row.Record, "record", "each record once, in order", "another order")
+			}
+			last = row.Record
+			v.Rows += g.InFile
+			v.Statuses.Add(row.Status)
 		}
 	}
-	return published, err
+	return nil
 }

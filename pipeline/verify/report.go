@@ -3,6 +3,8 @@ package verify
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/pipeline/account"
@@ -40,19 +42,6 @@ type Counts struct {
 	Classifications []string `json:"classifications"` // of every record
 }
 
-// add adds the counts of an output or of one of its shards. Shards have no free records.
-func (f *Counts) add(shard Counts) {
-	f.Free, f.Audit, f.Classifications = shard.Free, shard.Audit, shard.Classifications
-	f.Records += shard.Records
-	f.Rows += shard.Rows
-	f.Files += shard.Files
-	f.Bytes += shard.Bytes
-	f.Inputs += shard.Inputs
-	f.Answers += shard.Answers
-	f.NotCompared += shard.NotCompared
-	f.Statuses.AddAll(shard.Statuses)
-}
-
 // Finding is one difference from an expected value.
 type Finding struct {
 	File     string `json:"file,omitempty"`
@@ -67,31 +56,44 @@ const ShardFinding = "shard"
 
 // String returns, for example, "out.csv: record 12: confidence: expected 12,a,ok,0.5, got 12,a,ok,0.7".
 func (f Finding) String() string {
-	var b strings.Builder
-	if f.File != "" {
-		b.WriteString(f.File + ": ")
-	}
+	text := fmt.Sprintf("%s: expected %s, got %s", f.What, f.Expected, f.Got)
 	if f.Record != 0 {
-		fmt.Fprintf(&b, "record %d: ", f.Record)
+		text = fmt.Sprintf("record %d: %s", f.Record, text)
 	}
-	fmt.Fprintf(&b, "%s: expected %s, got %s", f.What, f.Expected, f.Got)
-	return b.String()
+	if f.File != "" {
+		text = f.File + ": " + text
+	}
+	return text
 }
 
-// add adds a finding. After MaxFindings it only counts the finding.
+// add adds a finding, once for all shards. After MaxFindings it only counts the finding.
 func (r *Report) add(f Finding) {
-	if len(r.Findings) >= MaxFindings {
+	f.Expected, f.Got = shortened(f.Expected), shortened(f.Got)
+	switch {
+	case slices.Contains(r.Findings, f):
+	case len(r.Findings) >= MaxFindings:
 		r.Omitted++
-		return
+	default:
+		r.Findings = append(r.Findings, f)
 	}
-	r.Findings = append(r.Findings, f)
 }
 
-// addFiles adds a finding for each file that does not belong to the output.
-func (r *Report) addFiles(paths []string, only string) {
-	for _, path := range paths {
-		r.add(Finding{File: path, What: "file", Expected: only, Got: "another"})
+// longest is the most bytes of a value in a finding.
+const longest = 1000
+
+func shortened(text string) string {
+	if len(text) <= longest {
+		return text
 	}
+	return strings.ToValidUTF8(text[:longest], "") + "..."
+}
+
+func (r *Report) missing(path string) {
+	r.add(Finding{File: path, What: "file", Expected: "one", Got: "none"})
+}
+
+func (r *Report) unexpected(path string) {
+	r.add(Finding{File: path, What: "file", Expected: "none", Got: "one"})
 }
 
 // compareInputs adds the differences between two lists of inputs. Files that were not read to their ends are not compared. of
@@ -113,21 +115,16 @@ func expect[T comparable](r *Report, file, what string, expected, got T) {
 	}
 }
 
-// longest is the most bytes of a value in a finding.
-const longest = 1000
-
 // show quotes strings, so that spaces and control characters are visible.
 func show(v any) string {
-	text, ok := v.(string)
-	switch {
+	switch text, ok := v.(string); {
 	case !ok:
 		return fmt.Sprint(v)
 	case text == "":
 		return "nothing"
-	case len(text) > longest:
-		return fmt.Sprintf("%.*q...", longest, text)
+	default:
+		return strconv.Quote(text)
 	}
-	return fmt.Sprintf("%q", text)
 }
 
 // WriteText writes the findings and the figures as lines of text.

@@ -5,18 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/cascade"
-	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
-	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
@@ -37,119 +35,92 @@ type Options struct {
 
 // Run verifies an output. All faults of the output, damaged files included, are findings of the report. The error says why
 // Run could not verify the output: the output or a named input or store is missing or cannot be read, or ctx is done.
-func Run(ctx context.Context, o Options) (report Report, err error) {
+func Run(ctx context.Context, o Options) (Report, error) {
 	o.Output = disk.Clean(runfiles.ToRead(o.Output))
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("verify %s: %w", o.Output, err)
-		}
-		report.Balanced = err == nil && len(report.Findings) == 0
-	}()
-	found, err := storage.Exists(ctx, o.Output)
-	if err == nil && !found && storage.IsURL(o.Output) {
-		found, err = storage.IsFolder(ctx, o.Output)
-	}
-	if err == nil && !found {
-		err = syscall.ENOENT
+	report := Report{Findings: []Finding{}}
+	err := o.verify(ctx, &report)
+	if missing, ok := errors.AsType[*fs.PathError](err); ok && missing.Path == o.Output {
+		err = missing.Err
 	}
 	if err != nil {
-		return report, err
+		err = fmt.Errorf("verify %s: %w", o.Output, err)
 	}
-	report.Findings = []Finding{}
-	shards, err := runfiles.ReadShards(ctx, o.Output)
-	if err != nil {
-		return report, err
-	}
-	if shards != nil {
-		return report, o.verifyShards(ctx, shards, &report)
-	}
-	a, err := runfiles.ReadAccount(ctx, runfiles.AccountPath(o.Output))
-	if err == nil {
-		err = o.verify(ctx, o.Output, a, &report, "")
-	}
+	report.Balanced = err == nil && len(report.Findings) == 0
 	return report, err
 }
 
-// verify verifies a file or a folder of parts. Its reasons in Report.Unchecked begin with shard: the name of a shard, or "".
-func (o Options) verify(ctx context.Context, path string, a *account.Account, report *Report, shard string) error {
-	v := &verification{Options: o, path: path, account: a, report: report, shard: shard}
-	err := v.run(ctx)
-	report.Counts.add(v.Counts)
-	return err
+func (o Options) verify(ctx context.Context, report *Report) error {
+	shards, err := runfiles.ReadShards(ctx, o.Output)
+	if err != nil {
+		return err
+	}
+	if shards != nil {
+		return o.verifyShards(ctx, shards, report)
+	}
+	a, err := runfiles.ReadAccount(ctx, runfiles.AccountPath(o.Output))
+	if err != nil {
+		return err
+	}
+	v := &verification{Options: o, Report: report, path: o.Output, account: a}
+	return v.run(ctx)
 }
 
-// verification is the state of Options.verify.
+// verification verifies a file or a folder of parts.
 type verification struct {
 	Options
-	Counts   // of this output
+	*Report
+	before   Counts // of the shards before
 	path     string
 	account  *account.Account // nil for none
-	report   *Report
-	shard    string
-	parts    []*part
 	folder   bool
+	parts    []*part
 	embedded bool           // the embedded service has answered
-	others   bool           // the options name a taxonomy or a model that the run did not have
 	store    *answers.Store // nil for none
-
-	again   pipeline.Rewritten
-	isAgain bool // the run was written again
+	again    pipeline.Rewritten
 }
 
 func (v *verification) uncheck(format string, args ...any) {
-	v.report.Unchecked = append(v.report.Unchecked, v.shard+fmt.Sprintf(format, args...))
+	reason := fmt.Sprintf(format, args...)
+	if v.path != v.Output {
+		reason = v.path + ": " + reason
+	}
+	v.Unchecked = append(v.Unchecked, reason)
 }
 
 func (v *verification) run(ctx context.Context) error {
-	if err := v.find(ctx); err != nil {
+	v.before = v.Counts
+	if err := v.findParts(ctx); err != nil {
 		return err
 	}
 	a := v.account
 	if a == nil {
-		v.report.add(Finding{What: "account", Expected: "OUTPUT.run.json", Got: "none"})
+		v.missing(runfiles.AccountPath(v.path))
 		v.uncheck("the hashes, the counts and the rows: only the account has them, or says how the rows are written")
-		return v.countRows(ctx)
+		return v.count(ctx)
 	}
 	v.Classifications, v.embedded = a.Settings.Classifications(), strings.HasPrefix(a.Service, "embedded")
-	expect(v.report, "", "ending of the run", string(account.Complete), string(a.Ending))
-	v.checkNamed()
+	expect(v.Report, "", "ending of the run", string(account.Complete), string(a.Ending))
 	if !v.Unfinished {
 		if err := v.writeAgain(ctx); err != nil {
 			return err
 		}
 	}
-	if err := v.countRows(ctx); err != nil {
+	if err := v.count(ctx); err != nil {
 		return err
 	}
 	v.checkCounts()
-	v.explain()
+	v.checkAudit()
+	if n := v.NotCompared - v.before.NotCompared; n > 0 {
+		v.uncheck("%d answers: %s", n, v.whyNotCompared())
+	}
 	return nil
 }
 
-// checkNamed finds the taxonomies and the models that the options name and the run did not have. Taxonomies of classifications
-// that the run did not ask for are not checked.
-func (v *verification) checkNamed() {
-	check := func(what, classification, fingerprint string) {
-		service := v.account.Service // with the fingerprints of all taxonomies and models of the run
-		if v.embedded && !slices.Contains(strings.Split(service, "+"), fingerprint) {
-			v.others = true
-			v.report.add(Finding{What: what + " of " + classification, Expected: "that of the run, " + service, Got: fingerprint})
-		}
-	}
-	for _, t := range v.Run.Taxonomies {
-		if slices.Contains(v.Classifications, t.Name) {
-			check("taxonomy", t.Name, t.Fingerprint())
-		}
-	}
-	for _, m := range v.Run.Models {
-		check("model", m.Classification, m.Fingerprint())
-	}
-}
-
-// writeAgain writes the run again and compares the hashes of the files, and then the rows of the files that differ.
+// writeAgain writes the run again into hashes, and, if files differ, once more to compare their rows.
 func (v *verification) writeAgain(ctx context.Context) (err error) {
+	a := v.account
 	if len(v.Run.Input.Paths) == 0 {
-		if v.Run.Input.Paths, err = v.inputsOfAccount(ctx); err != nil {
+		if err := v.takeInputs(ctx); err != nil {
 			v.uncheck("the rows: %v", err)
 			return nil
 		}
@@ -158,26 +129,25 @@ func (v *verification) writeAgain(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, v.store.Close()) }()
-	if err := v.rewrite(ctx, v.hash); err != nil {
+	r := pipeline.Rewriting{Account: a, Output: v.path, Store: v.store}
+	r.Open = func(schema writer.Schema) (writer.Sink, error) { return v.hash(ctx, schema) }
+	if v.again, err = pipeline.Rewrite(ctx, v.Run, r); err != nil {
 		return err
 	}
-	v.Inputs = v.again.Counts.Read
-	c := v.account.Counts
-	expect(v.report, "", "records, by the input", v.again.Counts.Read+v.again.Counts.Others, c.Read+c.Others)
-	v.report.compareInputs("", v.account.Inputs, v.again.Inputs)
-	if !slices.ContainsFunc(v.parts, func(p *part) bool { return p.want != nil && !p.isSame() }) {
+	for _, fingerprint := range strings.Split(v.again.Service, "+") { // of a taxonomy or a model that the options name
+		if !slices.Contains(strings.Split(a.Service, "+"), fingerprint) {
+			v.add(Finding{What: "taxonomies and models", Expected: "those of the run, " + a.Service, Got: fingerprint})
+		}
+	}
+	c := v.again.Counts
+	v.Inputs, v.Answers, v.NotCompared = v.Inputs+c.Read, v.Answers+c.OK+c.Empty+c.Rejected, v.NotCompared+c.Pending
+	expect(v.Report, "", "records, by the input", c.Read+c.Others, a.Counts.Read+a.Counts.Others)
+	v.compareInputs("", a.Inputs, v.again.Inputs)
+	if v.matchFiles() {
 		return nil
 	}
-	return v.rewrite(ctx, v.compare)
-}
-
-// rewrite writes the run again to the sink that open opens.
-func (v *verification) rewrite(ctx context.Context, open func(context.Context, writer.Schema) (writer.Sink, error)) (err error) {
-	v.again, err = pipeline.Rewrite(ctx, v.Run, pipeline.Rewriting{
-		Account: v.account, Output: v.path, Store: v.store,
-		Open: func(schema writer.Schema) (writer.Sink, error) { return open(ctx, schema) },
-	})
-	v.isAgain = err == nil
+	r.Open = func(schema writer.Schema) (writer.Sink, error) { return v.compare(ctx, schema), nil }
+	_, err = pipeline.Rewrite(ctx, v.Run, r)
 	return err
 }
 
@@ -199,101 +169,48 @@ func (v *verification) openStore() (*answers.Store, error) {
 	return opened, err
 }
 
-// explain says why answers were not compared.
-func (v *verification) explain() {
-	switch n := v.NotCompared; {
-	case n == 0:
+func (v *verification) whyNotCompared() string {
+	switch {
 	case v.account.Settings.Free != "" && v.Run.Free.Model == nil:
-		v.uncheck("%d answers: name the model of the free answers", n)
-	case v.others:
-		v.uncheck("%d answers: the taxonomies and the models that are named are not those of the run", n)
-	case v.embedded && !v.again.Embedded:
-		v.uncheck("%d answers: name the taxonomies and the models of the run", n)
+		return "name the model of the free answers"
+	case v.again.Service != v.account.Service:
+		return "name the taxonomies and the models of the run"
 	case v.store == nil && v.account.Store == "": // of the file of finished shards
-		v.uncheck("%d answers: each shard has a store of its own: verify the folder of the shards", n)
+		return "each shard has a store of its own: verify the folder of the shards"
 	case v.store == nil:
-		v.uncheck("%d answers: the store of the run is not there: name it", n)
-	default:
-		v.uncheck("%d answers: they are not stored, or another run has asked again", n)
+		return "the store of the run is not there: name it"
 	}
-}
-
-// countRows counts the rows of the output. If all files are those that the run writes, the counts of the run are the counts.
-func (v *verification) countRows(ctx context.Context) error {
-	same := v.isAgain && len(v.parts) == len(v.account.Outputs)
-	for _, p := range v.parts {
-		same = same && p.isSame()
-	}
-	if c := v.again.Counts; same {
-		v.Records, v.Rows, v.Statuses = c.Written, c.Rows, account.Statuses{ByStatus: c.ByStatus}
-		v.Answers, v.NotCompared = c.OK+c.Empty+c.Rejected, c.Pending
-		return nil
-	}
-	n := counter{Counts: &v.Counts, gaps: v.account != nil && (v.account.Settings.Shard != account.Shard{} || v.account.Settings.Sample > 0)}
-	for _, p := range v.parts {
-		err := n.count(ctx, p.Part)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		isFound := slices.ContainsFunc(v.report.Findings, func(f Finding) bool { return f.File == p.Path && f.Record > 0 })
-		if err != nil && !isFound {
-			v.report.add(Finding{File: p.Path, Record: n.record + 1, What: "content", Expected: "a whole file", Got: err.Error()})
-		} else if n.odd != 0 && !isFound {
-			v.report.add(Finding{File: p.Path, Record: n.odd, What: "record", Expected: "each record once, in order", Got: "another order"})
-		}
-		n.odd = 0
-	}
-	return nil
-}
-
-// counter counts the records of an output.
-type counter struct {
-	*Counts
-	gaps   bool  // some records of the input belong to other shards, or are not in the sample
-	record int64 // the number of the last record
-	odd    int64 // the first record of a file that is out of order; 0 for none
-}
-
-func (c *counter) count(ctx context.Context, p readback.Part) error {
-	for g, err := range readback.Groups(ctx, []readback.Part{p}, writer.ColumnRecord, writer.ColumnStatus, writer.ColumnClassification) {
-		if err != nil {
-			return err
-		}
-		c.Rows += g.InFile
-		row := &g.Rows[0]
-		if row.Record != c.record {
-			c.Records++
-			if next := c.record + 1; c.odd == 0 && (row.Record < next || row.Record > next && !c.gaps) {
-				c.odd = row.Record
-			}
-		}
-		c.record = row.Record
-		c.Statuses.Add(row.Status)
-	}
-	return nil
+	return "they are not stored, or another run has asked again"
 }
 
 // checkCounts compares the counts of the output with those of the account.
 func (v *verification) checkCounts() {
 	c := v.account.Counts
-	compare := func(what string, want, got int64) { expect(v.report, "", what+", by the account", want, got) }
-	compare("records", c.Written, v.Records)
-	compare("rows", c.Rows, v.Rows)
-	for _, status := range writer.Statuses {
-		compare("records "+string(status), *c.WithStatus(status), *v.Statuses.WithStatus(status))
+	compare := func(what string, want, before, now int64) {
+		expect(v.Report, "", what+", by the account", want, now-before)
 	}
+	compare("records", c.Written, v.before.Records, v.Records)
+	compare("rows", c.Rows, v.before.Rows, v.Rows)
+	for _, status := range writer.Statuses {
+		compare("records "+string(status), *c.WithStatus(status), *v.before.Statuses.WithStatus(status), *v.Statuses.WithStatus(status))
+	}
+}
+
+// checkAudit compares the audit of the free records with the account. Shards have no free records.
+func (v *verification) checkAudit() {
 	audit, again := v.account.Free, v.again.Free
 	if v.Run.Free.Model != nil && again != nil {
-		compare("free records", c.Free, v.again.Counts.Free)
-		expect(v.report, "", "choice of the free records", again.Choice(), audit.Choice())
+		expect(v.Report, "", "free records, by the account", v.account.Counts.Free, v.again.Counts.Free)
+		expect(v.Report, "", "choice of the free records", again.Choice(), audit.Choice())
 	}
-	if audit != nil {
-		restated := cascade.Restated(*audit)
-		expect(v.report, "", "level of the audit", restated.Level, audit.Level)
-		expect(v.report, "", "bound of the audit", restated.Bound, audit.Bound)
-		if again != nil {
-			expect(v.report, "", "threshold of the free records", again.Threshold, audit.Threshold)
-		}
-		v.Free, v.Audit = c.Free, &restated
+	if audit == nil {
+		return
 	}
+	restated := cascade.Restated(*audit)
+	expect(v.Report, "", "level of the audit", restated.Level, audit.Level)
+	expect(v.Report, "", "bound of the audit", restated.Bound, audit.Bound)
+	if again != nil {
+		expect(v.Report, "", "threshold of the free records", again.Threshold, audit.Threshold)
+	}
+	v.Free, v.Audit = v.account.Counts.Free, &restated
 }

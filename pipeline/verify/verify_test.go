@@ -140,15 +140,15 @@ func TestTamperedFilesAreFound(t *testing.T) {
 		"count of the account":           {func(f *fixture) { f.change(func(a *account.Account) { a.Counts.OK++ }) }, "records ok, by the account"},
 		"rows of the account":            {func(f *fixture) { f.change(func(a *account.Account) { a.Counts.Rows-- }) }, "rows, by the account"},
 		"hash of the account":            {func(f *fixture) { f.change(func(a *account.Account) { a.Outputs[0].SHA256 = "0" }) }, "sha256"},
-		"rows of the account's file":     {func(f *fixture) { f.change(func(a *account.Account) { a.Outputs[0].Rows++ }) }, "rows, by the account"},
-		"last record of the file":        {func(f *fixture) { f.change(func(a *account.Account) { a.Outputs[0].LastRecord++ }) }, "last record, by the account"},
-		"files of the account":           {func(f *fixture) { f.change(func(a *account.Account) { a.Outputs = nil }) }, "files of the account"},
-		"levels of the account":          {func(f *fixture) { f.change(func(a *account.Account) { a.Settings.Levels = 3 }) }, "columns"},
-		"carried columns of the account": {func(f *fixture) { f.change(func(a *account.Account) { a.Settings.Carry = "note" }) }, "columns"},
+		"rows of the account's file":     {func(f *fixture) { f.change(func(a *account.Account) { a.Outputs[0].Rows++ }) }, "rows, first and last record, by the account"},
+		"last record of the file":        {func(f *fixture) { f.change(func(a *account.Account) { a.Outputs[0].LastRecord++ }) }, "rows, first and last record, by the account"},
+		"files of the account":           {func(f *fixture) { f.change(func(a *account.Account) { a.Outputs = nil }) }, "file"},
+		"levels of the account":          {func(f *fixture) { f.change(func(a *account.Account) { a.Settings.Levels = 3 }) }, "content"},
+		"carried columns of the account": {func(f *fixture) { f.change(func(a *account.Account) { a.Settings.Carry = "note" }) }, "content"},
 		"top of the account":             {func(f *fixture) { f.change(func(a *account.Account) { a.Settings.Top = 1 }) }, "row"},
 		"shape of the account":           {func(f *fixture) { f.change(func(a *account.Account) { a.Settings.Shape = "top" }) }, "row"},
 		"ending of the account":          {func(f *fixture) { f.change(func(a *account.Account) { a.Ending = account.Failed }) }, "ending of the run"},
-		"account removed":                {func(f *fixture) { f.check(os.Remove(runfiles.AccountPath(f.output))) }, "account"},
+		"account removed":                {func(f *fixture) { f.check(os.Remove(runfiles.AccountPath(f.output))) }, "file"},
 		"input grown":                    {add("more.example,\n"), "input"},
 		"input changed":                  {func(f *fixture) { f.check(os.WriteFile(f.input, []byte("url,note\nx.example,\n"), 0o666)) }, "input"},
 		"input cut off":                  {func(f *fixture) { f.edit(f.input, func(b []byte) []byte { return b[:len(b)-3] }) }, "input"},
@@ -265,9 +265,9 @@ func TestTamperedFoldersAreFound(t *testing.T) {
 		tamper func(f *fixture) error
 		want   string
 	}{
-		"part removed":      {func(f *fixture) error { return os.Remove(f.part(2)) }, "part"},
+		"part removed":      {func(f *fixture) error { return os.Remove(f.part(2)) }, "file"},
 		"last part removed": {func(f *fixture) error { return os.Remove(f.part(4)) }, "records, by the account"},
-		"part added":        {func(f *fixture) error { return os.Link(f.part(2), f.part(5)) }, "part"},
+		"part added":        {func(f *fixture) error { return os.Link(f.part(2), f.part(5)) }, "file"},
 		"parts swapped": {func(f *fixture) error {
 			return errors.Join(os.Rename(f.part(1), f.part(9)), os.Rename(f.part(2), f.part(1)), os.Rename(f.part(9), f.part(2)))
 		}, "row"},
@@ -388,8 +388,8 @@ func TestEmbeddedService(t *testing.T) {
 	edited.Categories = slices.Clone(custom.Categories)
 	edited.Categories[3].ID = "5"
 	other := Options{Output: f.output, Run: pipeline.Options{Program: "test", Taxonomies: []*taxonomy.Custom{&edited}}}
-	want := Finding{What: "taxonomy of " + custom.Name, Expected: "that of the run, embedded+" + custom.Fingerprint(), Got: edited.Fingerprint()}
-	if r, err := Run(t.Context(), other); err != nil || r.Balanced || !slices.Equal(r.Findings, []Finding{want}) || !strings.Contains(r.Unchecked[0], "are not those of the run") {
+	want := Finding{What: "taxonomies and models", Expected: "those of the run, embedded+" + custom.Fingerprint(), Got: edited.Fingerprint()}
+	if r, err := Run(t.Context(), other); err != nil || r.Balanced || !slices.Equal(r.Findings, []Finding{want}) || !strings.Contains(r.Unchecked[0], "name the taxonomies and the models of the run") {
 		t.Errorf("with another taxonomy: %+v, %v", r, err)
 	}
 	edited.Name = "product_taxonomy_custom_unused"
