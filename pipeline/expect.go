@@ -84,7 +84,7 @@ func (c *check) function(ctx context.Context) writer.CheckFunc {
 func (c *check) read(ctx context.Context, path string) {
 	o := &c.run.options
 	format, _ := o.Output.FileFormat() // checked by Open
-	output := diff.Side{Kind: o.Kind, Scheme: o.Scheme, Dedupe: o.Dedupe}
+	output := diff.Side{Kind: o.Kind, Requested: o.Requested}
 	if output.Parts, c.unread = readback.List(ctx, path, format); c.unread != nil {
 		return
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
-	"slices"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -50,16 +49,12 @@ func (c *comparison) read(ctx context.Context, side Side, which byte) error {
 	return nil
 }
 
-// ctxStride is the number of entries between two checks of the context.
-const ctxStride = 1024
-
 // compare compares the two versions of each key.
 func (c *comparison) compare(ctx context.Context) error {
 	var key []byte // the encoded key
 	var now Change
-	n := 0
 	for entry, err := range c.versions.Sorted() {
-		if n++; err == nil && n%ctxStride == 0 {
+		if err == nil {
 			err = context.Cause(ctx)
 		}
 		if err != nil {
@@ -84,7 +79,7 @@ func (c *comparison) compare(ctx context.Context) error {
 			figures.Duplicates++
 			continue
 		}
-		*version, now.Input = &v, readText(&rest)
+		*version, now.Input = v, readText(&rest)
 	}
 	return c.end(&now)
 }
@@ -134,41 +129,42 @@ func (c *comparison) appendChange(change *Change) []byte {
 	}
 	entry := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, first), record(change.Old))
 	entry = appendTexts(entry, change.Classification, change.Input)
-	entry = append(entry, byte(slices.Index(Kinds, change.Kind)), byte(change.Level))
-	for _, v := range []*Version{change.Old, change.New} {
-		if v != nil {
-			entry = appendVersion(entry, v)
-		}
-	}
-	return entry
+	return appendVersion(appendVersion(entry, change.Old), change.New)
 }
 
 func readChange(entry []byte) (change Change) {
 	entry = entry[16:] // after the records
 	change.Classification, change.Input = readText(&entry), readText(&entry)
-	change.Kind, change.Level = Kinds[entry[0]], int(entry[1])
-	entry = entry[2:]
-	if change.Kind != Added {
-		change.Old = new(readVersion(&entry))
-	}
-	if change.Kind != Removed {
-		change.New = new(readVersion(&entry))
-	}
+	change.Old, change.New = readVersion(&entry), readVersion(&entry)
+	change.Kind, change.Level = kindOf(change.Classification, change.Old, change.New)
 	return change
 }
 
-// appendVersion appends a version to an entry. The record is first, so that the versions of a key sort by record.
+// appendVersion appends a version to an entry; the record 0 says that there is none. The record is first, so that the versions
+// of a key sort by record.
 func appendVersion(to []byte, v *Version) []byte {
+	if v == nil {
+		return binary.BigEndian.AppendUint64(to, 0)
+	}
 	to = binary.BigEndian.AppendUint64(to, uint64(v.Record))
 	to = binary.BigEndian.AppendUint64(to, math.Float64bits(v.Confidence))
 	return appendTexts(to, string(v.Status), v.Value, v.CategoryID)
 }
 
-func readVersion(from *[]byte) (v Version) {
-	v.Record, v.Confidence = int64(binary.BigEndian.Uint64(*from)), math.Float64frombits(binary.BigEndian.Uint64((*from)[8:]))
-	*from = (*from)[16:]
+func readVersion(from *[]byte) *Version {
+	var v Version
+	if v.Record = int64(readUint64(from)); v.Record == 0 {
+		return nil
+	}
+	v.Confidence = math.Float64frombits(readUint64(from))
 	v.Status, v.Value, v.CategoryID = writer.Status(readText(from)), readText(from), readText(from)
-	return v
+	return &v
+}
+
+func readUint64(from *[]byte) uint64 {
+	n := binary.BigEndian.Uint64(*from)
+	*from = (*from)[8:]
+	return n
 }
 
 // appendTexts appends texts with their lengths.

@@ -3,12 +3,11 @@ package diff
 import (
 	"context"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/client/normalize"
 	"github.com/bulkcat/bulkcat/pipeline/account"
+	"github.com/bulkcat/bulkcat/pipeline/internal/selection"
 	"github.com/bulkcat/bulkcat/pipeline/internal/spill"
 	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/writer"
@@ -24,10 +23,9 @@ type Options struct {
 
 // Side is one of the outputs.
 type Side struct {
-	Parts  []readback.Part
-	Kind   client.Kind // of the run; "" if unknown
-	Scheme string      // of bare domains in the run
-	Dedupe string      // one of account.Dedupes: inputs with one request are equal; "" for account.DedupeSite
+	Parts     []readback.Part
+	Kind      client.Kind       // of the run; "" if unknown
+	Requested account.Requested // of the run: inputs with one request are equal
 }
 
 // SideOf returns the files of an output, and the rule of its run for equal inputs, which the account beside the output has. The
@@ -38,7 +36,7 @@ func SideOf(ctx context.Context, output string) (Side, error) {
 		return Side{Parts: parts}, err
 	}
 	s := a.Settings
-	return Side{parts, client.Kind(s.Kind), s.Scheme, s.Dedupe}, nil
+	return Side{parts, client.Kind(s.Kind), s.Requested}, nil
 }
 
 // Kind is the kind of a change.
@@ -119,7 +117,7 @@ func (s Summary) Changed() (n int64) {
 // Run compares two outputs.
 func Run(ctx context.Context, o Options) (Summary, error) {
 	o.Level = max(o.Level, 1)
-	c := comparison{Options: o, moves: make(map[Move]int64), places: make(map[placeKey]string), versions: spill.New(o.Temp), changes: spill.New(o.Temp)}
+	c := comparison{Options: o, moves: make(map[Move]int64), versions: spill.New(o.Temp), changes: spill.New(o.Temp)}
 	defer c.versions.Close() // an error leaves only temporary files
 	defer c.changes.Close()
 	c.Summary.Changes, c.Summary.Level = make(map[Kind]int64), o.Level
@@ -147,11 +145,10 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 type comparison struct {
 	Options
 	Summary  Summary
-	versions *spill.Spill        // of both sides, by their keys
-	changes  *spill.Spill        // by their records
-	last     int64               // the highest record of a side
-	moves    map[Move]int64      // inputs, by the Move without its Inputs
-	places   map[placeKey]string // categories at Level, by value
+	versions *spill.Spill   // of both sides, by their keys
+	changes  *spill.Spill   // by their records
+	last     int64          // the highest record of a side
+	moves    map[Move]int64 // inputs, by the Move without its Inputs
 }
 
 // key returns the input of the key of an input: the input of its merged request, by the rule of the new run or, if the new run is
@@ -161,16 +158,14 @@ func (c *comparison) key(input string) string {
 	if side.Kind == "" {
 		side = c.Old
 	}
-	normalizer := normalize.Normalizer{Scheme: side.Scheme}
-	request, err := normalizer.Request(side.Kind, input, "")
-	switch {
-	case side.Kind == "" || err != nil:
+	request, err := selection.Normalizer(side.Requested).Request(side.Kind, input, "")
+	if side.Kind == "" || err != nil {
 		return strings.TrimSpace(input)
-	case side.Dedupe == account.DedupeExact:
-		return request.Input
 	}
-	step := max(1, slices.Index(account.Dedupes(), side.Dedupe)) // "" is site
-	return normalizer.Coarser()[step-1](request).Input
+	for _, merge := range selection.Merges(side.Requested, side.Kind) {
+		request = merge(request)
+	}
+	return request.Input
 }
 
 // kindOf compares two versions. kind is "" if they are equal.

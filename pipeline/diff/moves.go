@@ -29,9 +29,6 @@ func (c *comparison) count(change *Change) {
 	c.moves[key]++
 }
 
-// mostPlaces bounds the memory of places.
-const mostPlaces = 1 << 17
-
 // place returns the category of a version at Level, for a Move.
 func (c *comparison) place(classification string, v *Version) string {
 	switch {
@@ -40,21 +37,13 @@ func (c *comparison) place(classification string, v *Version) string {
 	case v.Value == "":
 		return NoCategory
 	}
-	if levels, ok := c.places[placeKey{classification, v.Value}]; ok {
-		return levels
-	}
 	levels := readback.Levels(classification, v.Value)
-	place := levels[min(c.Level, len(levels))-1]
-	if separator := " > "; strings.Contains(v.Value, separator) {
-		place = strings.Join(levels[:min(c.Level, len(levels))], separator)
+	levels = levels[:min(c.Level, len(levels))]
+	if readback.IsCoded(classification) {
+		return levels[len(levels)-1]
 	}
-	if len(c.places) < mostPlaces {
-		c.places[placeKey{classification, v.Value}] = place
-	}
-	return place
+	return strings.Join(levels, " > ")
 }
-
-type placeKey struct{ classification, value string }
 
 func (c *comparison) sortedMoves() []Move {
 	list := []Move{}
