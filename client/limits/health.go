@@ -191,8 +191,10 @@ func (c *Controller) probe(now time.Time, q Queue) Decision {
 		return Decision{For: min(c.pace.capWait(now), end)}
 	case h.suspect, h.testsInputs(q):
 		return Decision{Action: SendKnown}
-	case q.First:
+	case q.First && !h.triesRetry(q):
 		return Decision{Action: SendFirst}
+	case q.First:
+		return Decision{Action: SendRetry}
 	case c.tellsQuota() && !h.closed && !(h.refusing && c.trip.certain): // the limiter may not cover the usage operation, whose answer then says nothing about the limiter
 		return Decision{Action: AskQuota}
 	case q.Known && (q.Spent || q.Retry && (h.state == Doubt && !h.refusing || h.probes%2 == 1 && (h.state == Out || h.state == Limited && !c.trip.certain))): // else inputs that always fail would cause or prolong an outage
@@ -219,6 +221,13 @@ func (h *health) testsInputs(q Queue) bool {
 		return !q.First && h.probes == before
 	}
 	return q.First && h.state == Doubt && h.probes == before+1 && h.vain < mostVain
+}
+
+// triesRetry reports whether a retry is sent next in place of a first attempt: a service may fail the first attempt for each input,
+// and have the answer a moment later. It is sent rarely, because inputs that always fail would prolong the doubt.
+func (h *health) triesRetry(q Queue) bool {
+	const every = 4 // probes
+	return q.Retry && h.probes%every == every-1
 }
 
 // FailureCause is the cause of a failure.

@@ -261,3 +261,27 @@ func TestServerThatEnds(t *testing.T) {
 		t.Errorf("%d connections were tried in 10 s, and %d requests count", refused, made)
 	}
 }
+
+// A service fails the first attempt for each input, and has the answer a second later. An outage does not hide that from a run
+// which still has other inputs.
+func TestFirstAttemptsFail(t *testing.T) {
+	for name, begins := range map[string]time.Duration{"always": 0, "after a while": 10 * time.Second, "after a minute": minute} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			v := &vendor{world: w, rate: 50, burst: 10, status: Refused, least: 20 * ms, most: 30 * ms, quiet: true}
+			begin := w.now.Add(begins)
+			first := make(map[int]time.Time)
+			v.fails = func(input, _ int) (bool, time.Duration) {
+				if _, known := first[input]; !known {
+					first[input] = w.now
+				}
+				return !w.now.Before(begin) && w.now.Sub(first[input]) < time.Second, 0
+			}
+			c := newClient(w, v, 4000, Options{})
+			w.run(time.Hour)
+			if c.doneOK != c.inputs || c.took() > 4*minute {
+				t.Errorf("%d of %d after %v, %d failed", c.doneOK, c.inputs, c.took(), c.failed)
+			}
+		})
+	}
+}
