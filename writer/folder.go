@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
@@ -17,12 +18,11 @@ const SuccessName = "_SUCCESS"
 
 // folder is the sink of a folder of parts.
 type folder struct {
-	ctx     context.Context // for the calls of Storage
-	opts    Options
-	part    *output // the current part; nil after a failure to start one
-	files   []File  // published parts
-	changed bool    // _SUCCESS is removed
-	rows    int64   // rows of the published parts
+	ctx   context.Context // for the calls of Storage
+	opts  Options
+	part  *output      // the current part; nil after a failure to start one
+	files []File       // published parts
+	begin func() error // called before each change of the folder
 }
 
 // newFolder creates the folder if it does not exist, and starts a part.
@@ -39,9 +39,7 @@ func newFolder(ctx context.Context, o Options) (Sink, error) {
 		return nil, disk.Failed("opening", o.Path, err)
 	}
 	f := &folder{ctx: ctx, opts: o, files: slices.Clone(o.Kept)}
-	for _, kept := range o.Kept {
-		f.rows += kept.Rows
-	}
+	f.begin = sync.OnceValue(f.beginOnce)
 	if err := f.startPart(); err != nil {
 		return nil, err
 	}
@@ -82,7 +80,11 @@ func (f *folder) Close() (Published, error) {
 	if err := disk.PublishIn(f.ctx, f.opts.Storage, disk.Join(f.opts.Path, SuccessName), nil); err != nil {
 		return Published{}, err
 	}
-	return Published{Files: f.files, Rows: f.rows}, nil
+	published := Published{Files: f.files}
+	for _, file := range f.files {
+		published.Rows += file.Rows
+	}
+	return published, nil
 }
 
 // Abort discards the current part. The published parts stay. If there are new parts, the folder lacks _SUCCESS: it is not
@@ -125,7 +127,6 @@ func (f *folder) endPart() error {
 		return err
 	}
 	f.files = append(f.files, file)
-	f.rows += file.Rows
 	f.part = nil
 	if f.opts.OnPart == nil {
 		return nil
@@ -169,15 +170,11 @@ func (f *folder) removeOldParts() error {
 	return nil
 }
 
-// begin removes _SUCCESS durably, before the first change of the folder.
-func (f *folder) begin() error {
-	if f.changed {
-		return nil
-	}
+// beginOnce removes _SUCCESS durably, before the first change of the folder.
+func (f *folder) beginOnce() error {
 	if err := remove(f.ctx, f.opts.Storage, disk.Join(f.opts.Path, SuccessName)); err != nil {
 		return disk.Failed("publishing", f.opts.Path, err)
 	}
-	f.changed = true
 	if f.opts.OnChange == nil {
 		return nil
 	}

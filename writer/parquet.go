@@ -139,56 +139,43 @@ func appendValues(values []parquet.Value, rows []Row, c *Column) []parquet.Value
 	values = slices.Grow(values, len(rows))[:start+len(rows)]
 	add := values[start:]
 	clear(add) // null
-	switch {
-	case c.ID == ColumnCarried:
-		typ, last, value := c.ValueType(), "", parquet.NullValue()
-		for i := range rows {
-			text, ok := c.carriedOf(&rows[i])
-			if !ok {
-				continue
-			}
-			if value.IsNull() || text != last { // rows of a record have the same value
-				v, fits := typ.parse(text)
-				if !fits {
-					v = parquet.NullValue()
-				}
-				last, value = text, v
-			}
-			add[i] = value
+	last, typ := "", c.ValueType()
+	for i := range rows {
+		v, ok := parquet.Value{}, false
+		if c.ID != ColumnCarried {
+			v, ok = c.parquetOf(&rows[i])
+		} else if text, is := c.carriedOf(&rows[i]); is && i > 0 && text == last && !add[i-1].IsNull() {
+			v, ok = add[i-1], true // rows of a record have the same value
+		} else if is {
+			v, ok = typ.parse(text)
+			last = text
 		}
-	case c.whole != nil:
-		for i := range rows {
-			if n, ok := c.wholeOf(&rows[i]); ok {
-				add[i] = parquet.Int64Value(n)
-			}
+		if !ok {
+			continue
 		}
-	case c.real != nil:
-		for i := range rows {
-			if x, ok := c.realOf(&rows[i]); ok {
-				add[i] = parquet.DoubleValue(x)
-			}
+		if c.Nullable {
+			v.SetDefinitionLevel(1)
 		}
-	case c.time != nil:
-		for i := range rows {
-			if t, ok := c.timeOf(&rows[i]); ok {
-				add[i] = parquet.Int64Value(t.UnixMicro())
-			}
-		}
-	default:
-		for i := range rows {
-			if s := c.textOf(&rows[i]); s != "" || !c.Nullable {
-				add[i] = stringValue(s)
-			}
-		}
-	}
-	if c.Nullable {
-		for i := range add {
-			if !add[i].IsNull() {
-				add[i].SetDefinitionLevel(1)
-			}
-		}
+		add[i] = v
 	}
 	return values
+}
+
+// parquetOf returns the value of a column that is not carried; ok is false for null.
+func (c *Column) parquetOf(r *Row) (_ parquet.Value, ok bool) {
+	switch {
+	case c.whole != nil:
+		n, ok := c.wholeOf(r)
+		return parquet.Int64Value(n), ok
+	case c.real != nil:
+		x, ok := c.realOf(r)
+		return parquet.DoubleValue(x), ok
+	case c.time != nil:
+		t, ok := c.timeOf(r)
+		return parquet.Int64Value(t.UnixMicro()), ok
+	}
+	text := c.textOf(r)
+	return stringValue(text), text != "" || !c.Nullable
 }
 
 // appendListValues appends the values of a member of the structs in the lists. For an empty list it appends null with definition

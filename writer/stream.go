@@ -2,6 +2,7 @@ package writer
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"runtime"
 	"syscall"
@@ -30,21 +31,12 @@ func newStream(o Options) (Sink, error) {
 }
 
 func (s *stream) Write(rows []Row) error {
-	if err := s.enc.encode(rows); err != nil {
-		return disk.Failed("writing", streamName, err)
-	}
 	s.rows += int64(len(rows))
-	if err := s.enc.flush(); err != nil {
-		return disk.Failed("writing", streamName, err)
-	}
-	return disk.Failed("writing", streamName, s.buf.Flush())
+	return disk.Failed("writing", streamName, cmp.Or(s.enc.encode(rows), s.enc.flush(), s.buf.Flush()))
 }
 
 func (s *stream) Close() (Published, error) {
-	if err := s.enc.close(); err != nil {
-		return Published{}, disk.Failed("writing", streamName, err)
-	}
-	return Published{Rows: s.rows}, disk.Failed("writing", streamName, s.buf.Flush())
+	return Published{Rows: s.rows}, disk.Failed("writing", streamName, cmp.Or(s.enc.close(), s.buf.Flush()))
 }
 
 // IsBrokenPipe reports whether the reader of a stream has closed the pipe.
