@@ -166,10 +166,7 @@ func TestLatency(t *testing.T) {
 func listen(t *testing.T, l Lean) (url string, roots *x509.CertPool) {
 	t.Helper()
 	if l.Protocol.TLS() {
-		certificate, authority, err := NewCertificate()
-		if err != nil {
-			t.Fatal(err)
-		}
+		certificate, authority := Certificate()
 		l.Certificate, roots = certificate, x509.NewCertPool()
 		roots.AppendCertsFromPEM(authority)
 	}

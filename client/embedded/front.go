@@ -4,7 +4,9 @@ import (
 	"crypto/rand"
 	_ "embed" // the description
 	"log/slog"
+	"maps"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,7 +32,6 @@ type front struct {
 	places   *fair.Places // of categorizations
 	inFlight atomic.Int64 // requests to operations
 	log      *slog.Logger // nil for none
-	ids      *requestIDs
 	metrics  *metrics
 	pages    map[string]http.Handler // by path
 }
@@ -39,7 +40,7 @@ func newFront(s *Service, o ServerOptions) *front {
 	if o.MaxInFlight <= 0 {
 		o.MaxInFlight = maxInFlight
 	}
-	f := &front{service: s, places: fair.NewPlaces(o.MaxInFlight, true), log: o.AccessLog, ids: newRequestIDs()}
+	f := &front{service: s, places: fair.NewPlaces(o.MaxInFlight, true), log: o.AccessLog}
 	f.metrics = newMetrics(s, o.Metrics, &f.inFlight, f.places)
 	f.pages = map[string]http.Handler{
 		HealthPath:  jsonPage(func() (string, int) { return s.condition().page(), http.StatusOK }),
@@ -55,7 +56,7 @@ func newFront(s *Service, o ServerOptions) *front {
 // ServeHTTP answers one request, counts it and logs it.
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
-	id := f.ids.of(r)
+	id := requestID(r)
 	w.Header()[requestIDHeader] = []string{id}
 	o := f.answer(w, r)
 	took := time.Since(start)
@@ -81,9 +82,12 @@ func (f *front) answerPage(w http.ResponseWriter, r *http.Request, page http.Han
 		f.service.send(w, r, nil, wrongMethod(getOrHead), &refused)
 		return refused
 	}
-	counted := &countingWriter{ResponseWriter: w, status: http.StatusOK}
-	page.ServeHTTP(counted, r)
-	return access{status: counted.status, bytes: counted.bytes}
+	answer := httptest.NewRecorder()
+	page.ServeHTTP(answer, r)
+	maps.Copy(w.Header(), answer.Header())
+	w.WriteHeader(answer.Code)
+	sent, _ := w.Write(answer.Body.Bytes()) // fails if the client has gone
+	return access{status: answer.Code, bytes: sent}
 }
 
 // page is the body of HealthPath and of ReadyPath.
@@ -121,24 +125,6 @@ func (f *front) logRequest(r *http.Request, id string, o access, took time.Durat
 	)
 }
 
-// countingWriter records the status and the size of a response.
-type countingWriter struct {
-	http.ResponseWriter
-	status int
-	bytes  int
-}
-
-func (w *countingWriter) WriteHeader(status int) {
-	w.status = status
-	w.ResponseWriter.WriteHeader(status)
-}
-
-func (w *countingWriter) Write(b []byte) (int, error) {
-	n, err := w.ResponseWriter.Write(b)
-	w.bytes += n
-	return n, err
-}
-
 // jsonPage answers with the body and the status that content returns.
 func jsonPage(content func() (string, int)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -157,22 +143,12 @@ const requestIDHeader = "X-Request-Id"
 // maxRequestID is the most bytes of an id; a W3C traceparent has 55.
 const maxRequestID = 128
 
-// requestIDs generates ids from a random word of the process and a number.
-type requestIDs struct {
-	process string
-	last    atomic.Uint64
-}
-
-func newRequestIDs() *requestIDs {
-	return &requestIDs{process: strings.ToLower(rand.Text()[:10]) + "-"} // 50 bits
-}
-
-// of returns the request's own id if it can be logged unquoted, or else a new id.
-func (ids *requestIDs) of(r *http.Request) string {
+// requestID returns the request's own id if it can be logged unquoted, or else a new id.
+func requestID(r *http.Request) string {
 	if id := r.Header.Get(requestIDHeader); isRequestID(id) {
 		return id
 	}
-	return ids.process + strconv.FormatUint(ids.last.Add(1), 10)
+	return strings.ToLower(rand.Text())
 }
 
 func isRequestID(id string) bool { return isPlain(id, "._:/+=@-", maxRequestID) }

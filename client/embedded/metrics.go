@@ -17,15 +17,9 @@ import (
 
 // metrics are the counters of a server. Each server has its own registry.
 type metrics struct {
-	registry   *prometheus.Registry
-	requests   *prometheus.CounterVec
-	operations map[string]operationMetrics // by name
-}
-
-// operationMetrics are the metrics of one operation. They are looked up once: requests need not hash labels.
-type operationMetrics struct {
-	byStatus map[int]prometheus.Counter
-	duration prometheus.Observer
+	registry *prometheus.Registry
+	requests *prometheus.CounterVec
+	duration *prometheus.HistogramVec
 }
 
 // statuses are the statuses in the package's documentation.
@@ -43,11 +37,11 @@ func newMetrics(s *Service, registry *prometheus.Registry, inFlight *atomic.Int6
 	if registry == nil {
 		registry = prometheus.NewRegistry()
 	}
-	m := &metrics{registry: registry, operations: map[string]operationMetrics{}}
+	m := &metrics{registry: registry}
 	m.requests = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "bulkcat_service_requests_total", Help: "Requests answered, by operation and HTTP status.",
 	}, []string{"operation", "status"})
-	duration := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+	m.duration = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "bulkcat_service_request_duration_seconds", Help: "Time to answer a request, by operation.",
 		Buckets: prometheus.ExponentialBuckets(50e-6, 4, 10), // a title takes microseconds, a page some seconds
 	}, []string{"operation"})
@@ -56,13 +50,12 @@ func newMetrics(s *Service, registry *prometheus.Registry, inFlight *atomic.Int6
 		counted = append(slices.Clone(statuses), http.StatusBadGateway) // of the backend: see the package gateway
 	}
 	for _, name := range []string{"usage", "website", "product", otherOperation} {
-		op := operationMetrics{byStatus: map[int]prometheus.Counter{}, duration: duration.WithLabelValues(name)}
+		m.duration.WithLabelValues(name)
 		for _, status := range counted {
-			op.byStatus[status] = m.requests.WithLabelValues(name, strconv.Itoa(status))
+			m.requests.WithLabelValues(name, strconv.Itoa(status)) // shown before the first request
 		}
-		m.operations[name] = op
 	}
-	m.registry.MustRegister(m.requests, duration, keyCollector{s, places},
+	m.registry.MustRegister(m.requests, m.duration, keyCollector{s, places},
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "bulkcat_service_requests_in_flight", Help: "Requests being answered now.",
 		}, func() float64 { return float64(inFlight.Load()) }),
@@ -73,15 +66,10 @@ func newMetrics(s *Service, registry *prometheus.Registry, inFlight *atomic.Int6
 	return m
 }
 
-// observe counts a request. It takes no lock.
+// observe counts a request.
 func (m *metrics) observe(o access, took time.Duration) {
 	name := cmp.Or(o.operation, otherOperation)
-	op := m.operations[name]
-	op.duration.Observe(took.Seconds())
-	if counter, ok := op.byStatus[o.status]; ok {
-		counter.Inc()
-		return
-	}
+	m.duration.WithLabelValues(name).Observe(took.Seconds())
 	m.requests.WithLabelValues(name, strconv.Itoa(o.status)).Inc()
 }
 

@@ -5,17 +5,14 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/bulkcat/bulkcat/client/embedded/internal/words"
 )
 
 // plainPathWords are words of paths that say nothing about a page's subject. "home" would match furniture, and "index" funds.
-var plainPathWords = map[string]bool{
-	"index": true, "default": true, "home": true, "main": true, "page": true, "pages": true,
-	"product": true, "products": true, "item": true, "items": true, "dp": true, "p": true, "pd": true, "sku": true,
-	"category": true, "categories": true, "collection": true, "collections": true, "catalog": true, "catalogue": true,
-	"detail": true, "details": true, "view": true, "buy": true, "id": true, "ref": true, "node": true,
-	"shop": true, "store": true, "www": true, "html": true, "php": true,
-	"en": true, "us": true, "uk": true, "gb": true, "fr": true, "es": true, "nl": true, "pt": true, "ca": true, "au": true,
-}
+var plainPathWords = words.Set(`index default home main page pages product products item items dp p pd sku category categories
+	collection collections catalog catalogue detail details view buy id ref node shop store www html php
+	en us uk gb fr es nl pt ca au`)
 
 // maxExtension is the length of the longest file name extension with its dot, ".shtml".
 const maxExtension = 6

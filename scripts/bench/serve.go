@@ -26,10 +26,7 @@ func serveMode(ctx context.Context, args []string, stdout io.Writer) error {
 		return err
 	}
 	if options.Protocol.TLS() {
-		certificate, authority, err := clienttest.NewCertificate()
-		if err != nil {
-			return err
-		}
+		certificate, authority := clienttest.Certificate()
 		if err := os.WriteFile(*caFile, authority, 0o666); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -53,16 +54,16 @@ type repeat struct{ category, line int }
 // lines and, without a header, lines that start with '#'. It adds parents without a line. Categories are in the order of the
 // file, except that descendants follow their ancestor. Lines with the same path are one category with the aliases of all.
 //
-// file is the name of the file in errors. The error is a *[SyntaxErrors] or an error of r.
+// file is the name of the file in errors. The error joins a *[SyntaxError] for each of the first twenty malformed lines, or is an error of r.
 func ReadCustom(name, file string, r io.Reader) (*Custom, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxCustomFile+1))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", file, err)
 	}
-	problems := &SyntaxErrors{file: file}
+	problems := &problemList{file: file}
 	if len(text) > maxCustomFile {
 		problems.add(0, "the file is over 16 MiB: a taxonomy holds one line per category and nothing else")
-		return nil, problems
+		return nil, problems.err()
 	}
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	forest := forest{byPath: make(map[string]int)}
@@ -72,11 +73,11 @@ func ReadCustom(name, file string, r io.Reader) (*Custom, error) {
 			problems.add(line.number, problem)
 		}
 	}
-	if len(forest.nodes) == 0 && len(problems.List) == 0 {
+	if len(forest.nodes) == 0 && len(problems.list) == 0 {
 		problems.add(0, "there is no category: write one path a line, such as A > B > C")
 	}
-	if len(problems.List) > 0 {
-		return nil, problems
+	if err := problems.err(); err != nil {
+		return nil, err
 	}
 	c := forest.custom(name, file, unread)
 	c.Form = form
@@ -158,44 +159,29 @@ func (c *Custom) Fingerprint() string {
 	return hex.EncodeToString(hash.Sum(nil)[:8])
 }
 
-// SyntaxErrors are the first twenty malformed lines of a custom taxonomy.
-type SyntaxErrors struct {
-	List []*SyntaxError
-	More int // number of further lines
-
+// problemList has the first twenty malformed lines of a custom taxonomy.
+type problemList struct {
 	file string
+	list []error // *SyntaxError
+	more int     // number of further lines
 }
 
-const maxSyntaxErrors = 20
+const maxProblems = 20
 
-func (e *SyntaxErrors) add(line int, problem string) {
-	if len(e.List) == maxSyntaxErrors {
-		e.More++
+func (p *problemList) add(line int, problem string) {
+	if len(p.list) == maxProblems {
+		p.more++
 		return
 	}
-	e.List = append(e.List, &SyntaxError{File: e.file, Line: max(line, 1), Problem: problem})
+	p.list = append(p.list, &SyntaxError{File: p.file, Line: max(line, 1), Problem: problem})
 }
 
-func (e *SyntaxErrors) Error() string {
-	var b strings.Builder
-	for i, problem := range e.List {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteString(problem.Error())
+// err returns the problems as one error; nil for none.
+func (p *problemList) err() error {
+	if p.more > 0 {
+		return errors.Join(append(p.list, fmt.Errorf("and %d more lines", p.more))...)
 	}
-	if e.More > 0 {
-		fmt.Fprintf(&b, "\nand %d more lines", e.More)
-	}
-	return b.String()
-}
-
-func (e *SyntaxErrors) Unwrap() []error {
-	list := make([]error, len(e.List))
-	for i, problem := range e.List {
-		list[i] = problem
-	}
-	return list
+	return errors.Join(p.list...)
 }
 
 // forest builds categories from lines in any order.

@@ -25,9 +25,9 @@ var levelColumn = regexp.MustCompile(`^(?:level|lvl|l|category|cat|c)[ _-]?([1-9
 
 // form is the form of a taxonomy in a file.
 type form struct {
-	name  string                                              // for users
-	lines func(t *table, problems *SyntaxErrors) []customLine // the valid lines
-	read  func(column string) bool                            // whether the form reads a column
+	name  string                                             // for users
+	lines func(t *table, problems *problemList) []customLine // the valid lines
+	read  func(column string) bool                           // whether the form reads a column
 }
 
 // formOf finds the form of a table by its columns.
@@ -42,7 +42,7 @@ func formOf(t *table) (form, bool) {
 	switch {
 	case has(pathColumns):
 		separator := separatorOf(t.column(pathColumns...))
-		return form{"paths with " + strings.TrimSpace(separator), func(t *table, problems *SyntaxErrors) []customLine {
+		return form{"paths with " + strings.TrimSpace(separator), func(t *table, problems *problemList) []customLine {
 			return pathLines(t, separator, problems)
 		}, common(pathColumns)}, true
 	case has(idColumns) && has(parentColumns) && has(nameColumns):
@@ -56,7 +56,7 @@ func formOf(t *table) (form, bool) {
 
 // readLines detects the form of a file, and returns the valid lines, the name of the form, and the columns that the form does
 // not read.
-func readLines(file, text string, problems *SyntaxErrors) (lines []customLine, name string, unread []string) {
+func readLines(file, text string, problems *problemList) (lines []customLine, name string, unread []string) {
 	if strings.HasPrefix(text, "PK\x03\x04") || strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") {
 		problems.add(1, "an Excel file or UTF-16: save the file as CSV in UTF-8")
 		return nil, "", nil
@@ -80,7 +80,7 @@ func readLines(file, text string, problems *SyntaxErrors) (lines []customLine, n
 }
 
 // pathLines reads one path per row.
-func pathLines(t *table, separator string, problems *SyntaxErrors) (lines []customLine) {
+func pathLines(t *table, separator string, problems *problemList) (lines []customLine) {
 	for _, row := range t.valid(problems) {
 		names, problem := splitPath(row.cell(pathColumns...), separator)
 		lines = appendLine(lines, row, names, problem, problems)
@@ -89,7 +89,7 @@ func pathLines(t *table, separator string, problems *SyntaxErrors) (lines []cust
 }
 
 // levelLines reads rows with a column for each level. A path ends at the first empty level.
-func levelLines(t *table, problems *SyntaxErrors) (lines []customLine) {
+func levelLines(t *table, problems *problemList) (lines []customLine) {
 	levels := levelsOf(t.header)
 	for _, row := range t.valid(problems) {
 		var names []string
@@ -128,7 +128,7 @@ func levelsOf(header []string) (columns []int) {
 
 // parentLines reads names with the ids of their parents. The rows may be in any order. A row without a parent, or with a parent
 // 0 that does not exist, is at the top level.
-func parentLines(t *table, problems *SyntaxErrors) (lines []customLine) {
+func parentLines(t *table, problems *problemList) (lines []customLine) {
 	rows := t.valid(problems)
 	byID := make(map[string]tableRow, len(rows))
 	for _, row := range rows {
@@ -173,7 +173,7 @@ func pathOf(row tableRow, byID map[string]tableRow) (names []string, problem str
 	}
 }
 
-func appendLine(lines []customLine, row tableRow, names []string, problem string, problems *SyntaxErrors) []customLine {
+func appendLine(lines []customLine, row tableRow, names []string, problem string, problems *problemList) []customLine {
 	var line customLine
 	if problem == "" {
 		line, problem = newLine(row, names)

@@ -20,7 +20,7 @@ type jsonNode struct {
 
 // jsonLines reads a tree of objects with a name and children, a tree of nested objects whose keys are the names, or a list of
 // objects with the members of a table. The list may be the only member of an object.
-func jsonLines(text string, problems *SyntaxErrors) (lines []customLine, name string, unread []string) {
+func jsonLines(text string, problems *problemList) (lines []customLine, name string, unread []string) {
 	p := jsonParser{decoder: json.NewDecoder(strings.NewReader(text)), text: text}
 	p.decoder.UseNumber()
 	root, err := p.value(0)
@@ -99,7 +99,7 @@ func (n jsonNode) member(names []string) (jsonNode, bool) {
 // treeWalk collects the lines of a tree.
 type treeWalk struct {
 	lines    []customLine
-	problems *SyntaxErrors
+	problems *problemList
 }
 
 // children reads the categories below a path.

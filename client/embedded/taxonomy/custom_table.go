@@ -52,7 +52,7 @@ func (t *table) column(names ...string) (cells []string) {
 }
 
 // valid returns the valid rows, and adds the problems of the others to problems.
-func (t *table) valid(problems *SyntaxErrors) (rows []tableRow) {
+func (t *table) valid(problems *problemList) (rows []tableRow) {
 	for _, row := range t.rows {
 		if problem := row.check(); problem != "" {
 			problems.add(row.line, problem)
@@ -75,7 +75,7 @@ func (t *table) unread(f form) (columns []string) {
 
 // csvTable reads CSV whose header has the columns of a form; false if there is no such header. It continues after a malformed
 // row.
-func csvTable(text string, problems *SyntaxErrors) (*table, bool) {
+func csvTable(text string, problems *problemList) (*table, bool) {
 	comma, ok := customHeader(text)
 	if !ok {
 		return nil, false

@@ -21,7 +21,7 @@ var numbered = regexp.MustCompile(`^(\d+)\s+[-–]\s+(\S.*)$`)
 var bullets = []string{"- ", "* ", "• "}
 
 // readText reads one category per line: paths, or names whose indents show their levels. Both may begin with an id.
-func readText(text string, problems *SyntaxErrors) (lines []customLine, name string) {
+func readText(text string, problems *problemList) (lines []customLine, name string) {
 	list := cutIDs(cutBullets(textLines(text)), problems)
 	t := &table{header: []string{pathColumns[0], idColumns[0]}}
 	outline := false
@@ -68,7 +68,7 @@ func cutBullets(list []textLine) []textLine {
 
 // cutIDs moves the ids at the start of lines to their field. If fewer than half of the lines begin with a number, the numbers
 // are parts of names, such as "0 - 12 months".
-func cutIDs(list []textLine, problems *SyntaxErrors) []textLine {
+func cutIDs(list []textLine, problems *problemList) []textLine {
 	found := make([][]string, len(list))
 	n := 0
 	for i, l := range list {
@@ -97,7 +97,7 @@ func cutIDs(list []textLine, problems *SyntaxErrors) []textLine {
 }
 
 // outlineLines reads indented names. The parent of a name is the nearest line above with a smaller indent.
-func outlineLines(t *table, list []textLine, problems *SyntaxErrors) (lines []customLine) {
+func outlineLines(t *table, list []textLine, problems *problemList) (lines []customLine) {
 	var names, indents []string // from the top level to the line before
 	for i, row := range t.rows {
 		l, problem := list[i], row.check()

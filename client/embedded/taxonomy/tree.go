@@ -3,24 +3,16 @@ package taxonomy
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 )
 
-// Find returns the index of a category by its path (in any case, with any spaces around levels), its code or its id; -1
+// Find returns the index of a category by its path (in any case, with any spaces), its code or its id; -1
 // if there is none.
 func (t *Taxonomy) Find(name string) int {
-	var levels []string
-	for level := range strings.SplitSeq(name, ">") {
-		levels = append(levels, strings.TrimSpace(level))
-	}
-	path := strings.Join(levels, PathSeparator)
-	for i := range t.Categories {
-		if strings.EqualFold(t.Categories[i].Path, path) || t.Categories[i].ID == name {
-			return i
-		}
-	}
-	return -1
+	path := fold(name)
+	return slices.IndexFunc(t.Categories, func(c Category) bool { return c.ID == name || fold(c.Path) == path })
 }
 
 // WriteTree writes the category with the index from and its descendants, or all categories if from is -1: one per line,

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/bulkcat/bulkcat/client/embedded/internal/words"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
@@ -63,7 +62,7 @@ func fit(terms []string, phrase string) float64 {
 }
 
 func distinct(terms []string) []string {
-	slices.SortFunc(terms, strings.Compare)
+	slices.Sort(terms)
 	return slices.Compact(terms)
 }
 

@@ -1,6 +1,7 @@
 package robots
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client/internal/weburl"
@@ -47,10 +48,11 @@ func normalize(path string) string {
 	for i := 0; i < len(path); i++ {
 		c := path[i]
 		encoded := c >= 0x80
-		if c == '%' && i+2 < len(path) && weburl.IsHex(path[i+1]) && weburl.IsHex(path[i+2]) {
-			c = unhex(path[i+1])<<4 | unhex(path[i+2])
-			encoded = !isUnreserved(c)
-			i += 2
+		if c == '%' && i+2 < len(path) {
+			if escaped, err := strconv.ParseUint(path[i+1:i+3], 16, 8); err == nil {
+				c, encoded = byte(escaped), !isUnreserved(byte(escaped))
+				i += 2
+			}
 		}
 		if encoded {
 			weburl.WriteEscape(&b, c)
@@ -59,13 +61,6 @@ func normalize(path string) string {
 		}
 	}
 	return b.String()
-}
-
-func unhex(c byte) byte {
-	if c <= '9' {
-		return c - '0'
-	}
-	return c | 0x20 - 'a' + 10
 }
 
 // isUnreserved reports whether c is unreserved (RFC 3986 §2.3).
