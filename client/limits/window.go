@@ -14,12 +14,14 @@ type window struct {
 	ends time.Time // the end of the stated window
 
 	uses   bool // a stated window has been long enough to be used as a window
-	slides bool // the window slides: the limit is a rate
+	slides bool // the window slides, or is none: the limit is a rate
+	empty  int  // answers in the stated window, while all state that nothing is left; -1 once one has stated more
 }
 
 const (
 	windowError = 0.03            // error of the length, as a share, at which the search ends: each halving costs a refusal
 	shortWindow = 4 * time.Second // a shorter window is a rate: its end, stated in whole seconds, may be told two seconds late
+	mostEmpty   = 3               // answers that state that nothing is left: only the last request of a window has such an answer, or the last requests of several machines
 	testNumber  = 20              // windows until the run tests whether the number has grown: the test costs a twentieth
 )
 
@@ -119,11 +121,26 @@ func (c *Controller) setStated(now time.Time, p Permit, r Result) {
 		used *= min(1, r.Ends.Seconds()/p.sent.Sub(c.trip.phase.began).Seconds()) // in the window
 		c.slide(now, (used+float64(r.Left))/(r.Ends-time.Second).Seconds())       // the service states the end late
 	}
+	if w.ends.IsZero() || isLater { // another window has begun
+		w.empty = 0
+	}
+	switch {
+	case r.Left > 0:
+		w.empty = -1
+	case w.empty >= 0:
+		w.empty++
+	}
+	if w.empty >= mostEmpty { // the field does not count requests
+		w.slides = true
+		if h.closed {
+			h.state, h.refusing, h.closed = Up, false, false
+		}
+	}
 	if w.slides {
 		w.ends = time.Time{}
 		return
 	}
-	if w.ends.IsZero() || isLater { // another window has begun
+	if w.ends.IsZero() || isLater {
 		w.left, w.ends, w.uses = r.Left, ends, true
 	}
 	w.left = min(w.left, r.Left)

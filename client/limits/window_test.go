@@ -82,3 +82,35 @@ func TestStatedSlidingWindow(t *testing.T) {
 		t.Errorf("served %d of 36000, refused %d", v.served, v.refused)
 	}
 }
+
+// A service that states with each answer that nothing is left is used at the rate that it serves.
+func TestNothingIsEverLeft(t *testing.T) {
+	for _, ends := range []time.Duration{5 * time.Second, 30 * time.Second, time.Hour} {
+		w := newWorld()
+		v := &vendor{world: w, least: 80 * ms, most: 120 * ms, rate: 50, burst: 20, status: Refused, limiter: emptyWindow{ends}, states: true, quiet: true}
+		c := newClient(w, v, 3000, Options{Trial: 3})
+		w.run(time.Hour)
+		if c.doneOK != c.inputs || c.took() > 70*time.Second {
+			t.Errorf("end of the window after %v: %d of %d after %v", ends, c.doneOK, c.inputs, c.took())
+		}
+	}
+}
+
+// emptyWindow admits all requests.
+type emptyWindow struct{ ends time.Duration }
+
+func (e emptyWindow) Admit(time.Time) (bool, int, time.Duration) { return true, 0, e.ends }
+
+// A window of few requests is one, although answers state that nothing is left.
+func TestWindowOfFewRequests(t *testing.T) {
+	for number := 1; number <= 4; number++ {
+		w := newWorld()
+		v := &vendor{world: w, least: 20 * ms, most: 30 * ms, status: Refused, limiter: only{&clienttest.Fixed{Number: number, Window: 10 * time.Second}}, states: true, quiet: true}
+		c := newClient(w, v, 1_000_000, Options{Trial: 3})
+		c.jitter, c.sleeps = ms/2, true
+		w.run(15 * minute)
+		if c.limits.window.slides || v.served < number*85 {
+			t.Errorf("%d requests: slides %t, served %d, refused %d", number, c.limits.window.slides, v.served, v.refused)
+		}
+	}
+}
