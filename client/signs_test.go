@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 )
@@ -60,7 +61,7 @@ func usageSays(text string) func(context.Context) (Usage, error) {
 
 // Any status for a wrong request may be that of a limiter, which says so by a wait or in words.
 func TestLimitsOfAnyStatus(t *testing.T) {
-	for _, status := range []int{400, 402, 404, 409, 418, 420, 422, 423, 451, 500} {
+	for _, status := range []int{200, 400, 402, 404, 409, 418, 420, 422, 423, 451, 500} {
 		for _, tt := range []struct {
 			name, wait, body string
 			input            string
@@ -70,10 +71,17 @@ func TestLimitsOfAnyStatus(t *testing.T) {
 			{"a date", "Thu, 01 Jan 2099 00:00:00 GMT", "", "hose", true},
 			{"words", "", `{"error":"Too many requests"}`, "hose", true},
 			{"other words", "", `{"error":"request was throttled"}`, "hose", true},
+			{"a page that asks for a human", "", `<html><title>Are you a robot?</title><div class="g-recaptcha"></div></html>`, "hose", true},
+			{"another such page", "", `<html><body>Please verify that you are human</body></html>`, "hose", true},
+			{"a page about traffic", "", `<html><body>We have detected unusual traffic from your network</body></html>`, "hose", true},
+			{"a website with a captcha", "", `{"error":"the website asks for a captcha"}`, "hose", false},
 			{"nothing", "", `{"error":"no such product"}`, "hose", false},
 			{"words of the input", "", `{"error":"no such product: THROTTLE cable, 90 strokes per minute"}`, "Throttle cable, 90 strokes per minute", false},
 			{"words beside those of the input", "", `{"error":"no answer for Throttle cable: too many requests"}`, "Throttle cable", true},
 		} {
+			if status == http.StatusOK && !strings.HasPrefix(tt.body, "<") {
+				continue // an answer
+			}
 			t.Run(fmt.Sprint(status, "/", tt.name), func(t *testing.T) {
 				server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					if tt.wait != "" {

@@ -43,8 +43,9 @@ var signs = []sign{
 	{status: http.StatusServiceUnavailable, meaning: Unavailable},
 }
 
-// LimitWords matches messages about a limit of the rate.
-var LimitWords = regexp.MustCompile(`(?i)too many requests|rate.?limit|limit exceeded|throttl|\bper (second|minute|hour)\b`)
+// LimitWords matches messages about a limit of the rate, and pages that ask for a human. A message of a service about a captcha may be
+// about the website of the input.
+var LimitWords = regexp.MustCompile(`(?i)too many requests|rate.?limit|limit exceeded|throttl|\bper (second|minute|hour)\b|unusual traffic|\bare you (a )?(human|robot)|\byou( are|'re) (a |not a )?(human|robot)\b`)
 
 // QuotaWords matches messages about a used-up quota. Some services also call a limit per second or per minute a quota: then the
 // remaining quota decides.
