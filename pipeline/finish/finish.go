@@ -74,9 +74,6 @@ func (f *finishing) lock(ctx context.Context) error {
 		paths = append(paths, f.Output)
 	}
 	for _, path := range paths {
-		if err := storage.MakeLocal(path); err != nil {
-			return err
-		}
 		lock, err := storage.TryLock(path)
 		if err != nil {
 			return err

@@ -7,37 +7,29 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
+	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
-// stateFolder returns the folder of the machine for the files of runs whose outputs are objects: $XDG_STATE_HOME/bulkcat, or
-// ~/.local/state/bulkcat, or on Windows %LocalAppData%\bulkcat.
+// stateFolder returns the folder of the machine for the files of runs whose outputs are objects. It is the folder of the user's
+// store: see answers.UserFile.
 func stateFolder() (string, error) {
-	base := os.Getenv("XDG_STATE_HOME")
-	if base == "" && runtime.GOOS == "windows" {
-		base = os.Getenv("LocalAppData")
+	store, err := answers.UserFile()
+	if err != nil {
+		return "", fmt.Errorf("no folder for the lock, the journal and the answers of an output in object storage: set XDG_STATE_HOME (%w)", errors.Unwrap(err))
 	}
-	if base == "" {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", fmt.Errorf("no folder for the lock, the journal and the answers of an output in object storage: set XDG_STATE_HOME (%w)", err)
-		}
-		base = filepath.Join(home, ".local", "state")
-	}
-	return filepath.Join(base, "bulkcat"), nil
+	return filepath.Dir(store), nil
 }
 
 // Local returns the path of an output whose local files, which cannot be objects, lie beside it. For the URL of an object it is a
-// path below $XDG_STATE_HOME/bulkcat (default ~/.local/state/bulkcat), which is the same in every run on the machine. For other
-// paths it is the path itself.
+// path below $XDG_STATE_HOME/bulkcat, which is the same in every run on the machine. For other paths it is the path itself.
 func Local(path string) string {
 	if !IsURL(path) {
 		return filepath.Clean(path)
 	}
-	folder, _ := stateFolder() // MakeLocal returns the error
+	folder, _ := stateFolder() // TryLock returns the error
 	scheme, rest, _ := strings.Cut(strings.TrimRight(path, "/"), "://")
 	names := []string{folder, scheme}
 	for _, name := range strings.Split(rest, "/") {
@@ -49,19 +41,17 @@ func Local(path string) string {
 	return filepath.Join(names...)
 }
 
-// MakeLocal creates the folder of Local.
-func MakeLocal(path string) error {
-	if !IsURL(path) {
-		return nil
-	}
-	if _, err := stateFolder(); err != nil {
-		return err
-	}
-	return os.MkdirAll(filepath.Dir(Local(path)), 0o777)
-}
-
-// TryLock is disk.TryLock for the path of Local. The error of an object names the object.
+// TryLock is disk.TryLock for the path of Local, whose folder it creates for a URL. The error of an object names the object.
 func TryLock(path string) (*disk.Lock, error) {
+	if IsURL(path) {
+		_, err := stateFolder()
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(Local(path)), 0o777)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	lock, err := disk.TryLock(Local(path))
 	if busy, ok := errors.AsType[*disk.BusyError](err); ok && IsURL(path) {
 		busy.Path = path

@@ -211,9 +211,6 @@ func TestPrepare(t *testing.T) {
 func TestTryLock(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	for _, path := range []string{"s3://bucket/out.csv", filepath.Join(t.TempDir(), "out.csv")} {
-		if err := storage.MakeLocal(path); err != nil {
-			t.Fatal(err)
-		}
 		lock, err := storage.TryLock(path)
 		if err != nil {
 			t.Fatal(err)
@@ -287,6 +284,10 @@ func TestOneNameAtTwoEndpoints(t *testing.T) {
 }
 
 func TestLocal(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", "state") // as for the user's store, a relative folder would be another one in each current folder
+	if got := storage.Local("s3://bucket/a.csv"); !filepath.IsAbs(got) {
+		t.Errorf("got %s", got)
+	}
 	t.Setenv("XDG_STATE_HOME", "/state")
 	for path, want := range map[string]string{
 		"a//b.csv":               "a/b.csv",

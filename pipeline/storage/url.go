@@ -7,13 +7,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // IsURL reports whether a path is the URL of an object.
-func IsURL(path string) bool {
-	scheme, _, ok := strings.Cut(path, "://")
-	return ok && scheme != "" && !strings.ContainsAny(scheme, "/\\.")
-}
+func IsURL(path string) bool { return disk.IsURL(path) }
 
 // parameters that a URL may end in. None is a secret.
 var parameterNames = []string{"region", "endpoint", "profile", "use_path_style"}

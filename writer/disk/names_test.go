@@ -13,3 +13,12 @@ func TestParseTemp(t *testing.T) {
 		}
 	}
 }
+
+// A local path may have "://" below a folder, as the copy of a website has.
+func TestIsURL(t *testing.T) {
+	for path, want := range map[string]bool{"s3://bucket/a": true, "a.csv": false, "./a://b": false, "mirror/https://example.com": false, "://a": false} {
+		if got := IsURL(path); got != want {
+			t.Errorf("%s: got %v", path, got)
+		}
+	}
+}

@@ -39,7 +39,10 @@ type Draft interface {
 }
 
 // IsURL reports whether path is the URL of an object.
-func IsURL(path string) bool { return strings.Contains(path, "://") }
+func IsURL(path string) bool {
+	scheme, _, ok := strings.Cut(path, "://")
+	return ok && scheme != "" && !strings.ContainsAny(scheme, "/\\.")
+}
 
 // Join returns the path of a file in a folder, which may be a URL.
 func Join(dir, name string) string {

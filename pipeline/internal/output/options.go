@@ -150,11 +150,10 @@ func (o *Options) CheckStream() error {
 	return &OptionError{Option: "Output.Path", Err: fmt.Errorf("%s is no regular file: for a pipe or a device name -, and redirect standard output", o.Path)}
 }
 
-// CheckFolder returns an error if the parent folder of the output does not exist. For an object it creates the folder of the
-// run's local files.
+// CheckFolder returns an error if the parent folder of the output does not exist. Objects need no folder.
 func (o *Options) CheckFolder() error {
 	if storage.IsURL(o.Path) {
-		return storage.MakeLocal(o.Path)
+		return nil
 	}
 	if info, err := os.Stat(filepath.Dir(filepath.Clean(o.Path))); err != nil || !info.IsDir() {
 		return fmt.Errorf("%s cannot be written: its folder is not there", o.Path)
