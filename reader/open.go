@@ -34,6 +34,9 @@ var errNoStorage = errors.New("URLs of objects cannot be read here")
 // isURL reports whether a path is the URL of an object.
 func isURL(path string) bool { return strings.Contains(path, "://") }
 
+// wildcards are the characters that make a path a glob.
+const wildcards = `*?[`
+
 // stdinPath is the path of standard input.
 const stdinPath = "-"
 
@@ -94,7 +97,7 @@ func (o *Options) filesOf(ctx context.Context, path string, skips *skips) (names
 		return []string{path}, nil
 	case isURL(path):
 		return o.expandURL(ctx, path, skips)
-	case !strings.ContainsAny(path, `*?[`) || exists(path):
+	case !strings.ContainsAny(path, wildcards) || exists(path):
 		return partsOf(path, skips)
 	}
 	matches, err := filepath.Glob(path)
@@ -105,10 +108,10 @@ func (o *Options) filesOf(ctx context.Context, path string, skips *skips) (names
 		return nil, &OpenError{path, err}
 	}
 	slices.Sort(matches)
+	if matches, err = skips.keepMatches(path, matches, exists); err != nil {
+		return nil, err
+	}
 	for _, match := range matches {
-		if skips.below(path, match, exists) {
-			continue
-		}
 		if err := checkRegular(match); err != nil {
 			return nil, err
 		}
@@ -117,9 +120,6 @@ func (o *Options) filesOf(ctx context.Context, path string, skips *skips) (names
 			return nil, err
 		}
 		names = append(names, parts...)
-	}
-	if len(names) == 0 {
-		return nil, &OpenError{path, errOutputs}
 	}
 	return names, nil
 }
@@ -130,32 +130,25 @@ func partsOf(folder string, skips *skips) ([]string, error) {
 		return []string{folder}, nil
 	}
 	var names []string
-	before := len(skips.paths)
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		hidden := path != folder && isHidden(entry.Name())
 		switch {
 		case err != nil:
 			return &OpenError{path, err}
-		case entry.IsDir() && hidden:
-			return filepath.SkipDir
-		case hidden:
-			return nil
-		case path != folder && skips.skip(path, exists):
+		case path != folder && isHidden(entry.Name()):
 			if entry.IsDir() {
 				return filepath.SkipDir
 			}
-			return nil
-		case entry.IsDir():
-			return nil
+		case !entry.IsDir():
+			names = append(names, path)
+			return checkRegular(path)
 		}
-		names = append(names, path)
-		return checkRegular(path)
+		return nil
 	})
+	if err == nil {
+		names, err = skips.keep(folder, len(filepath.Join(folder, "x"))-1, names, exists)
+	}
 	if err != nil {
 		return nil, err
-	}
-	if len(names) == 0 && len(skips.paths) > before {
-		return nil, &OpenError{folder, errOutputs}
 	}
 	return names, checkParts(folder, names)
 }
@@ -201,7 +194,7 @@ func (o *Options) expandURL(ctx context.Context, url string, skips *skips) ([]st
 	if o.Storage == nil {
 		return nil, &OpenError{url, errNoStorage}
 	}
-	if at := strings.IndexAny(url, `*?[`); at >= 0 {
+	if at := strings.IndexAny(url, wildcards); at >= 0 {
 		found, err := o.Storage.List(ctx, url[:at])
 		if err != nil {
 			return nil, &OpenError{url, err}
@@ -213,7 +206,7 @@ func (o *Options) expandURL(ctx context.Context, url string, skips *skips) ([]st
 		if err != nil {
 			return nil, err
 		}
-		return skips.objects(url, matches, found)
+		return skips.keepMatches(url, matches, among(found))
 	}
 	if !strings.HasSuffix(url, "/") {
 		body, err := o.Storage.Open(ctx, url)
@@ -235,7 +228,7 @@ func (o *Options) expandURL(ctx context.Context, url string, skips *skips) ([]st
 	parts := slices.DeleteFunc(slices.Clone(found), func(object string) bool {
 		return slices.ContainsFunc(strings.Split(strings.TrimPrefix(object, folder), "/"), isHidden)
 	})
-	if parts, err = skips.objects(folder, parts, found); err != nil {
+	if parts, err = skips.keep(folder, len(folder), parts, among(found)); err != nil {
 		return nil, err
 	}
 	return parts, checkParts(url, parts)
@@ -255,6 +248,14 @@ func matching(pattern string, urls []string) (found []string, err error) {
 		return nil, &OpenError{pattern, ErrNoMatch}
 	}
 	return found, nil
+}
+
+// among reports whether an object is one of sorted URLs.
+func among(urls []string) func(url string) bool {
+	return func(url string) bool {
+		_, found := slices.BinarySearch(urls, url)
+		return found
+	}
 }
 
 func exists(path string) bool {

@@ -28,36 +28,28 @@ func (s *skips) skip(path string, exists func(string) bool) bool {
 	return true
 }
 
-// below reports whether a match of a pattern, or a folder of the match that the pattern does not name, is left out. A pattern
-// that ends with a slash is the name of a folder.
-func (s *skips) below(pattern, match string, exists func(string) bool) bool {
-	named := len(pattern)
-	if at := strings.IndexAny(pattern, `*?[`); at >= 0 {
-		named = strings.LastIndexAny(pattern[:at], `/\`) + 1
-	}
-	for i := named; i < len(match); i++ {
-		if (match[i] == '/' || os.IsPathSeparator(match[i])) && s.skip(match[:i], exists) {
-			return true
+// keep returns the names that are not left out, and whose folders are not: those below the first named bytes of a name, which
+// path gives. The error is an *OpenError if no name is left.
+func (s *skips) keep(path string, named int, names []string, exists func(string) bool) (kept []string, err error) {
+	isLeftOut := func(name string) bool {
+		for i := named; i < len(name); i++ {
+			if (name[i] == '/' || os.IsPathSeparator(name[i])) && s.skip(name[:i], exists) {
+				return true
+			}
 		}
+		return s.skip(name, exists)
 	}
-	return s.skip(match, exists)
-}
-
-// objects returns the objects of a pattern or a folder that are not left out. listed are all objects there, in lexical order.
-func (s *skips) objects(url string, objects, listed []string) (kept []string, err error) {
-	exists := func(object string) bool {
-		_, found := slices.BinarySearch(listed, object)
-		return found
-	}
-	for _, object := range objects {
-		if !s.below(url, object, exists) {
-			kept = append(kept, object)
-		}
-	}
-	if len(kept) == 0 && len(objects) > 0 {
-		return nil, &OpenError{url, errOutputs}
+	kept = slices.DeleteFunc(slices.Clone(names), isLeftOut)
+	if len(kept) == 0 && len(names) > 0 {
+		return nil, &OpenError{path, errOutputs}
 	}
 	return kept, nil
+}
+
+// keepMatches is keep for the matches of a pattern, which names the folders before its first wildcard.
+func (s *skips) keepMatches(pattern string, matches []string, exists func(string) bool) ([]string, error) {
+	named := strings.LastIndexAny(pattern[:strings.IndexAny(pattern, wildcards)], `/\`) + 1
+	return s.keep(pattern, named, matches, exists)
 }
 
 // warn logs the outputs that are left out.
