@@ -84,23 +84,23 @@ func setAll(nulls []bool) {
 	}
 }
 
-// placement has the index in the run's columns for each column of a file. nil stands for the same indexes.
-type placement []int
-
-func (p placement) of(i int) int {
-	if p == nil {
-		return i
+// placed returns the fields and the nulls of a row in the order of the run's columns. Columns that the file does not have are null.
+func (r *Reader) placed(row row) (fields []string, nulls []bool) {
+	if r.current.places == nil || row.fields == nil {
+		return row.fields, row.nulls
 	}
-	return p[i]
-}
-
-// place returns the fields of a file's row in the order of the run's columns. width is the number of these columns.
-func (p placement) place(fields []string, width int) []string {
-	placed := make([]string, width)
-	for i, field := range fields {
-		placed[p.of(i)] = field
+	fields = make([]string, len(r.columns))
+	if row.nulls != nil {
+		nulls = make([]bool, len(r.columns))
+		setAll(nulls)
 	}
-	return placed
+	for i, place := range r.current.places {
+		fields[place] = row.fields[i]
+		if nulls != nil {
+			nulls[place] = row.nulls[i]
+		}
+	}
+	return fields, nulls
 }
 
 // matchName is matchColumn, but returns the name of the column.
@@ -194,7 +194,7 @@ func (r *Reader) unite() error {
 		r.addColumn(typ)
 	}
 	for _, f := range r.files {
-		if slices.Equal(f.columns, r.columns) {
+		if slices.Equal(f.columns, r.columns) || f.format.moreColumns {
 			f.places = nil
 		}
 	}

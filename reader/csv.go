@@ -162,12 +162,10 @@ func (l *csvLayout) firstRow(s *beginning, o *Options) (r row, err error) {
 	return r, err
 }
 
-// csvParser places the rows of one file under the columns of the run.
+// csvParser reads the rows of one file.
 type csvParser struct {
 	rows   csvRows
 	input  inputs
-	places placement
-	width  int      // number of the run's columns
 	header []string // nil for none, and in strict mode, where no row repeats the header
 	file   string
 	log    *slog.Logger
@@ -179,12 +177,10 @@ type csvParser struct {
 func (l *csvLayout) open(r *Reader, f *file, s *stream) (parser, error) {
 	o := &r.options
 	p := &csvParser{
-		rows:   l.rows(s.splitLines(o.MaxRecord)),
-		input:  l.inputs,
-		places: f.places,
-		width:  len(r.columns),
-		file:   f.info.Name,
-		log:    o.Log,
+		rows:  l.rows(s.splitLines(o.MaxRecord)),
+		input: l.inputs,
+		file:  f.info.Name,
+		log:   o.Log,
 	}
 	if !o.Dialect.noHeader() {
 		first, err := p.rows.next()
@@ -234,9 +230,6 @@ func (p *csvParser) next() (row, error) {
 		}
 		if r.fault == "" {
 			r.input = p.input.of(r.fields)
-		}
-		if p.places != nil {
-			r.fields = p.places.place(r.fields, p.width)
 		}
 		return r, nil
 	}

@@ -118,8 +118,6 @@ type excelParser struct {
 	stream *stream
 	want   int // number of columns of the file
 	input  inputs
-	places placement
-	width  int // number of the run's columns
 }
 
 // open opens the sheet again, and checks that its header has not changed.
@@ -129,7 +127,7 @@ func (l *excelLayout) open(r *Reader, f *file, s *stream) (parser, error) {
 		return nil, err
 	}
 	s.closers = append(s.closers, rows)
-	p := &excelParser{rows: rows, stream: s, want: len(f.columns), input: l.inputs, places: f.places, width: len(r.columns)}
+	p := &excelParser{rows: rows, stream: s, want: len(f.columns), input: l.inputs}
 	if r.options.Dialect.noHeader() || p.want == 0 {
 		return p, nil
 	}
@@ -159,14 +157,14 @@ func (p *excelParser) next() (row, error) {
 	if err := p.stream.follow(p.rows.number, p.rows.share()); err != nil {
 		return row{}, err
 	}
-	r := row{line: p.rows.number}
+	r := row{line: p.rows.number, fields: make([]string, p.want)}
+	copy(r.fields, cells)
 	switch {
 	case p.rows.bytes > maxRecord:
 		r.fault = faultLongRow
 	case strings.Join(cells[min(p.want, len(cells)):], "") != "":
 		r.fault = wrongNumber(len(cells), p.want)
 	}
-	r.fields = p.places.place(cells[:min(p.want, len(cells))], p.width)
 	if r.fault == "" {
 		r.input = p.input.of(cells)
 	}

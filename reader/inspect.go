@@ -30,7 +30,7 @@ type file struct {
 	all        []string          // the names of all columns, if some are not read
 	unfit      []string          // columns with usual names whose values are not inputs
 	several    []string          // columns that may be the input: with usual names, or with the name of an input column
-	places     placement         // of columns
+	places     []int             // indexes of columns in the run's columns; nil if the rows have the order of these
 	partitions []partition
 }
 

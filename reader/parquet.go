@@ -183,8 +183,6 @@ func newTableColumn(name string, opened *pages.File, c *parquet.Column, most int
 // parquetParser reads the rows of one Parquet file. It holds one page of each column in memory.
 type parquetParser struct {
 	file    *pages.File
-	places  placement
-	width   int // number of the run's columns
 	most    int // Options.MaxRecord
 	stream  *stream
 	leaves  []*leaf
@@ -218,8 +216,7 @@ func (t *table) open(r *Reader, f *file, s *stream) (parser, error) {
 	if err != nil || t.rows != rows || !slices.Equal(all, f.all) {
 		return nil, changedSince(f, 1, "the file")
 	}
-	p := &parquetParser{file: opened, places: f.places, width: len(r.columns), most: r.options.MaxRecord, stream: s, joiner: r.options.joiner(), reuse: r.options.Reuse}
-	p.kept = row{fields: make([]string, p.width), nulls: make([]bool, p.width)}
+	p := &parquetParser{file: opened, most: r.options.MaxRecord, stream: s, joiner: r.options.joiner(), reuse: r.options.Reuse}
 	byIndex := map[int]*leaf{}
 	place := func(n *node) placedColumn {
 		placed := placedColumn{node: n}
@@ -245,6 +242,7 @@ func (t *table) open(r *Reader, f *file, s *stream) (parser, error) {
 		for _, c := range t.columns {
 			p.columns = append(p.columns, place(c.node))
 		}
+		p.kept = row{fields: make([]string, len(p.columns)), nulls: make([]bool, len(p.columns))}
 	}
 	return p, nil
 }
@@ -272,11 +270,8 @@ func (p *parquetParser) next() (row, error) {
 // build makes a row from the current values.
 func (p *parquetParser) build() row {
 	r := row{line: p.row, fields: p.kept.fields, nulls: p.kept.nulls}
-	if clear(r.nulls); !p.reuse {
-		r.fields, r.nulls = p.fields.take(p.width), p.nulls.take(p.width)
-	}
-	if p.places != nil {
-		setAll(r.nulls)
+	if clear(r.nulls); !p.reuse && r.fields != nil {
+		r.fields, r.nulls = p.fields.take(len(p.columns)), p.nulls.take(len(p.columns))
 	}
 	binary, encoded, inputs, columns := false, false, 0, 0
 	p.parts = p.parts[:0]
@@ -285,8 +280,8 @@ func (p *parquetParser) build() row {
 		p.parts, inputs, binary, encoded = append(p.parts, f.text), inputs+len(f.text), binary || f.binary, encoded || f.encoded
 	}
 	for i := 0; i < len(p.columns) && max(p.bytes, inputs, columns) <= p.most; i++ {
-		f, place := p.columns[i].field(), p.places.of(i)
-		r.fields[place], r.nulls[place] = f.text, f.null
+		f := p.columns[i].field()
+		r.fields[i], r.nulls[i] = f.text, f.null
 		columns, binary = columns+len(f.text), binary || f.binary
 	}
 	switch {

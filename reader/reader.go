@@ -260,9 +260,8 @@ func (r *Reader) record(row row) Record {
 		File:   r.current.info.Name,
 		Line:   row.line,
 		Input:  row.input,
-		Fields: row.fields,
-		Nulls:  row.nulls,
 	}
+	rec.Fields, rec.Nulls = r.placed(row)
 	if rec.Fields == nil {
 		rec.Fields = r.blank
 		if len(r.current.partitions) > 0 {
