@@ -103,15 +103,6 @@ func (r *Reader) placed(row row) (fields []string, nulls []bool) {
 	return fields, nulls
 }
 
-// matchName is matchColumn, but returns the name of the column.
-func matchName(file string, columns []string, name string) (string, error) {
-	place, err := matchColumn(file, columns, name)
-	if err != nil {
-		return "", err
-	}
-	return columns[place], nil
-}
-
 // sameName compares names. It ignores case and surrounding space.
 func sameName(name string) func(column string) bool {
 	name = strings.TrimSpace(name)

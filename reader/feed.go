@@ -3,7 +3,6 @@ package reader
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -88,12 +87,8 @@ func (s *feedSource) next() (object []byte, line int64, err error) {
 				s.root = token.Name
 			case token.Name.Local == items[s.root.Local]:
 				line := s.line()
-				value, err := s.element(token, 0)
-				if err != nil {
-					return nil, 0, brokenXML(err)
-				}
-				object, err := json.Marshal(value)
-				return object, line, err
+				object, err := s.element(token, 0)
+				return object, line, brokenXML(err)
 			}
 			s.note(token)
 			s.depth++
@@ -115,39 +110,34 @@ func (s *feedSource) note(start xml.StartElement) {
 	}
 }
 
-// feedMember is an element with its content: a string or a feedObject.
-type feedMember struct {
-	name   string
-	values []any // several if the element is repeated
-}
-
 // feedObject is a JSON object that keeps the order of its members.
 type feedObject []feedMember
 
-func (o feedObject) MarshalJSON() ([]byte, error) {
+// feedMember is an element with its content as JSON: a string or an object.
+type feedMember struct {
+	name   string
+	values [][]byte // several if the element is repeated
+}
+
+// encoded returns the object as JSON.
+func (o feedObject) encoded() []byte {
 	text := []byte{'{'}
 	for i, m := range o {
 		if i > 0 {
 			text = append(text, ',')
 		}
-		var value any = m.values
+		text = append(appendQuoted(text, m.name), ':')
 		if len(m.values) == 1 {
-			value = m.values[0]
+			text = append(text, m.values[0]...)
+		} else {
+			text = append(append(append(text, '['), bytes.Join(m.values, []byte{','})...), ']')
 		}
-		for _, part := range []any{m.name, value} {
-			encoded, err := json.Marshal(part)
-			if err != nil {
-				return nil, err
-			}
-			text = append(append(text, encoded...), ':')
-		}
-		text = text[:len(text)-1]
 	}
-	return append(text, '}'), nil
+	return append(text, '}')
 }
 
-// element returns the content of an element whose start is consumed.
-func (s *feedSource) element(start xml.StartElement, nested int) (any, error) {
+// element returns the content of an element whose start is consumed, as JSON.
+func (s *feedSource) element(start xml.StartElement, nested int) ([]byte, error) {
 	if nested > mostNested {
 		return nil, errNestedItem
 	}
@@ -170,22 +160,22 @@ func (s *feedSource) element(start xml.StartElement, nested int) (any, error) {
 			object.add(s.nameOf(token.Name), value)
 		case xml.EndElement:
 			if len(object) > 0 || nested == 0 {
-				return object, nil
+				return object.encoded(), nil
 			}
-			return textOf(start, text.String()), nil
+			return appendQuoted(nil, textOf(start, text.String())), nil
 		}
 	}
 }
 
 // add adds a value. Several values of one name are a list.
-func (o *feedObject) add(name string, value any) {
+func (o *feedObject) add(name string, value []byte) {
 	for i := range *o {
 		if m := &(*o)[i]; m.name == name {
 			m.values = append(m.values, value)
 			return
 		}
 	}
-	*o = append(*o, feedMember{name, []any{value}})
+	*o = append(*o, feedMember{name, [][]byte{value}})
 }
 
 // nameOf returns the column name of an element.

@@ -8,17 +8,22 @@ import (
 	"unicode"
 )
 
-// inputNames returns the names of a file's input columns: the results of find for Options.Columns, or else the column with a
-// usual name. values returns the values of a column in the first records. It is nil if the values are unknown.
-func (f *file) inputNames(o *Options, columns []string, find func(name string) (string, error), values func(place int) []string) ([]string, error) {
+// inputNames returns the names of a file's input columns: the columns for Options.Columns, or else the column with a usual name.
+// isPath reports whether a name is a column that is not among columns, such as a dotted path; nil for none. values returns the
+// values of a column in the first records. It is nil if the values are unknown.
+func (f *file) inputNames(o *Options, columns []string, isPath func(name string) bool, values func(place int) []string) ([]string, error) {
 	if len(o.Columns) == 0 {
 		return f.usualColumn(o, columns, values)
 	}
 	var found []string
 	for _, name := range o.Columns {
-		column, err := find(name)
-		if err != nil {
-			return nil, err
+		column := name
+		if isPath == nil || !isPath(name) {
+			place, err := matchColumn(f.info.Name, columns, name)
+			if err != nil {
+				return nil, err
+			}
+			column = columns[place]
 		}
 		if other := slices.Index(found, column); other >= 0 {
 			return nil, &OptionError{"Columns", fmt.Sprintf("%q and %q are the same column of %s", o.Columns[other], name, displayName(f.info.Name))}
@@ -163,9 +168,7 @@ func (f *file) setHeader(fields []string, o *Options, rows [][]string) (inputs, 
 	for _, name := range columnNames(fields) {
 		f.addColumn(Column{Name: name})
 	}
-	names, err := f.inputNames(o, f.columns, func(name string) (string, error) {
-		return matchName(f.info.Name, f.columns, name)
-	}, func(place int) (values []string) {
+	names, err := f.inputNames(o, f.columns, nil, func(place int) (values []string) {
 		for _, row := range rows {
 			if place < len(row) {
 				values = append(values, row[place])

@@ -54,7 +54,7 @@ func (r *Reader) inspect(name string) (*file, error) {
 			opened.Close() // only read from
 			return nil, err
 		}
-		body, size, first = opened, length, originOf(opened)
+		body, size = opened, length
 	}
 	r.addTotal(size)
 	once := size < 0
@@ -74,7 +74,9 @@ func (r *Reader) inspect(name string) (*file, error) {
 	}
 	if once {
 		s.text = head.andRest()
-		s.origin, f.pipe = first, s
+		if f.pipe = s; name == stdinPath {
+			s.origin = first
+		}
 		return f, nil
 	}
 	if err := s.Close(); err != nil {

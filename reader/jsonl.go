@@ -264,12 +264,9 @@ func (f *file) setObjects(o *Options, objects []string) error {
 		return nil
 	}
 	var err error
-	f.info.Inputs, err = f.inputNames(o, f.columns, func(name string) (string, error) {
+	f.info.Inputs, err = f.inputNames(o, f.columns, func(name string) bool {
 		hasColumn := func(object string) bool { _, ok := lookup(object, name); return ok }
-		if slices.Contains(o.ExtraColumns, name) || slices.ContainsFunc(objects, hasColumn) {
-			return name, nil
-		}
-		return matchName(f.info.Name, f.columns, name)
+		return slices.Contains(o.ExtraColumns, name) || slices.ContainsFunc(objects, hasColumn)
 	}, func(place int) (values []string) {
 		for _, object := range objects {
 			if value, found := member(object, f.columns[place]); found {

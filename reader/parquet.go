@@ -95,20 +95,18 @@ func newTable(f *file, opened *pages.File, o *Options) (t *table, all []string, 
 	}
 	f.header = all
 	all = columnNames(all)
+	isPath := func(name string) bool { return !slices.Contains(all, name) && descend(opened.Root, name) != nil }
 	find := func(name string) (tableColumn, error) {
+		if isPath(name) {
+			return newTableColumn(name, opened, descend(opened.Root, name), o.MaxRecord), nil
+		}
 		place, err := matchColumn(file, all, name)
-		if err == nil {
-			return newTableColumn(all[place], opened, top[place], o.MaxRecord), nil
+		if err != nil {
+			return tableColumn{}, err
 		}
-		if below := descend(opened.Root, name); below != nil && hasLeaf(below) {
-			return newTableColumn(name, opened, below, o.MaxRecord), nil
-		}
-		return tableColumn{}, err
+		return newTableColumn(all[place], opened, top[place], o.MaxRecord), nil
 	}
-	names, err := f.inputNames(o, all, func(name string) (string, error) {
-		c, err := find(name)
-		return c.Name, err
-	}, nil)
+	names, err := f.inputNames(o, all, isPath, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -153,10 +151,10 @@ func (c *tableColumn) nested(file string, all []string) error {
 	return &UnsupportedError{file, fmt.Sprintf("a Parquet file with arrays or maps in its only column %q", c.Name), "write a row for each element"}
 }
 
-// descend returns the column at a dotted path; nil if there is none, or if the path leads through a list.
+// descend returns the column with values at a dotted path; nil if there is none, or if the path leads through a list.
 func descend(c *parquet.Column, path string) *parquet.Column {
 	for _, below := range c.Columns() {
-		if below.Name() == path {
+		if below.Name() == path && hasLeaf(below) {
 			return below
 		}
 		if rest, found := strings.CutPrefix(path, below.Name()+"."); found && !below.Leaf() && below.MaxRepetitionLevel() == 0 {

@@ -3,7 +3,6 @@ package reader
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -305,16 +304,11 @@ func (r *Reader) reopen(f *file) (*stream, error) {
 	if err != nil {
 		return nil, &OpenError{f.info.Name, err}
 	}
-	first := originOf(body)
-	if f.format.recognize != nil {
-		raw := &rawReader{src: body, hash: sha256.New(), total: &r.read}
-		return &stream{seekable: body, size: size, raw: raw, origin: first, closers: []io.Closer{body}}, nil
+	if f.format.recognize == nil {
+		return r.newStream(f, body, &r.read)
 	}
-	s, err := r.newStream(f, body, &r.read)
-	if err != nil {
-		return nil, err
-	}
-	s.origin = first
+	s := newRawStream(body, &r.read)
+	s.seekable, s.size = body, size
 	return s, nil
 }
 

@@ -35,40 +35,42 @@ type stream struct {
 	closers  []io.Closer
 }
 
-// newStream returns the stream of a file. The stream owns body, and newStream closes it on an error. The stream adds the raw bytes
-// that it reads to total. The error is a *ReadError or an *UnsupportedError.
-func (r *Reader) newStream(f *file, body io.ReadCloser, total *atomic.Int64) (*stream, error) {
+// newRawStream returns a stream without text, which adds the raw bytes that it reads to total.
+func newRawStream(body io.ReadCloser, total *atomic.Int64) *stream {
+	return &stream{raw: &rawReader{src: body, hash: sha256.New(), total: total}, origin: originOf(body), closers: []io.Closer{body}}
+}
+
+// newStream returns the stream of a file. The stream owns body, and newStream closes it on an error. The error is a *ReadError or an *UnsupportedError.
+func (r *Reader) newStream(f *file, body io.ReadCloser, total *atomic.Int64) (s *stream, err error) {
 	name := f.name()
-	s := &stream{
-		raw:     &rawReader{src: body, hash: sha256.New(), total: total},
-		closers: []io.Closer{body},
-	}
+	s = newRawStream(body, total)
+	defer func() {
+		if err != nil {
+			s.Close() // nothing was written: only the first error matters
+		}
+	}()
 	stored := bufio.NewReaderSize(s.raw, readSize)
 	if f.table != nil {
 		unzipped, err := f.table.open(stored)
 		if err != nil {
-			s.Close() // nothing was written: only the first error matters
-			return nil, &ReadError{name, 1, err}
+			return s, &ReadError{name, 1, err}
 		}
 		stored = bufio.NewReaderSize(unzipped, readSize)
 	}
 	head, _ := stored.Peek(headSize) // the next Read returns an error met here
 	if err := refuse(name, head); err != nil {
-		s.Close() // nothing was written: only the first error matters
-		return nil, err
+		return s, err
 	}
 	s.packed = f.table != nil || bytes.HasPrefix(head, magicGzip) || isZstd(head)
 	plain, err := decompress(name, stored)
 	if err != nil {
-		s.Close()
-		return nil, &ReadError{name, 1, err}
+		return s, &ReadError{name, 1, err}
 	}
 	s.closers = append(s.closers, plain)
 	text := bufio.NewReaderSize(plain, readSize)
 	head, _ = text.Peek(headSize)
 	if err := refuse(name, head); err != nil {
-		s.Close()
-		return nil, err
+		return s, err
 	}
 	s.text, s.encoding = decode(text, r.options.Encoding, r.onGuess(f))
 	if !r.options.Dialect.Strict { // else end marks are text

@@ -9,12 +9,12 @@ import (
 // decodes all of a page at once, which takes 40 times the size of a page of indexes of one bit; programs write a million
 // values to a page.
 type runs struct {
-	data   []byte // after the current run
-	width  int    // bits
-	left   int    // values left in the current run
-	value  int32  // each of them, if packed is nil
-	packed []byte // all values of the run, packed; nil if they are equal
-	at     int    // index of the next value in packed
+	data  []byte // after the current run
+	width int    // bits
+	left  int    // values left in the current run
+	run   []byte // begins with the values of the current run, packed
+	at    int    // index of the next value in run
+	step  int    // to the index of the value after it: 0 if all values of the run are equal
 }
 
 // next begins the next run.
@@ -23,48 +23,32 @@ func (r *runs) next() error {
 	if size <= 0 {
 		return errFewer
 	}
-	r.left, r.packed, r.at, r.value, r.data = int(header>>1), nil, 0, 0, r.data[size:]
 	bytes := (r.width + 7) / 8
-	if header&1 == 1 {
+	r.run, r.left, r.at, r.step = r.data[size:], int(header>>1), 0, int(header&1)
+	if r.step == 1 {
 		r.left, bytes = 8*r.left, r.left*r.width
 	}
-	if bytes > len(r.data) {
+	if bytes > len(r.run) {
 		return io.ErrUnexpectedEOF
 	}
-	body := r.data[:bytes]
-	if r.data = r.data[bytes:]; header&1 == 1 {
-		r.packed = body
-		return nil
-	}
-	for i, b := range body {
-		r.value |= int32(b) << (8 * i)
-	}
+	r.data = r.run[bytes:]
 	return nil
 }
 
 // read fills to. Values of no bits need no runs.
 func (r *runs) read(to []int32) error {
-	for len(to) > 0 {
-		if r.left == 0 {
-			if r.width == 0 && len(r.data) == 0 {
-				clear(to)
-				return nil
-			}
+	if r.width == 0 {
+		clear(to)
+		return nil
+	}
+	for i := range to {
+		for r.left == 0 {
 			if err := r.next(); err != nil {
 				return err
 			}
 		}
-		part := to[:min(len(to), r.left)]
-		if r.packed == nil {
-			for i := range part {
-				part[i] = r.value
-			}
-		} else {
-			for i := range part {
-				part[i] = unpack(r.packed, r.at+i, r.width)
-			}
-		}
-		r.at, r.left, to = r.at+len(part), r.left-len(part), to[len(part):]
+		to[i] = unpack(r.run, r.at, r.width)
+		r.at, r.left = r.at+r.step, r.left-1
 	}
 	return nil
 }
