@@ -45,7 +45,7 @@ func (v *verification) findParts(ctx context.Context) (err error) {
 	}
 	there := []readback.Part{{Path: v.path}}
 	if v.folder {
-		there, err = v.listFolder(ctx)
+		there, err = v.list(ctx, v.path, false)
 	} else if v.account == nil {
 		if there[0].Format, err = readback.FormatOf(v.path); err != nil {
 			err = fmt.Errorf("without an account: %w", err)
@@ -67,13 +67,16 @@ func (v *verification) findParts(ctx context.Context) (err error) {
 			v.parts = append(v.parts, &part{Part: p, want: out})
 		}
 	}
+	left := make(map[string]bool) // the files that are there and that no part has
+	for _, p := range there {
+		left[p.Path] = true
+	}
 	for _, p := range v.parts {
-		at := slices.IndexFunc(there, func(t readback.Part) bool { return t.Path == p.Path })
-		if at < 0 {
+		if !left[p.Path] {
 			v.missing(p.Path)
 			continue
 		}
-		there = slices.Delete(there, at, at+1)
+		delete(left, p.Path)
 		size, sum, err := storage.Digest(ctx, p.Path)
 		if err != nil {
 			return err
@@ -85,22 +88,18 @@ func (v *verification) findParts(ctx context.Context) (err error) {
 		}
 	}
 	for _, p := range there {
-		v.unexpected(p.Path)
+		if left[p.Path] {
+			v.unexpected(p.Path)
+		}
 	}
-	return nil
-}
-
-// listFolder returns the parts in a folder.
-func (v *verification) listFolder(ctx context.Context) ([]readback.Part, error) {
-	parts, err := v.list(ctx, v.path, false)
-	if err != nil || v.account == nil || v.account.Ending != account.Complete {
-		return parts, err
+	if !v.folder || v.account == nil || v.account.Ending != account.Complete {
+		return nil
 	}
 	problem, err := runfiles.CheckManifest(ctx, v.path, v.account)
 	if problem != "" { // the run, started again, would not find its parts
 		v.add(Finding{File: runfiles.ManifestPath(v.path), What: "manifest", Expected: "the one of the run", Got: "it " + problem})
 	}
-	return parts, err
+	return err
 }
 
 // list returns the parts in a folder, or in the folder of all shards. Other files, and a missing _SUCCESS unless the folder may
