@@ -83,13 +83,9 @@ func (c *check) function(ctx context.Context) writer.CheckFunc {
 // read reads the output at a path.
 func (c *check) read(ctx context.Context, path string) {
 	o := &c.run.options
-	format, _ := o.Output.FileFormat() // checked by Open
 	output := diff.Side{Kind: o.Kind, Requested: o.Requested}
-	if output.Parts, c.unread = readback.List(ctx, path, format); c.unread != nil {
+	if output.Parts, c.unread = readback.List(ctx, path, &c.run.account.Settings); c.unread != nil {
 		return
-	}
-	for i := range output.Parts {
-		output.Parts[i].Escaped = o.Output.EscapeFormulas
 	}
 	c.results, c.unread = expect.Check(ctx, o.Expect.List, output, c.run.earlier, "")
 }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	. "github.com/bulkcat/bulkcat/pipeline/diff"
 	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/pipeline/storage/storagetest"
@@ -82,7 +83,7 @@ func write(t *testing.T, list []writer.Result, shape writer.Shape, format writer
 	if _, err := sink.Close(); err != nil {
 		t.Fatal(err)
 	}
-	parts, err := readback.List(t.Context(), path, format)
+	parts, err := readback.List(t.Context(), path, &account.Settings{OutputFormat: string(format)})
 	if err != nil {
 		t.Fatal(err)
 	}

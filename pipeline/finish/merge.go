@@ -33,12 +33,9 @@ func (f *finishing) merge(ctx context.Context, sink writer.Sink) error {
 		return err
 	}
 	for _, folder := range runfiles.Folders(f.shards, f.Folder) {
-		parts, err := readback.List(ctx, folder, "")
+		parts, err := readback.List(ctx, folder, &f.shards.Settings)
 		if err != nil {
 			return err
-		}
-		for i := range parts {
-			parts[i].Escaped = f.shards.Settings.EscapeFormulas
 		}
 		s := new(shard)
 		var stop func()

@@ -63,14 +63,13 @@ func Find(ctx context.Context, output string) ([]Part, *account.Account, error) 
 }
 
 // FindOf is Find with the account, which may be nil.
-func FindOf(ctx context.Context, output string, a *account.Account) ([]Part, error) {
-	var format writer.Format
-	if a != nil {
-		format = writer.Format(a.Settings.OutputFormat)
+func FindOf(ctx context.Context, output string, a *account.Account) (parts []Part, err error) {
+	settings, err := runfiles.FolderSettings(ctx, output) // have priority: the account may be that of an earlier run
+	if settings == nil && a != nil {
+		settings = &a.Settings
 	}
-	parts, err := List(ctx, output, format)
 	if err == nil {
-		err = markEscaped(ctx, output, parts, a)
+		parts, err = List(ctx, output, settings)
 	}
 	if path, ok := errors.AsType[*os.PathError](err); ok {
 		err = fmt.Errorf("read %s: %w", output, path.Err)
@@ -78,42 +77,32 @@ func FindOf(ctx context.Context, output string, a *account.Account) ([]Part, err
 	return parts, err
 }
 
-// markEscaped sets Escaped of the files of an output. The settings of the folder have priority: the account may be that of an
-// earlier run.
-func markEscaped(ctx context.Context, output string, parts []Part, a *account.Account) (err error) {
-	var settings *account.Settings
-	if len(parts) > 0 && parts[0].Number > 0 {
-		if settings, err = runfiles.FolderSettings(ctx, output); err != nil {
-			return err
-		}
-	}
-	if settings == nil && a != nil {
-		settings = &a.Settings
-	}
-	for i := range parts {
-		parts[i].Escaped = settings != nil && settings.EscapeFormulas
-	}
-	return nil
-}
-
-// List returns the files of an output in the order of their records. format is the format of a single file; "" for the format
-// of the file's extension. The error is a *[MissingPartError] if a folder lacks parts.
-func List(ctx context.Context, path string, format writer.Format) ([]Part, error) {
+// List returns the files of an output in the order of their records. The settings of its run say the format of a single file,
+// and whether text is escaped; if settings is nil, the extension says the format. The error is a *[MissingPartError] if a folder
+// lacks parts.
+func List(ctx context.Context, path string, settings *account.Settings) ([]Part, error) {
 	isFolder, err := storage.IsFolder(ctx, path)
 	if err != nil {
 		return nil, err
 	}
+	parts := []Part{{Path: path}}
 	if isFolder {
 		folder, err := ListFolder(ctx, path)
 		if err == nil && len(folder.Missing) > 0 {
 			err = &MissingPartError{Path: folder.Missing[0], Count: len(folder.Missing)}
 		}
-		return folder.Parts, err
+		if parts = folder.Parts; err != nil {
+			return parts, err
+		}
+	} else if settings != nil {
+		parts[0].Format = writer.Format(settings.OutputFormat)
+	} else if parts[0].Format, err = FormatOf(path); err != nil {
+		return nil, err
 	}
-	if format == "" {
-		format, err = FormatOf(path)
+	for i := range parts {
+		parts[i].Escaped = settings != nil && settings.EscapeFormulas
 	}
-	return []Part{{Path: path, Format: format}}, err
+	return parts, nil
 }
 
 // FormatOf returns the format of the extension of an output that is read.
@@ -127,85 +116,78 @@ func FormatOf(path string) (writer.Format, error) {
 
 // ListFolder returns the content of a folder of parts, or of the folder of all shards. Parts of no shard, and shards of another
 // split, are Others, which lack the files that query engines skip, whose names begin with "_" or ".".
-func ListFolder(ctx context.Context, path string) (Folder, error) {
-	names, err := storage.ReadDir(ctx, path)
-	if err != nil {
-		return Folder{}, err
-	}
+func ListFolder(ctx context.Context, path string) (f Folder, err error) {
 	split, err := runfiles.ReadShards(ctx, path)
 	if err != nil {
 		return Folder{}, err
 	}
-	var f Folder
+	names, err := storage.ReadDir(ctx, path)
+	if err != nil {
+		return Folder{}, err
+	}
 	var shards []Folder
-	var found []int // their numbers
+	complete := 0 // of shards
 	for _, name := range names {
 		full := disk.Join(path, name)
-		if n, format, ok := writer.PartOf(name); ok && split == nil {
+		n, format, isPart := writer.PartOf(name)
+		shard, isShard := account.ShardOf(name)
+		switch {
+		case isPart && split == nil:
 			f.Parts = append(f.Parts, Part{Path: full, Format: format, Number: n})
-		} else if name == writer.SuccessName {
-			f.Complete = true
-		} else if shard, ok := account.ShardOf(name); ok && (split == nil || shard.Count == split.Count) {
+		case isShard && (split == nil || shard.Count == split.Count):
 			content, err := ListFolder(ctx, full)
 			if err != nil {
 				return Folder{}, err
 			}
-			shards, found = append(shards, content), append(found, shard.Number)
-		} else if !strings.HasPrefix(name, "_") && !strings.HasPrefix(name, ".") {
+			if shards = append(shards, content); content.Complete {
+				complete++
+			}
+		case name == writer.SuccessName:
+			f.Complete = true
+		case !strings.HasPrefix(name, "_") && !strings.HasPrefix(name, "."):
 			f.Others = append(f.Others, full)
 		}
 	}
 	slices.SortFunc(f.Parts, func(a, b Part) int {
 		return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.Path, b.Path))
 	})
-	if f.Missing, err = missing(ctx, path, names); err != nil {
-		return Folder{}, err
+	for _, shard := range shards {
+		f.Parts, f.Others, f.Missing = append(f.Parts, shard.Parts...), append(f.Others, shard.Others...), append(f.Missing, shard.Missing...)
 	}
-	allComplete := len(shards) > 0
-	for n := 1; split != nil && n <= split.Count; n++ {
-		if !slices.Contains(found, n) {
-			allComplete = false
-			if f.Complete { // the shard was there
-				f.Missing = append(f.Missing, disk.Join(path, account.Shard{Number: n, Count: split.Count}.Folder()))
-			}
+	all := len(shards)
+	if split != nil {
+		all = split.Count
+	}
+	f.Complete = f.Complete || all > 0 && complete == all
+	expected, err := published(ctx, path)
+	if split != nil && f.Complete { // each shard was there
+		expected = runfiles.Folders(split, path)
+	}
+	for _, path := range expected {
+		if !slices.Contains(names, filepath.Base(path)) {
+			f.Missing = append(f.Missing, path)
 		}
 	}
-	for _, shard := range shards {
-		f.Parts, f.Others = append(f.Parts, shard.Parts...), append(f.Others, shard.Others...)
-		f.Missing = append(f.Missing, shard.Missing...)
-		allComplete = allComplete && shard.Complete
+	return f, err
+}
+
+// published returns the parts in the manifest of a folder; none if the manifest is missing or damaged.
+func published(ctx context.Context, folder string) (paths []string, err error) {
+	m, err := runfiles.IntactManifest(ctx, folder)
+	if m != nil {
+		for _, part := range m.Parts {
+			paths = append(paths, disk.Join(folder, filepath.Base(part.Path)))
+		}
 	}
-	f.Complete = f.Complete || allComplete
-	return f, nil
+	return paths, err
 }
 
 // IsUnfinished reports whether an output is the folder of a run that is not complete: the run is still running, was stopped, or
 // its output was held back. It returns false for a folder without a manifest, such as a folder with copies of parts.
 func IsUnfinished(ctx context.Context, output string) (bool, error) {
-	isFolder, err := storage.IsFolder(ctx, output)
-	if err != nil || !isFolder {
-		return false, err
-	}
 	if settings, err := runfiles.FolderSettings(ctx, output); settings == nil {
 		return false, err
 	}
 	folder, err := ListFolder(ctx, output)
 	return !folder.Complete, err
-}
-
-// missing returns the parts in the manifest of a folder that are not among the names; none if the manifest is damaged.
-func missing(ctx context.Context, folder string, names []string) (paths []string, err error) {
-	if !slices.Contains(names, filepath.Base(runfiles.ManifestPath(folder))) {
-		return nil, nil
-	}
-	m, err := runfiles.IntactManifest(ctx, folder)
-	if m == nil {
-		return nil, err
-	}
-	for _, part := range m.Parts {
-		if name := filepath.Base(part.Path); !slices.Contains(names, name) {
-			paths = append(paths, disk.Join(folder, name))
-		}
-	}
-	return paths, nil
 }

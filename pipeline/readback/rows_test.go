@@ -63,7 +63,7 @@ func publish(t *testing.T, list []writer.Result, schema writer.Schema, format wr
 	if _, err := sink.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if parts, err = List(t.Context(), path, ""); err != nil || folder != (len(parts) > 1) {
+	if parts, err = List(t.Context(), path, nil); err != nil || folder != (len(parts) > 1) {
 		t.Fatalf("%d parts, %v", len(parts), err)
 	}
 	return parts, rows
@@ -246,7 +246,7 @@ func TestDamagedFiles(t *testing.T) {
 		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		parts, err := List(t.Context(), path, "")
+		parts, err := List(t.Context(), path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -254,7 +254,7 @@ func TestDamagedFiles(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := List(t.Context(), filepath.Join(dir, "none.csv"), ""); !errors.Is(err, os.ErrNotExist) {
+	if _, err := List(t.Context(), filepath.Join(dir, "none.csv"), nil); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 }

@@ -94,7 +94,7 @@ func write(t *testing.T, list []writer.Result, shape writer.Shape, format writer
 
 func summarize(t *testing.T, path string) Summary {
 	t.Helper()
-	parts, err := readback.List(t.Context(), path, "")
+	parts, err := readback.List(t.Context(), path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func ReadManifest(ctx context.Context, folder string) (*account.Manifest, error)
 // IntactManifest is ReadManifest, but returns nil and no error if the manifest is missing or damaged.
 func IntactManifest(ctx context.Context, folder string) (*account.Manifest, error) {
 	m, err := ReadManifest(ctx, disk.Clean(folder))
-	if _, damaged := errors.AsType[*account.DamagedError](err); damaged || errors.Is(err, fs.ErrNotExist) {
+	if _, damaged := errors.AsType[*account.DamagedError](err); damaged || isAbsent(err) {
 		return nil, nil
 	}
 	return m, err

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"syscall"
 
 	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
@@ -21,6 +22,11 @@ func read(ctx context.Context, path string, f account.Sealed) error {
 		return err
 	}
 	return account.Unseal(path, text, f)
+}
+
+// isAbsent reports whether the error of read says that the file, or its folder, is missing.
+func isAbsent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // Write replaces the file at path by an account or a manifest. A reader sees the earlier or the new file. The error is a
@@ -44,7 +50,7 @@ func ReadAccount(ctx context.Context, path string) (*account.Account, error) {
 func ReadLast(ctx context.Context, path string) (*account.Account, error) {
 	a := new(account.Account)
 	switch err := read(ctx, path, a); {
-	case errors.Is(err, fs.ErrNotExist):
+	case isAbsent(err):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("read the account of the last run: %w", err)

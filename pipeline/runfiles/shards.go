@@ -2,11 +2,8 @@ package runfiles
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
-	"syscall"
 
 	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
@@ -17,7 +14,7 @@ import (
 func ReadShards(ctx context.Context, folder string) (*account.Shards, error) {
 	s := new(account.Shards)
 	switch err := read(ctx, ShardsPath(folder), s); {
-	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
+	case isAbsent(err):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("read how the records are split: %w", err)
