@@ -39,17 +39,18 @@ func ShardFromEnvironment(getenv func(string) string) (Shard, error) {
 			found = append(found, e)
 		}
 	}
-	switch {
-	case len(found) == 0:
-		return Shard{}, fmt.Errorf("the environment names no task of an array: set %s, from 0, and %s, or name the shard, such as 3/16", shardIndexVariable, shardCountVariable)
-	case len(found) > 1 && found[0].index != shardIndexVariable:
+	problem := "no task of an array"
+	if len(found) > 0 {
+		if len(found) == 1 || found[0].index == shardIndexVariable {
+			return found[0].shard(getenv)
+		}
 		var names []string
 		for _, e := range found {
 			names = append(names, e.index)
 		}
-		return Shard{}, fmt.Errorf("the environment names tasks of several schedulers (%s): set %s, from 0, and %s, or name the shard, such as 3/16", strings.Join(names, ", "), shardIndexVariable, shardCountVariable)
+		problem = fmt.Sprintf("tasks of several schedulers (%s)", strings.Join(names, ", "))
 	}
-	return found[0].shard(getenv)
+	return Shard{}, fmt.Errorf("the environment names %s: set %s, from 0, and %s, or name the shard, such as 3/16", problem, shardIndexVariable, shardCountVariable)
 }
 
 func (e engine) shard(getenv func(string) string) (Shard, error) {

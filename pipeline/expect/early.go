@@ -65,13 +65,7 @@ func (e Expectation) possible(v value, all float64) bool {
 		}
 		least, most = 100*low, 100*high
 	}
-	switch e.Op {
-	case ">=", ">":
-		return e.met(most)
-	case "<=", "<":
-		return e.met(least)
-	}
-	return least <= e.Bound && e.Bound <= most
+	return e.met(least) || e.met(most) || e.Op == "==" && least <= e.Bound && e.Bound <= most
 }
 
 // interval returns the Wilson score interval of a share (E. B. Wilson, Probable inference, 1927).

@@ -117,20 +117,17 @@ func (e Expectation) String() string {
 // Compares reports whether the expectation compares with an earlier output.
 func (e Expectation) Compares() bool { return figureOf(e.Figure).earlier }
 
-// met reports whether n meets the expectation.
-func (e Expectation) met(n float64) bool {
-	switch e.Op {
-	case ">=":
-		return n >= e.Bound
-	case "<=":
-		return n <= e.Bound
-	case ">":
-		return n > e.Bound
-	case "<":
-		return n < e.Bound
-	}
-	return n == e.Bound
+// ops are the comparisons with a bound.
+var ops = map[string]func(n, bound float64) bool{
+	">=": func(n, bound float64) bool { return n >= bound },
+	"<=": func(n, bound float64) bool { return n <= bound },
+	">":  func(n, bound float64) bool { return n > bound },
+	"<":  func(n, bound float64) bool { return n < bound },
+	"==": func(n, bound float64) bool { return n == bound },
 }
+
+// met reports whether n meets the expectation.
+func (e Expectation) met(n float64) bool { return ops[e.Op](n, e.Bound) }
 
 // value is the value of a figure: a number, or a number of records out of all records.
 type value struct {

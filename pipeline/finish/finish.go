@@ -50,9 +50,19 @@ func Run(ctx context.Context, o Options) (report verify.Report, err error) {
 		return report, &NoShardsError{o.Folder}
 	}
 	f := &finishing{Options: o, shards: shards}
-	defer f.release()
-	if err := f.lock(ctx); err != nil {
-		return report, err
+	paths := runfiles.Folders(shards, o.Folder)
+	if f.Output != "" {
+		if err := f.checkOutput(ctx); err != nil {
+			return report, err
+		}
+		paths = append(paths, f.Output)
+	}
+	for _, path := range paths {
+		lock, err := storage.TryLock(path)
+		if err != nil {
+			return report, err
+		}
+		defer lock.Release()
 	}
 	return f.run(ctx)
 }
@@ -61,40 +71,19 @@ func Run(ctx context.Context, o Options) (report verify.Report, err error) {
 type finishing struct {
 	Options
 	shards *account.Shards
-	locks  []*disk.Lock
 }
 
-// lock locks the shards and the output against other processes of this machine.
-func (f *finishing) lock(ctx context.Context) error {
-	paths := runfiles.Folders(f.shards, f.Folder)
-	if f.Output != "" {
-		if err := f.checkOutput(ctx); err != nil {
-			return err
-		}
-		paths = append(paths, f.Output)
+// checkOutput checks Output, and sets Format.
+func (f *finishing) checkOutput(ctx context.Context) (err error) {
+	if f.Format != "" {
+		f.Format, err = writer.ParseFormat(string(f.Format))
+	} else {
+		f.Format, err = writer.FormatOf(f.Output)
 	}
-	for _, path := range paths {
-		lock, err := storage.TryLock(path)
-		if err != nil {
-			return err
-		}
-		f.locks = append(f.locks, lock)
-	}
-	return nil
-}
-
-func (f *finishing) release() {
-	for _, lock := range f.locks {
-		lock.Release()
-	}
-}
-
-func (f *finishing) checkOutput(ctx context.Context) error {
-	format, err := f.format()
 	if err != nil {
 		return err
 	}
-	if err := format.CheckShape(f.shards.Settings.Shape); err != nil {
+	if err := f.Format.CheckShape(f.shards.Settings.Shape); err != nil {
 		return err
 	}
 	if err := places.Protect([]string{f.Output}, f.shards.Settings.Inputs); err != nil {
@@ -103,7 +92,7 @@ func (f *finishing) checkOutput(ctx context.Context) error {
 	switch {
 	case strings.HasSuffix(f.Output, "/"):
 		return fmt.Errorf("%s is a folder: name a file for the rows of all shards", f.Output)
-	case isWithin(f.Output, f.Folder):
+	case places.IsWithin(f.Output, f.Folder):
 		return fmt.Errorf("%s is in %s, whose readers would read its rows twice: choose a file elsewhere", f.Output, f.Folder)
 	}
 	exists, err := storage.Exists(ctx, f.Output)
@@ -117,20 +106,6 @@ func (f *finishing) checkOutput(ctx context.Context) error {
 type ExistsError struct{ Path string }
 
 func (e *ExistsError) Error() string { return e.Path + " exists" }
-
-func isWithin(path, folder string) bool {
-	if storage.IsURL(path) || storage.IsURL(folder) {
-		return strings.HasPrefix(path+"/", folder+"/")
-	}
-	return places.IsWithin(path, folder)
-}
-
-func (f *finishing) format() (writer.Format, error) {
-	if f.Format != "" {
-		return writer.ParseFormat(string(f.Format))
-	}
-	return writer.FormatOf(f.Output)
-}
 
 func (f *finishing) run(ctx context.Context) (report verify.Report, err error) {
 	if report, err = verify.Run(ctx, verify.Options{Output: f.Folder, Unfinished: true}); err != nil {
@@ -157,10 +132,6 @@ func (f *finishing) publish(ctx context.Context) error {
 	if f.Output == "" {
 		return nil
 	}
-	format, err := f.format()
-	if err != nil {
-		return err
-	}
 	accounts, err := runfiles.Accounts(ctx, f.shards, f.Folder)
 	if err != nil {
 		return err
@@ -174,7 +145,7 @@ func (f *finishing) publish(ctx context.Context) error {
 		schema.Carry, schema.CarryTypes = append(schema.Carry, c.Name), append(schema.CarryTypes, typ)
 	}
 	sink, err := writer.Open(ctx, writer.Options{
-		Storage: storage.Of(ctx, f.Output), Path: f.Output, Format: format, Schema: schema, Metadata: output.Metadata(f.shards.Settings),
+		Storage: storage.Of(ctx, f.Output), Path: f.Output, Format: f.Format, Schema: schema, Metadata: output.Metadata(f.shards.Settings),
 	})
 	if err != nil {
 		return err
@@ -186,7 +157,7 @@ func (f *finishing) publish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a := f.shards.Merged(accounts, f.settings(format), output.Entries(published))
+	a := f.shards.Merged(accounts, f.settings(), output.Entries(published))
 	a.Inputs = slices.Clone(a.Inputs)
 	for i, in := range a.Inputs {
 		if in.Path != "" {
@@ -196,11 +167,11 @@ func (f *finishing) publish(ctx context.Context) error {
 	return runfiles.Write(ctx, runfiles.AccountPath(f.Output), a)
 }
 
-// settings returns the settings of a run over the whole input that writes the output in a format.
-func (f *finishing) settings(format writer.Format) account.Settings {
+// settings returns the settings of a run over the whole input that writes the output.
+func (f *finishing) settings() account.Settings {
 	settings := f.shards.Settings
-	settings.Output, settings.OutputFormat, settings.PartRows = f.Output, string(format), 0
-	settings.EscapeFormulas = settings.EscapeFormulas && format.Delimited() // as in a run that writes the file
+	settings.Output, settings.OutputFormat, settings.PartRows = f.Output, string(f.Format), 0
+	settings.EscapeFormulas = settings.EscapeFormulas && f.Format.Delimited() // as in a run that writes the file
 	settings.InputPaths = make([]string, len(f.shards.Settings.InputPaths))
 	for i, path := range f.shards.Settings.InputPaths {
 		settings.InputPaths[i] = f.seen(path)

@@ -123,8 +123,11 @@ func checkSame(input string, info fs.FileInfo, targets []OpenFile) error {
 	return nil
 }
 
-// IsWithin reports whether a path is below a folder. Both may not exist yet. Links in the folders of both are followed.
+// IsWithin reports whether a path is below a folder. Both may not exist yet, or be URLs. Links in the folders of both are followed.
 func IsWithin(path, folder string) bool {
+	if storage.IsURL(path) || storage.IsURL(folder) {
+		return strings.HasPrefix(path+"/", folder+"/")
+	}
 	inside, err := os.Stat(folder)
 	if err != nil {
 		rest, err := filepath.Rel(storage.Resolved(folder), storage.Resolved(path))
