@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"runtime/pprof"
@@ -18,39 +19,35 @@ type profilingFlags struct {
 
 // start starts the profiles; stop ends them and writes the files.
 func (f *profilingFlags) start() (stop func() error, err error) {
-	var stops []func() error
-	stop = func() error {
-		var errs []error
-		for _, s := range stops {
-			errs = append(errs, s())
+	var ends []func() error
+	stop = func() (err error) {
+		for _, end := range ends {
+			err = errors.Join(err, end())
 		}
-		return errors.Join(errs...)
+		return err
 	}
-	begin := func(path string, start func(*os.File) error, end func(*os.File) error) {
-		if path == "" || err != nil {
-			return
+	for _, p := range []struct {
+		path       string
+		start, end func(io.Writer) error
+	}{
+		{f.cpu, pprof.StartCPUProfile, func(io.Writer) error { pprof.StopCPUProfile(); return nil }},
+		{f.trace, trace.Start, func(io.Writer) error { trace.Stop(); return nil }},
+		{f.memory, func(io.Writer) error { return nil }, func(out io.Writer) error {
+			runtime.GC() // so that the profile also shows live memory
+			return pprof.Lookup("allocs").WriteTo(out, 0)
+		}},
+	} {
+		if p.path == "" {
+			continue
 		}
-		file, createErr := os.Create(path)
-		if createErr != nil {
-			err = fmt.Errorf("write a profile: %w", createErr)
-			return
+		file, err := os.Create(p.path)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("write a profile: %w", err), stop())
 		}
-		if err = start(file); err != nil {
-			err = errors.Join(err, file.Close())
-			return
+		if err := p.start(file); err != nil {
+			return nil, errors.Join(err, file.Close(), stop())
 		}
-		stops = append(stops, func() error { return errors.Join(end(file), file.Close()) })
-	}
-	begin(f.cpu, func(file *os.File) error { return pprof.StartCPUProfile(file) },
-		func(*os.File) error { pprof.StopCPUProfile(); return nil })
-	begin(f.trace, func(file *os.File) error { return trace.Start(file) },
-		func(*os.File) error { trace.Stop(); return nil })
-	begin(f.memory, func(*os.File) error { return nil }, func(file *os.File) error {
-		runtime.GC() // so that the profile also shows live memory
-		return pprof.Lookup("allocs").WriteTo(file, 0)
-	})
-	if err != nil {
-		return nil, errors.Join(err, stop())
+		ends = append(ends, func() error { return errors.Join(p.end(file), file.Close()) })
 	}
 	return stop, nil
 }

@@ -49,13 +49,6 @@ func (h *sentences) text(a slog.Attr) string {
 	return "\x00" + strings.ReplaceAll(a.Key, "_", " ") + " " + text
 }
 
-// The marks of levels, in color.
-const (
-	errorMark   = "\x1b[31m✗\x1b[0m"
-	warningMark = "\x1b[33m!\x1b[0m"
-	debugMark   = "\x1b[2m·\x1b[0m"
-)
-
 func (h *sentences) Handle(_ context.Context, r slog.Record) error {
 	about := h.about
 	r.Attrs(func(a slog.Attr) bool { about += h.text(a); return true })
@@ -67,18 +60,17 @@ func (h *sentences) Handle(_ context.Context, r slog.Record) error {
 	} else if about != "" {
 		line += ": " + about
 	}
-	mark := " "
+	mark, plain := " ", " " // in color, and without
 	switch {
 	case r.Level >= slog.LevelError:
-		mark = errorMark
+		mark, plain = "\x1b[31m✗\x1b[0m", "x"
 	case r.Level >= slog.LevelWarn:
-		mark = warningMark
+		mark, plain = "\x1b[33m!\x1b[0m", "!"
 	case r.Level < slog.LevelInfo:
-		mark = debugMark
+		mark, plain = "\x1b[2m·\x1b[0m", "-"
 	}
 	if os.Getenv("NO_COLOR") != "" || !Blocks() {
-		mark = map[string]string{errorMark: "x", warningMark: "!", debugMark: "-"}[mark]
-		mark = fmt.Sprintf("%1s", mark)
+		mark = plain
 	}
 	return h.console.line(fmt.Sprintf("%s %s %s\n", r.Time.Format(time.TimeOnly), mark, printable(line)))
 }
