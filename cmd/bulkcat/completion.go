@@ -8,25 +8,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/reader"
 )
-
-// words are the values of flags that take one of a few values.
-var words = map[string][]string{
-	"dedupe":        {account.DedupeSite, account.DedupeExact, "host", "domain"},
-	"expect-else":   {"keep", "hold", "stop"},
-	"fetch":         {"auto", "always", "never"},
-	"input-format":  {"csv", "jsonl", "txt", "parquet", "xlsx", "xml"},
-	"kind":          {string(client.Website), string(client.Product)},
-	"log-format":    {"text", "json"},
-	"notify-format": {"json", "slack"},
-	"notify-on":     {"end", "stop", "outage", "quota=80%"},
-	"output-format": {"parquet", "csv", "jsonl"},
-	"param-in":      {"query", "form", "json"},
-	"scheme":        {"https", "http"},
-	"shape":         {"long", "top", "nested"},
-}
 
 // columnFlags take the name of a column of the input.
 var columnFlags = []string{"column", "input-column", "label-column", "carry"}
@@ -36,8 +19,8 @@ func complete(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		var values cobra.CompletionFunc
 		switch {
-		case words[f.Name] != nil:
-			values = cobra.FixedCompletions(words[f.Name], cobra.ShellCompDirectiveNoFileComp)
+		case f.Annotations[wordsAnnotation] != nil:
+			values = cobra.FixedCompletions(f.Annotations[wordsAnnotation], cobra.ShellCompDirectiveNoFileComp)
 		case slices.Contains(columnFlags, f.Name):
 			values = completeColumns
 		case f.Name == "classification":

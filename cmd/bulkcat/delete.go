@@ -49,7 +49,7 @@ spellings. The answers in outputs, and in copies of the store, stay.`,
 	addGroup(cmd, "Answers", []option{
 		{name: "input-file", to: &f.inputFile, help: "delete for the inputs in `FILE`, one on a line"},
 		{name: "domain", to: &f.domains, help: "delete for all websites of this `DOMAIN` and of those below it; may be given several times"},
-		{name: "kind", to: &f.kind, check: oneOf(&f.kind, string(client.Website), string(client.Product)), help: "only answers of this kind: website or product"},
+		{name: "kind", to: &f.kind, words: kinds, only: true, help: "only answers of this kind: website or product"},
 		{name: "classification", to: &f.classification, help: "only answers in the classification of this `name`"},
 	})
 	return cmd

@@ -49,7 +49,7 @@ confidence (with the same category).`,
 	}
 	addGroup(cmd, "Output", []option{
 		{name: "output", short: "o", to: &f.path, help: "write the changes as rows to `FILE`, or - for standard output"},
-		{name: "output-format", to: &f.format, help: "parquet, csv or jsonl (default: by the extension of the file; csv on standard output)"},
+		{name: "output-format", to: &f.format, words: formats, help: "parquet, csv or jsonl (default: by the extension of the file; csv on standard output)"},
 	}, f.replace.options(), []option{
 		{name: "level", to: &f.level, or: 1, check: atLeast(&f.level, 1), help: "the level `N` of the categories of the moves"},
 		{name: "json", to: &f.asJSON, help: "the counts and the moves as one line of JSON"},

@@ -49,7 +49,7 @@ asked, so nothing is charged; with --fetch never no network is needed.`,
 		{name: "limit", to: &f.limit, check: atLeast(&f.limit, 0), help: "read only the first `N` records"},
 	})
 	addGroup(cmd, "Service", []option{
-		{name: "kind", to: &f.kind, check: oneOf(&f.kind, string(client.Website), string(client.Product)), help: "website or product (default: by the classification; product without one)"},
+		{name: "kind", to: &f.kind, words: kinds, only: true, help: "website or product (default: by the classification; product without one)"},
 		{name: "classification", to: &f.classification, help: "the `name` of the classification (default " + client.TaxonomyV3 + " or " + client.ProductTaxonomy + ")"},
 	}, f.service.fetch.options(), f.service.taxonomies.options(), f.service.taxonomies.editionOptions())
 	addGroup(cmd, "Output", jsonOption(&f.asJSON, "one line of JSON"))

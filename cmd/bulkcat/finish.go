@@ -56,7 +56,7 @@ missing or incomplete, or if the folder is not balanced.`,
 	}
 	addGroup(cmd, "Output", []option{
 		{name: "output", short: "o", to: &options.Output, help: "a `FILE` for the rows of all shards, in input order"},
-		{name: "output-format", to: (*string)(&options.Format), help: "parquet, csv or jsonl (default: by the output's extension)"},
+		{name: "output-format", to: (*string)(&options.Format), words: formats, help: "parquet, csv or jsonl (default: by the output's extension)"},
 		{name: "overwrite", to: &options.Overwrite, help: "replace a file that exists"},
 		{name: "json", to: &asJSON, help: "the report as one line of JSON"},
 	})

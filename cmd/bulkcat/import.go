@@ -50,7 +50,7 @@ answers are as old as the file. Runs that ask the service at --source find them.
 	addGroup(cmd, "Table", f.input.columnOptions("input-column", "the `column` of the inputs; may be given several times"), []option{
 		{name: "category-column", to: &f.category, help: "the `column` of the categories, as the service gives them"},
 		{name: "confidence-column", to: &f.confidence, help: "the `column` of their confidences (default: none)"},
-		{name: "kind", to: &f.kind, check: oneOf(&f.kind, string(client.Website), string(client.Product)), help: "website or product (default: by the name of the input column)"},
+		{name: "kind", to: &f.kind, words: kinds, only: true, help: "website or product (default: by the name of the input column)"},
 		{name: "classification", to: &f.classification, help: "the `name` of the classification (default " + client.TaxonomyV3 + " or " + client.ProductTaxonomy + ")"},
 	}, f.input.formatOptions())
 	return cmd

@@ -76,7 +76,7 @@ listed with their lines; --suspects also lists the labels that are probably wron
 		{name: "suspects", to: &f.suspects, help: "write the labels that are wrong or probably wrong to `FILE`, as CSV, and the repeated inputs"},
 	}, f.replace.options(), jsonOption(&f.asJSON, "one line of JSON"))
 	addGroup(cmd, "Service", []option{
-		{name: "kind", to: &f.kind, check: oneOf(&f.kind, string(client.Website), string(client.Product)), help: "website or product (default: by the classification; product without one)"},
+		{name: "kind", to: &f.kind, words: kinds, only: true, help: "website or product (default: by the classification; product without one)"},
 		{name: "classification", to: &f.classification, help: "the `name` of the classification (default " + client.TaxonomyV3 + " or " + client.ProductTaxonomy + ")"},
 		{name: "taxonomy", to: &f.service.taxonomies.given, help: "the labels are categories of the custom product taxonomy in `FILE`, which the model keeps, and whose classification is " + client.CustomPrefix + " and the name of the file; NAME=FILE gives the classification a name"},
 	}, f.service.taxonomies.editionOptions(), f.service.fetch.options())

@@ -31,8 +31,16 @@ type option struct {
 	help   string       // a word in ` ` stands for the value
 	kind   client.Kind  // the kind of runs that have the option; "" for both kinds
 	hidden bool         // the help leaves the option out
+	words  []string     // values that shells complete
+	only   bool         // no value but words can be used
 	check  func() error // says why the value cannot be used, without the name of the flag; nil if every value can
 }
+
+// kinds and formats are the words of several options.
+var (
+	kinds   = []string{string(client.Website), string(client.Product)}
+	formats = []string{string(writer.Parquet), string(writer.CSV), string(writer.JSONL)}
+)
 
 // group has the options under a title of the help.
 type group struct {
@@ -56,18 +64,18 @@ func (f *runFlags) options() []group {
 			f.input.formatOptions(), []option{
 				{name: "classification", to: &listValue{list: &f.classification}, or: names[0], help: "the classification: `" + strings.Join(names, "` or ") + ", or several with a comma between, each with its own requests and rows"},
 				{name: "ask-placeholders", to: &f.AskPlaceholders, help: "also ask for texts that stand for a missing value, such as NULL, N/A and #REF!, which are invalid otherwise"},
-				{name: "scheme", kind: client.Website, to: &f.Scheme, or: "https", help: "of bare domains, and unless --dedupe exact is given of all websites: https or http"},
-				{name: "dedupe", kind: client.Website, to: &f.Dedupe, or: account.DedupeSite, help: "one request for each spelling of a website (exact), for all spellings of a page (site), for all pages of a host (host), or for all hosts of a registrable domain (domain), with rows for each record"},
+				{name: "scheme", kind: client.Website, to: &f.Scheme, or: "https", words: []string{"https", "http"}, help: "of bare domains, and unless --dedupe exact is given of all websites: https or http"},
+				{name: "dedupe", kind: client.Website, to: &f.Dedupe, or: account.DedupeSite, words: []string{account.DedupeSite, account.DedupeExact, "host", "domain"}, help: "one request for each spelling of a website (exact), for all spellings of a page (site), for all pages of a host (host), or for all hosts of a registrable domain (domain), with rows for each record"},
 			})},
 		{"Output", []option{
 			{name: "output", short: "o", to: &o.Path, help: "a `FILE`, a folder of parts (out/), or - for standard output; during the run, .FILE.run/status.json beside it has the progress"},
-			{name: "output-format", to: (*string)(&o.Format), help: "parquet, csv or jsonl (default: by the output's extension; parquet for a folder)"},
+			{name: "output-format", to: (*string)(&o.Format), words: formats, help: "parquet, csv or jsonl (default: by the output's extension; parquet for a folder)"},
 			{name: "part-rows", to: &o.PartRows, or: writer.DefaultPartRows, check: atLeast(&o.PartRows, 1), help: "rows of a part, at least, in a folder"},
 			{name: "levels", to: &o.Levels, or: pipeline.LevelsOfTaxonomy, help: "columns level_1, level_2, ... of a category's path; -1 for as many as the taxonomy has levels"},
 			{name: "carry", to: &listValue{list: &o.Carry}, or: "all", help: "columns of the input to carry along: all, none or `a,b`"},
 			{name: "language", kind: client.Product, to: &o.Language, help: "add the column value_local, the path of the category in a `LANGUAGE` such as de"},
 			{name: "source-columns", to: &o.SourceColumns, help: "add the columns source, basis (what the answer rests on: service, page, name, title or model) and answered_at, which differ from run to run"},
-			{name: "shape", to: (*string)(&o.Shape), or: writer.ShapeLong, help: "`SHAPE` of the rows: long (a row per category), top (one row per record, with its category of the highest confidence) or nested (one row per record, with a list of its categories; Parquet and JSONL)"},
+			{name: "shape", to: (*string)(&o.Shape), or: writer.ShapeLong, words: []string{"long", "top", "nested"}, help: "`SHAPE` of the rows: long (a row per category), top (one row per record, with its category of the highest confidence) or nested (one row per record, with a list of its categories; Parquet and JSONL)"},
 			{name: "top", to: &o.Top, help: "the `N` categories of each record with the highest confidence; 0 for all"},
 			{name: "min-confidence", to: confidenceValue(&o.MinConfidence), help: "only categories with a confidence of `X` or more, such as 0.5 or 50%; a record without such a category has the status empty"},
 			{name: "escape-formulas", to: &o.EscapeFormulas, help: "for spreadsheets: a ' before the text of CSV cells that may be formulas"},
@@ -103,7 +111,7 @@ func (f *runFlags) options() []group {
 			{name: "retry-rejected", to: &f.Store.RetryRejected, help: "ask again for inputs that the service rejected"},
 		}},
 		{"Expectation", append(f.expect.options(),
-			option{name: "expect-else", to: &f.expect.other, or: "keep", check: oneOf(&f.expect.other, "keep", "hold", "stop"), help: "publish an output that breaks an expectation (keep), hold it back (hold), or hold it back and also stop the run as soon as it is clear that an expectation will be broken, after at least 200 records (stop); the answers are stored"},
+			option{name: "expect-else", to: &f.expect.other, or: "keep", words: []string{"keep", "hold", "stop"}, only: true, help: "publish an output that breaks an expectation (keep), hold it back (hold), or hold it back and also stop the run as soon as it is clear that an expectation will be broken, after at least 200 records (stop); the answers are stored"},
 		)},
 		{"Run", slices.Concat([]option{
 			{name: "limit", to: &f.Limit, help: "read only the first `N` records"},
@@ -125,8 +133,8 @@ func (f *runFlags) options() []group {
 		})},
 		{"Notification", []option{
 			{name: "notify", to: &f.notify.url, help: "post a message to this `URL` when the run ends; set BULKCAT_NOTIFY instead if the URL is a secret"},
-			{name: "notify-on", to: &listValue{list: &f.notify.on}, or: "end,stop", help: "when to post: end, stop (ended early, resumable), outage, quota=80% (of the quota at the start is used), or several with a comma between"},
-			{name: "notify-format", to: (*string)(&f.notify.format), or: notify.JSON, check: oneOf((*string)(&f.notify.format), string(notify.JSON), string(notify.Slack)), help: "of messages: json or slack"},
+			{name: "notify-on", to: &listValue{list: &f.notify.on}, or: "end,stop", words: []string{"end", "stop", "outage", "quota=80%"}, help: "when to post: end, stop (ended early, resumable), outage, quota=80% (of the quota at the start is used), or several with a comma between"},
+			{name: "notify-format", to: (*string)(&f.notify.format), or: notify.JSON, words: []string{string(notify.JSON), string(notify.Slack)}, only: true, help: "of messages: json or slack"},
 			{name: "on-end", to: &f.notify.onEnd, help: "run `CMD` in the shell when the run ends, with BULKCAT_RUN_STATUS, BULKCAT_RUN_OUTPUT, BULKCAT_RUN_RECORDS and more in its environment, but without the variables of flags and keys; it is killed after an hour"},
 		}},
 		{"Page", f.listen.options()},
@@ -150,7 +158,7 @@ func (f *inputFlags) columnOptions(name, help string) []option {
 // formatOptions returns the other options of the input.
 func (f *inputFlags) formatOptions() []option {
 	return []option{
-		{name: "input-format", to: &f.Format, help: reader.FormatNames() + " (default: by name and content)"},
+		{name: "input-format", to: &f.Format, words: []string{"csv", "jsonl", "txt", "parquet", "xlsx", "xml"}, help: reader.FormatNames() + " (default: by name and content)"},
 		{name: "sheet", to: &f.Sheet, help: "the `SHEET` of an Excel file (default: the first)"},
 		{name: "dialect", to: &f.dialect, help: "of CSV and text, with a comma between: delimiter=C, quote=C, escape=C, comment=TEXT (none: there is none), header=LINE or header=none (the columns are 1, 2, ...), strict (RFC 4180 and no guesses), as in delimiter=tab,quote=none,header=3 (default: by the content)"},
 		{name: "encoding", to: &f.Encoding, help: "utf-8, utf-16, windows-1252, windows-1251, iso-8859-2, shift_jis, gbk or another label of the WHATWG Encoding Standard (default: by the byte order mark, or else by the content)"},
@@ -185,7 +193,7 @@ func (f *serviceFlags) requestOptions() []option {
 		{name: "header-file", to: &f.headerFile, help: "more headers from `FILE`, one on a line: for secrets, which are never printed"},
 		{name: "ca-file", to: &f.caFile, help: "trust the certificate authorities in `FILE` (PEM) in addition to the system's"},
 		{name: "param", to: f.setParams, help: "`NAME` of the parameter that has the input (default url for websites, query for products), or website=NAME,product=NAME"},
-		{name: "param-in", to: (*string)(&f.ParamIn), or: "query", help: "`place` of the parameters: query, form or json"},
+		{name: "param-in", to: (*string)(&f.ParamIn), or: "query", words: []string{"query", "form", "json"}, help: "`place` of the parameters: query, form or json"},
 		{name: "member", to: &f.Member, help: "the `PATH` of the entries in an answer, such as data.{classification}, or . for an answer that is the list (default {classification})"},
 		{name: "timeout", to: &f.Timeout, or: 30 * time.Second, check: positive(&f.Timeout), help: "for one request, with its answer; the default grows to 2m while the service is slower"},
 	}
@@ -193,7 +201,7 @@ func (f *serviceFlags) requestOptions() []option {
 
 func (f *fetchFlags) options() []option {
 	return []option{
-		{name: "fetch", to: &f.mode, or: page.Auto, help: "whether the embedded service reads the pages of websites: auto, always or never"},
+		{name: "fetch", to: &f.mode, or: page.Auto, words: []string{"auto", "always", "never"}, help: "whether the embedded service reads the pages of websites: auto, always or never"},
 		{name: "fetch-rate", to: pageRateValue(&f.rate), or: 0, help: "pages at most over all hosts, such as 20/s or 600/m; 0 for no limit; each host gets one request at a time in any case"},
 		{name: "allow-private", to: &f.allowPrivate, help: "also read pages at addresses of the local network"},
 	}
@@ -232,7 +240,7 @@ func (f *expectFlags) options() []option {
 
 func (f *logFlags) options() []option {
 	return []option{
-		{name: "log-format", to: &f.format, check: oneOf(&f.format, "text", "json"), help: "of all lines on standard error: text or json (default: sentences on a terminal, or else text)"},
+		{name: "log-format", to: &f.format, words: []string{"text", "json"}, only: true, help: "of all lines on standard error: text or json (default: sentences on a terminal, or else text)"},
 		{name: "quiet", to: &f.quiet, help: "print only warnings and errors"},
 		{name: "debug", to: &f.debug, help: "also log every failed attempt"},
 	}
@@ -249,15 +257,18 @@ func jsonOption(asJSON *bool, help string) []option {
 	return []option{{name: "json", to: asJSON, help: help}}
 }
 
-// groupAnnotation is the key of the annotation of a flag that has the title of its group.
-const groupAnnotation = "bulkcat_flag_group"
+// The keys of the annotations of a flag: the title of its group, and the words of its option.
+const (
+	groupAnnotation = "bulkcat_flag_group"
+	wordsAnnotation = "bulkcat_flag_words"
+)
 
 // addGroup adds options to a command under a title. The command checks them before it runs.
 func addGroup(cmd *cobra.Command, title string, lists ...[]option) {
 	options := slices.Concat(lists...)
 	cmd.Flags().SortFlags = false
 	for _, o := range options {
-		o.bind(cmd.Flags()).Annotations = map[string][]string{groupAnnotation: {title}}
+		o.bind(cmd.Flags()).Annotations = map[string][]string{groupAnnotation: {title}, wordsAnnotation: o.words}
 	}
 	others := cmd.PreRunE
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
@@ -266,10 +277,14 @@ func addGroup(cmd *cobra.Command, title string, lists ...[]option) {
 			errs = append(errs, others(cmd, args))
 		}
 		for _, o := range options {
-			if o.check == nil {
-				continue
+			var err error
+			if o.check != nil {
+				err = o.check()
+			} else if text := cmd.Flag(o.name).Value.String(); o.only && text != "" && !slices.Contains(o.words, text) {
+				last := len(o.words) - 1
+				err = fmt.Errorf("%q must be %s or %s", text, strings.Join(o.words[:last], ", "), o.words[last])
 			}
-			if err := o.check(); err != nil {
+			if err != nil {
 				errs = append(errs, &usageError{fmt.Errorf("--%s: %w", o.name, err)})
 			}
 		}
@@ -341,16 +356,5 @@ func positive(d *time.Duration) func() error {
 			return fmt.Errorf("%v must be more than 0", *d)
 		}
 		return nil
-	}
-}
-
-// oneOf returns the check of a text that must be "" or one of the choices.
-func oneOf(text *string, choices ...string) func() error {
-	return func() error {
-		if *text == "" || slices.Contains(choices, *text) {
-			return nil
-		}
-		last := len(choices) - 1
-		return fmt.Errorf("%q must be %s or %s", *text, strings.Join(choices[:last], ", "), choices[last])
 	}
 }

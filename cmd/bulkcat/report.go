@@ -41,7 +41,7 @@ report says what is unknown.`,
 	}
 	addGroup(cmd, "Report", []option{
 		{name: "output", short: "o", to: &f.path, or: "-", help: "the `FILE` of the report, or - for standard output"},
-		{name: "format", to: &f.format, check: oneOf(&f.format, "html", "md", "json"), help: "html, md or json (default: by the extension of the file; md on standard output)"},
+		{name: "format", to: &f.format, words: []string{"html", "md", "json"}, only: true, help: "html, md or json (default: by the extension of the file; md on standard output)"},
 	}, f.replace.options())
 	return cmd
 }
