@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -65,13 +64,7 @@ func (s *nameSearch) failure() error {
 
 // firstThen returns first, and then the others without it.
 func firstThen[T comparable](first T, others []T) []T {
-	list := []T{first}
-	for _, other := range others {
-		if other != first {
-			list = append(list, other)
-		}
-	}
-	return list
+	return append([]T{first}, slices.DeleteFunc(slices.Clone(others), func(other T) bool { return other == first })...)
 }
 
 func placeName(place client.ParamIn) string {
@@ -156,13 +149,10 @@ func memberOf(body []byte, classification string) string {
 	return ""
 }
 
-// joinNames joins names as in "a, b and c".
+// joinNames joins two or more names as in "a, b and c".
 func joinNames(names []string) string {
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
 	last := len(names) - 1
-	return fmt.Sprintf("%s and %s", strings.Join(names[:last], ", "), names[last])
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 // transport sends at most maxRequests requests, and records properties of the responses.

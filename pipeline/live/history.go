@@ -86,8 +86,13 @@ func (h *history) each(value func(before, after sample) float64) (values []float
 	return values
 }
 
-// quantile returns a quantile of a histogram in the unit of bounds, interpolated within its bucket; NaN for an empty histogram.
-func quantile(q float64, bounds []float64, counts []int64) float64 {
+// quantile returns a quantile of the difference of two histograms in the unit of bounds, interpolated within its bucket; NaN for an
+// empty histogram. before may be nil.
+func quantile(q float64, bounds []float64, before, after []int64) float64 {
+	counts := slices.Clone(after)
+	for i := range min(len(before), len(counts)) {
+		counts[i] -= before[i]
+	}
 	sum := figures.Sum(slices.Values(counts))
 	if sum == 0 {
 		return math.NaN()
@@ -108,13 +113,4 @@ func quantile(q float64, bounds []float64, counts []int64) float64 {
 		return low + (bounds[i]-low)*(rank-seen)/float64(n)
 	}
 	return bounds[len(bounds)-1]
-}
-
-// difference returns the difference of two histograms. before may be nil, for an empty histogram.
-func difference(before, after []int64) []int64 {
-	d := slices.Clone(after)
-	for i := range min(len(before), len(d)) {
-		d[i] -= before[i]
-	}
-	return d
 }

@@ -110,7 +110,7 @@ func charts(h *history, counts map[string]int64, unit string, bounds []float64) 
 		q    float64
 	}{{"median", 0.5}, {"95%", 0.95}} {
 		values := h.each(func(before, after sample) float64 {
-			return 1000 * quantile(quantity.q, bounds, difference(before.Latency, after.Latency))
+			return 1000 * quantile(quantity.q, bounds, before.Latency, after.Latency)
 		})
 		if list := known(values); len(list) > 0 {
 			latency.Lines = append(latency.Lines, figures.Line{Name: quantity.name, Class: fmt.Sprint("s", i), Values: values, Cells: []string{

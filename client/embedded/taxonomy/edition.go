@@ -21,35 +21,29 @@ type Edition struct {
 // editions are all editions. The default of each classification precedes its other editions. A new taxonomy needs an entry
 // here, an outline, and an entry in package client. A new edition needs an entry and a file of changes.
 var editions = []Edition{
-	edition("taxonomy_v3", "3.0", "IAB Tech Lab Content Taxonomy 3.0", 10, "iab.txt"),
-	edition("taxonomy_v3", "3.1", "IAB Tech Lab Content Taxonomy 3.1", 10, "iab.txt", "iab.3.1.txt"),
-	edition("naics", "2022", "North American Industry Classification System 2022", 3, "naics.txt"),
-	edition("product_taxonomy", "2019-07-10", "Google product taxonomy, version 2019-07-10", 3, "products.txt").with(Names),
-	edition("product_taxonomy", "2021-09-21", "Google product taxonomy, version 2021-09-21", 3, "products.txt", "products.2021.txt").with(Names),
+	{"taxonomy_v3", "3.0", "IAB Tech Lab Content Taxonomy 3.0", 10, outline("taxonomy_v3", "iab.txt"), nil},
+	{"taxonomy_v3", "3.1", "IAB Tech Lab Content Taxonomy 3.1", 10, outline("taxonomy_v3", "iab.txt", "iab.3.1.txt"), nil},
+	{"naics", "2022", "North American Industry Classification System 2022", 3, outline("naics", "naics.txt"), nil},
+	{"product_taxonomy", "2019-07-10", "Google product taxonomy, version 2019-07-10", 3, outline("product_taxonomy", "products.txt"), Names},
+	{"product_taxonomy", "2021-09-21", "Google product taxonomy, version 2021-09-21", 3, outline("product_taxonomy", "products.txt", "products.2021.txt"), Names},
 }
 
 //go:embed *.txt
 var outlines embed.FS
 
-// edition returns an edition that is loaded when it is first needed.
-func edition(name, version, published string, entries int, file string, changes ...string) Edition {
-	return Edition{Name: name, Version: version, Published: published, Entries: entries, Load: sync.OnceValue(func() *Taxonomy { return load(name, file, changes...) })}
-}
-
-// with returns the edition with the names of its categories in other languages.
-func (e Edition) with(names func() map[string]map[string]string) Edition {
-	e.Names = names
-	return e
+// outline returns a function that loads an outline at the first call.
+func outline(name, file string, changes ...string) func() *Taxonomy {
+	return sync.OnceValue(func() *Taxonomy { return load(name, file, changes...) })
 }
 
 // load parses an outline and its overlay, if there is one, and applies the changes of a later edition. It panics on an error,
 // because all files are embedded and tested.
 func load(name, file string, changes ...string) *Taxonomy {
-	outline, err := outlines.ReadFile(file)
+	text, err := outlines.ReadFile(file)
 	if err != nil {
 		panic(err)
 	}
-	categories, err := Parse(file, string(outline))
+	categories, err := Parse(file, string(text))
 	aliases := strings.TrimSuffix(file, ".txt") + ".aliases.txt"
 	if overlay, missing := outlines.ReadFile(aliases); err == nil && missing == nil {
 		err = addAliases(categories, aliases, string(overlay))
