@@ -47,17 +47,17 @@ func marshal(v any) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-func noOperation() *apiError {
-	return &apiError{Status: http.StatusNotFound, Message: fmt.Sprintf(
+var (
+	noOperation = &apiError{Status: http.StatusNotFound, Message: fmt.Sprintf(
 		"there is no such operation; there are %s, %s and %s", UsagePath, WebsitePath, ProductPath)}
-}
+	wrongKey = &apiError{Status: http.StatusUnauthorized, Message: "the x-api-key header must carry a valid API key"}
+	tooBusy  = &apiError{Status: http.StatusServiceUnavailable, Message: "as many requests as the service takes are in flight; try again", Wait: time.Second}
+	canceled = &apiError{Status: http.StatusServiceUnavailable, Message: "the request was canceled before its answer was ready"}
+	crowded  = &apiError{Status: http.StatusServiceUnavailable, Message: "too many requests need pages of this host at once", Wait: patience}
+)
 
 func wrongMethod(allow []string) *apiError {
 	return &apiError{Status: http.StatusMethodNotAllowed, Message: "use " + strings.Join(allow, " or ")}
-}
-
-func wrongKey() *apiError {
-	return &apiError{Status: http.StatusUnauthorized, Message: "the x-api-key header must carry a valid API key"}
 }
 
 // noQuota: refill is the time until the quota is renewed; 0 for never.
@@ -68,18 +68,6 @@ func noQuota(refill time.Duration) *apiError {
 // tooFast does not say "quota": clients would conclude that the quota is used up, and not wait.
 func tooFast(wait time.Duration) *apiError {
 	return &apiError{Status: http.StatusTooManyRequests, Message: "this API key asks faster than it may; slow down", Wait: max(wait, 1)}
-}
-
-func tooBusy() *apiError {
-	return &apiError{Status: http.StatusServiceUnavailable, Message: "as many requests as the service takes are in flight; try again", Wait: time.Second}
-}
-
-func canceled() *apiError {
-	return &apiError{Status: http.StatusServiceUnavailable, Message: "the request was canceled before its answer was ready"}
-}
-
-func crowded() *apiError {
-	return &apiError{Status: http.StatusServiceUnavailable, Message: "too many requests need pages of this host at once", Wait: patience}
 }
 
 func missing(param string) *apiError {

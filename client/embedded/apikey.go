@@ -109,18 +109,10 @@ type Key struct {
 	begins, ends time.Time // of the present period; zero before turn
 }
 
-// terms are the name and the limits of a key. They are immutable: a new grant replaces them.
+// terms are the grant of a key, without the key itself, and its limiter. They are immutable: a new grant replaces them.
 type terms struct {
-	name     string
-	priority int
-	inFlight int
-	plan     []byte // the start of the usage operation's body, up to the number of answers left
-	quota    int64  // answers; Unlimited, or 0 and more
-	period   Period
-	zone     *time.Location
-	rate     Rate
-	burst    int
-	limit    *limiter
+	Grant
+	limit *limiter
 }
 
 // usage is the used quota of a key.
@@ -132,20 +124,10 @@ type usage struct {
 // grant replaces the terms. If rate and burst are unchanged, the limiter keeps its state.
 func (a *Key) grant(g Grant) {
 	g = g.applyDefaults()
-	t := &terms{
-		name:     strings.ToValidUTF8(g.Name, "?"), // metrics need valid UTF-8
-		priority: max(1, g.Priority),
-		inFlight: g.InFlight,
-		quota:    max(int64(g.Quota), int64(Unlimited)),
-		period:   g.Period,
-		zone:     g.Zone,
-		rate:     g.Rate,
-		burst:    g.Burst,
-	}
-	t.plan = append(t.plan, `{"plan":`...)
-	t.plan = append(t.plan, marshal(g.Plan)...)
-	t.plan = append(t.plan, `,"remaining":"`...)
-	if before := a.granted.Load(); before != nil && before.rate == t.rate && before.burst == t.burst {
+	g.Key, g.Name = "", strings.ToValidUTF8(g.Name, "?") // metrics need valid UTF-8
+	g.Priority, g.Quota = max(1, g.Priority), max(g.Quota, Unlimited)
+	t := &terms{Grant: g}
+	if before := a.granted.Load(); before != nil && before.Rate == g.Rate && before.Burst == g.Burst {
 		t.limit = before.limit
 	} else {
 		t.limit = newLimiter(g.Rate, g.Burst)
@@ -157,13 +139,13 @@ func (a *Key) grant(g Grant) {
 }
 
 // Name is the name of the grant, for logs and metrics.
-func (a *Key) Name() string { return a.granted.Load().name }
+func (a *Key) Name() string { return a.granted.Load().Name }
 
 // Priority is the weight of the key among other keys; 1 or more.
-func (a *Key) Priority() int { return a.granted.Load().priority }
+func (a *Key) Priority() int { return a.granted.Load().Priority }
 
 // InFlight is the most requests of the key in flight; 0 for no bound.
-func (a *Key) InFlight() int { return a.granted.Load().inFlight }
+func (a *Key) InFlight() int { return a.granted.Load().InFlight }
 
 // Admit applies the rate of the key to one request. If the rate is exceeded, ok is false, and wait is the time until a request
 // is admitted.
@@ -183,7 +165,7 @@ func (a *Key) Reserve() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.turn()
-	if t := a.granted.Load(); !t.isUnlimited() && a.used.answers+a.reserved >= t.quota {
+	if t := a.granted.Load(); !t.isUnlimited() && a.used.answers+a.reserved >= int64(t.Quota) {
 		return false
 	}
 	a.reserved++
@@ -226,10 +208,10 @@ func (a *Key) Refill() time.Duration {
 // turn begins a new period if the present period is over, or if the clock was set back. The caller holds mu.
 func (a *Key) turn() {
 	now, t := time.Now(), a.granted.Load()
-	if t.period == "" || now.Before(a.ends) && !now.Before(a.begins) {
+	if t.Period == "" || now.Before(a.ends) && !now.Before(a.begins) {
 		return
 	}
-	a.begins, a.ends = t.period.bounds(now.In(t.zone))
+	a.begins, a.ends = t.Period.bounds(now.In(t.Zone))
 	if a.used.last < a.begins.Unix() {
 		a.used = usage{}
 	}
@@ -250,10 +232,10 @@ func newAPIKey(g Grant) *Key {
 	return a
 }
 
-func (t *terms) isUnlimited() bool { return t.quota == int64(Unlimited) }
+func (t *terms) isUnlimited() bool { return t.Quota == Unlimited }
 
 // remaining is the number of answers left. It is 0 if the quota was lowered below the answers used.
-func (a *Key) remaining() int64 { return max(0, a.granted.Load().quota-a.usage().answers) }
+func (a *Key) remaining() int64 { return max(0, int64(a.granted.Load().Quota)-a.usage().answers) }
 
 func (a *Key) isUnlimited() bool { return a.granted.Load().isUnlimited() }
 
@@ -270,15 +252,16 @@ func (a *Key) take() bool {
 
 // appendUsage appends the body of the usage operation. most is the number of answers left for all keys together.
 func (a *Key) appendUsage(b []byte, most Quota) []byte {
-	b = append(b, a.granted.Load().plan...)
-	left := int64(most)
-	if !a.isUnlimited() && (most == Unlimited || a.remaining() < left) {
-		left = a.remaining()
+	left := most
+	if own := Quota(a.remaining()); !a.isUnlimited() && (most == Unlimited || own < most) {
+		left = own
 	}
-	if left == int64(Unlimited) {
-		b = append(b, "unlimited"...)
-	} else {
-		b = strconv.AppendInt(b, left, 10)
+	body := struct {
+		Plan      string `json:"plan"`
+		Remaining string `json:"remaining"`
+	}{a.granted.Load().Plan, "unlimited"}
+	if left != Unlimited {
+		body.Remaining = strconv.FormatInt(int64(left), 10)
 	}
-	return append(b, `"}`...)
+	return append(b, marshal(body)...)
 }

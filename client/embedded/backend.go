@@ -59,7 +59,7 @@ func (s *Service) forward(b []byte, w http.ResponseWriter, r *http.Request, op *
 func problemOf(err error) *apiError {
 	var e *client.Error
 	if !errors.As(err, &e) {
-		return canceled()
+		return canceled
 	}
 	problem := &apiError{Status: e.Status, Message: e.Detail, Wait: e.RetryAfter}
 	if e.Class == client.Quota {

@@ -23,9 +23,8 @@ const earlyBy = 5 * time.Millisecond
 // limiter limits the categorizations of one key to its rate. Usage requests are not limited: a refused client sends them to
 // find the cause.
 type limiter struct {
-	bucket    *rate.Limiter
-	perSecond float64
-	policy    []string // the value of policyHeader
+	bucket *rate.Limiter
+	policy []string // the value of policyHeader
 }
 
 // newLimiter returns nil if there is no rate. A nil limiter admits every request.
@@ -34,9 +33,8 @@ func newLimiter(r Rate, burst int) *limiter {
 		return nil
 	}
 	return &limiter{
-		bucket:    rate.NewLimiter(rate.Limit(r.perSecond()), burst),
-		perSecond: r.perSecond(),
-		policy:    []string{fmt.Sprintf(`"key";q=%d;w=%d`, r.Requests, int(r.Window.Seconds()))},
+		bucket: rate.NewLimiter(rate.Limit(r.perSecond()), burst),
+		policy: []string{fmt.Sprintf(`"key";q=%d;w=%d`, r.Requests, int(r.Window.Seconds()))},
 	}
 }
 
@@ -59,7 +57,7 @@ func (l *limiter) admit(h http.Header) *apiError {
 		h[limitHeader] = []string{`"key";r=` + strconv.Itoa(max(0, int(left)))}
 		return nil
 	}
-	problem := tooFast(time.Duration((1 - left) / l.perSecond * float64(time.Second)))
+	problem := tooFast(time.Duration((1 - left) / float64(l.bucket.Limit()) * float64(time.Second)))
 	h[limitHeader] = []string{`"key";r=0;t=` + problem.retryAfter()}
 	return problem
 }

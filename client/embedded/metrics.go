@@ -89,34 +89,24 @@ type keyCollector struct {
 	places  *fair.Places
 }
 
-var (
-	answersDesc = prometheus.NewDesc("bulkcat_service_answers_total",
-		"Answers given to a key in the period of its quota; answers of earlier runs count if the service keeps the used quota.", []string{"key"}, nil)
-	quotaDesc = prometheus.NewDesc("bulkcat_service_quota_remaining",
-		"Answers left of a key's quota; keys without a quota are not listed.", []string{"key"}, nil)
-	keyInFlightDesc = prometheus.NewDesc("bulkcat_service_key_requests_in_flight", "Requests of a key that are being answered now.", []string{"key"}, nil)
-	keyWaitingDesc  = prometheus.NewDesc("bulkcat_service_key_requests_waiting", "Requests of a key that wait to be answered, or to be asked of the upstream.", []string{"key"}, nil)
-)
-
-// Describe lists the metrics.
-func (c keyCollector) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{answersDesc, quotaDesc, keyInFlightDesc, keyWaitingDesc} {
-		to <- d
-	}
-}
+// Describe describes no metric: the metrics depend on the keys.
+func (c keyCollector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect sends the usage of keys.
 func (c keyCollector) Collect(to chan<- prometheus.Metric) {
+	send := func(kind prometheus.ValueType, name, help string, value int64, key *Key) {
+		to <- prometheus.MustNewConstMetric(prometheus.NewDesc("bulkcat_service_"+name, help, []string{"key"}, nil), kind, float64(value), key.Name())
+	}
 	for _, a := range c.service.keys.byName() {
 		held, waiting := c.places.Of(a)
 		if b := c.service.opts.Backend; b != nil {
 			waiting += b.Waiting(a)
 		}
-		to <- prometheus.MustNewConstMetric(keyInFlightDesc, prometheus.GaugeValue, float64(held), a.Name())
-		to <- prometheus.MustNewConstMetric(keyWaitingDesc, prometheus.GaugeValue, float64(waiting), a.Name())
-		to <- prometheus.MustNewConstMetric(answersDesc, prometheus.CounterValue, float64(a.usage().answers), a.Name())
+		send(prometheus.GaugeValue, "key_requests_in_flight", "Requests of a key that are being answered now.", int64(held), a)
+		send(prometheus.GaugeValue, "key_requests_waiting", "Requests of a key that wait to be answered, or to be asked of the upstream.", int64(waiting), a)
+		send(prometheus.CounterValue, "answers_total", "Answers given to a key in the period of its quota; answers of earlier runs count if the service keeps the used quota.", a.usage().answers, a)
 		if !a.isUnlimited() {
-			to <- prometheus.MustNewConstMetric(quotaDesc, prometheus.GaugeValue, float64(a.remaining()), a.Name())
+			send(prometheus.GaugeValue, "quota_remaining", "Answers left of a key's quota; keys without a quota are not listed.", a.remaining(), a)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"runtime"
+	"slices"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/internal/classify"
@@ -12,10 +13,8 @@ import (
 
 // modelOf returns the model of a classification; nil if there is none.
 func modelOf(models []*learn.Model, classification string) *learn.Model {
-	for _, m := range models {
-		if m.Classification == classification {
-			return m
-		}
+	if i := slices.IndexFunc(models, func(m *learn.Model) bool { return m.Classification == classification }); i >= 0 {
+		return models[i]
 	}
 	return nil
 }

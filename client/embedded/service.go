@@ -210,7 +210,7 @@ func (s *Service) answer(b []byte, w http.ResponseWriter, r *http.Request, o *ac
 	}
 	op, ok := s.operations[r.URL.Path]
 	if !ok {
-		return b, noOperation()
+		return b, noOperation
 	}
 	o.operation = op.name
 	if allow := op.methods(); !slices.Contains(allow, r.Method) {
@@ -218,7 +218,7 @@ func (s *Service) answer(b []byte, w http.ResponseWriter, r *http.Request, o *ac
 		return b, wrongMethod(allow)
 	}
 	if o.key, ok = s.key(r.Header.Get(keyHeader)); !ok {
-		return b, wrongKey()
+		return b, wrongKey
 	}
 	if op.input == "" {
 		c := s.condition()
@@ -258,9 +258,9 @@ func place(ctx context.Context, places *fair.Places) (leave func(), problem *api
 	case err == nil:
 		return leave, nil
 	case ctx.Err() != nil:
-		return nil, canceled()
+		return nil, canceled
 	}
-	return nil, tooBusy()
+	return nil, tooBusy
 }
 
 // condition returns the state of the backend. Without a backend, the service is always up.
@@ -322,9 +322,9 @@ func (op *operation) answer(b []byte, w http.ResponseWriter, r *http.Request, ke
 	// If the fetch was canceled or has timed out, the answer lacks the page, and is worse.
 	switch {
 	case r.Context().Err() != nil:
-		return b, canceled()
+		return b, canceled
 	case ctx.Err() != nil:
-		return b, crowded()
+		return b, crowded
 	}
 	if !j.local && !key.take() {
 		return b, noQuota(key.Refill())
