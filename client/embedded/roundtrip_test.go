@@ -213,8 +213,8 @@ func TestServerHasLimits(t *testing.T) {
 	if server.Addr != "localhost:0" || server.ReadHeaderTimeout == 0 || server.ReadTimeout == 0 || server.IdleTimeout == 0 || server.MaxHeaderBytes == 0 {
 		t.Errorf("a limit is missing: %+v", server)
 	}
-	if server.WriteTimeout <= server.ReadTimeout+fetch.Timeout() {
-		t.Errorf("a write timeout of %v leaves no time for a fetch of %v", server.WriteTimeout, fetch.Timeout())
+	if server.WriteTimeout <= server.ReadTimeout+page.Limit {
+		t.Errorf("a write timeout of %v leaves no time for a fetch of %v", server.WriteTimeout, page.Limit)
 	}
 }
 

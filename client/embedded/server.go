@@ -11,6 +11,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/bulkcat/bulkcat/client/embedded/page"
 )
 
 // The limits of a server whose clients may be slow on purpose.
@@ -50,7 +52,7 @@ func (s *Service) Server(o ServerOptions) *http.Server {
 	// WriteTimeout includes the time to read the body.
 	writeTimeout := readTimeout + writeMargin
 	if s.opts.Fetch != nil {
-		writeTimeout += s.opts.Fetch.Timeout()
+		writeTimeout += page.Limit
 	}
 	return &http.Server{
 		Addr:              o.Addr,

@@ -41,16 +41,15 @@ type routes struct {
 
 func newRoutes(opts Options, proxy func(*http.Request) (*url.URL, error), lookup lookupFunc) *routes {
 	// An address that drops packets must leave time for the next address.
-	open := net.Dialer{Timeout: opts.Timeout / 2}
+	open := net.Dialer{Timeout: Limit / 2}
 	guarded := open
 	if !opts.AllowPrivate {
 		guarded.Control = guard
 	}
-	resolve := min(resolveTimeout, opts.Timeout/2)
 	r := &routes{
 		proxy:   proxy,
-		direct:  newTransport(&dialer{Dialer: guarded, lookup: lookup, timeout: resolve}),
-		proxied: newTransport(&dialer{Dialer: open, lookup: lookup, timeout: resolve}),
+		direct:  newTransport(&dialer{Dialer: guarded, lookup: lookup, timeout: resolveTimeout}),
+		proxied: newTransport(&dialer{Dialer: open, lookup: lookup, timeout: resolveTimeout}),
 	}
 	r.proxied.Proxy = proxy
 	r.proxied.OnProxyConnectResponse = checkConnect

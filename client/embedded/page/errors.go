@@ -28,11 +28,11 @@ const (
 	DNS         FailureKind = "dns"         // the name did not resolve, or not in time
 	Refused     FailureKind = "refused"     // no server listens at the address
 	Unreachable FailureKind = "unreachable" // no route to the network or the host
-	Timeout     FailureKind = "timeout"     // no whole page within Options.Timeout
+	Timeout     FailureKind = "timeout"     // no whole page within Limit
 	Canceled    FailureKind = "canceled"    // the caller's context ended first
 	Proxy       FailureKind = "proxy"       // the proxy of the environment failed or refused
 	TLS         FailureKind = "tls"         // no trusted certificate, or no handshake
-	Redirects   FailureKind = "redirects"   // more hops than Options.MaxRedirects
+	Redirects   FailureKind = "redirects"   // more than maxHops hops
 	Status      FailureKind = "status"      // an HTTP status other than 2xx, in Error.Status
 	NotHTML     FailureKind = "not html"    // an image, a download, an API
 	Broken      FailureKind = "broken"      // the connection or the body ended early

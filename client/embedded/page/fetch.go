@@ -17,6 +17,18 @@ import (
 	"github.com/bulkcat/bulkcat/client/internal/weburl"
 )
 
+const (
+	// Limit is the time limit of a page with all its hops and robots.txt, without the wait for the host and the rate: nearly every
+	// site that answers at all answers in this time.
+	Limit = 10 * time.Second
+
+	// maxPage is the most bytes that are read of a page, after decompression: a page shows its subject at its beginning.
+	maxPage = 2 << 20
+
+	// maxHops is the most hops: http to https, to www, to a language, to a consent page, and one more.
+	maxHops = 5
+)
+
 // Options are the options of a Fetcher. The zero value has usable defaults.
 type Options struct {
 	// Mode defaults to Auto.
@@ -25,15 +37,6 @@ type Options struct {
 	// limit: every host gets one request at a time, so a limit protects only the machine's own
 	// network.
 	Rate rate.Limit
-	// Timeout is the time limit of a page with all its hops and robots.txt, without the wait for the host and the rate. Default
-	// 10 s: nearly every site that answers at all answers in this time.
-	Timeout time.Duration
-	// MaxBytes is the most bytes that are read of a page, after decompression. Default 2 MiB:
-	// a page shows its subject at its beginning.
-	MaxBytes int64
-	// MaxRedirects is the most hops. Default 5: http to https, to www, to a language, to a
-	// consent page, and one more.
-	MaxRedirects int
 	// UserAgent defaults to UserAgent("dev").
 	UserAgent string
 	// AllowPrivate allows connections to addresses of the local network.
@@ -54,15 +57,6 @@ func (o Options) applyDefaults() Options {
 	if o.Rate <= 0 {
 		o.Rate = rate.Inf
 	}
-	if o.Timeout <= 0 {
-		o.Timeout = 10 * time.Second
-	}
-	if o.MaxBytes <= 0 {
-		o.MaxBytes = 2 << 20
-	}
-	if o.MaxRedirects <= 0 {
-		o.MaxRedirects = 5
-	}
 	o.UserAgent = cmp.Or(o.UserAgent, UserAgent("dev"))
 	o.Logger = cmp.Or(o.Logger, slog.Default())
 	return o
@@ -71,6 +65,7 @@ func (o Options) applyDefaults() Options {
 // A Fetcher fetches pages. It is safe for concurrent use.
 type Fetcher struct {
 	opts      Options
+	maxBytes  int64 // of a page
 	transport http.RoundTripper
 	breaker   *breaker // nil unless Mode is Auto
 	pace      *rate.Limiter
@@ -82,7 +77,7 @@ type Fetcher struct {
 // New returns a Fetcher.
 func New(opts Options) *Fetcher {
 	opts = opts.applyDefaults()
-	f := &Fetcher{opts: opts, transport: opts.Transport, pace: rate.NewLimiter(opts.Rate, 1), next: fair.NewPlaces(1, false)}
+	f := &Fetcher{opts: opts, maxBytes: maxPage, transport: opts.Transport, pace: rate.NewLimiter(opts.Rate, 1), next: fair.NewPlaces(1, false)}
 	online := func(context.Context) bool { return false } // a Transport need not be the network
 	if f.transport == nil {
 		f.transport = newRoutes(opts, http.ProxyFromEnvironment, net.DefaultResolver.LookupNetIP)
@@ -93,9 +88,6 @@ func New(opts Options) *Fetcher {
 	}
 	return f
 }
-
-// Timeout returns the time limit of a Fetch, without the wait for the host and the rate.
-func (f *Fetcher) Timeout() time.Duration { return f.opts.Timeout }
 
 // Fetch fetches and reads the page at rawURL, an http or https URL. It follows redirects and, on a page with little text, a meta
 // refresh. It obeys the robots.txt of each site. It tries no other URLs, such as http instead of https, or www. It waits, until
@@ -128,7 +120,7 @@ func (f *Fetcher) fetch(ctx context.Context, u *url.URL) (Page, error) {
 	if err := f.wait(ctx); err != nil {
 		return Page{}, asError(ctx, u, err)
 	}
-	v := visit{fetcher: f, left: f.opts.Timeout}
+	v := visit{fetcher: f, left: Limit}
 	page, err := v.run(ctx, u)
 	if err != nil {
 		return Page{}, err

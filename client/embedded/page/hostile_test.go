@@ -44,20 +44,19 @@ func only(opts Options, answer func(req *http.Request) *http.Response) *Fetcher 
 func TestEndlessPage(t *testing.T) {
 	for i, text := range []string{"<p>word ", "<a ", "<!-- ", "<script>", "<div>", "&amp;", "</title>", "<h1>", "\x00"} {
 		body := &endless{text: text}
-		var opts Options
-		if i > 0 {
-			opts.MaxBytes = 256 << 10 // only the first case uses the default, which takes a second
-		}
-		f := only(opts, func(req *http.Request) *http.Response {
+		f := only(Options{}, func(req *http.Request) *http.Response {
 			res := respond(req, 200, "", "Content-Type", mediaHTML)
 			res.Body = body
 			return res
 		})
+		if i > 0 {
+			f.maxBytes = 256 << 10 // the whole page takes a second
+		}
 		page, err := f.Fetch(t.Context(), "https://endless.example/")
 		if err != nil || len(page.Text) > maxText {
 			t.Errorf("%q: %d bytes of text, error %v", text, len(page.Text), err)
 		}
-		if most := f.opts.MaxBytes + 64<<10; body.read > most {
+		if most := f.maxBytes + 64<<10; body.read > most {
 			t.Errorf("%q: %d bytes were read, want at most %d", text, body.read, most)
 		}
 	}
@@ -82,8 +81,8 @@ func TestSlowPage(t *testing.T) {
 		start := time.Now()
 		_, err := f.Fetch(t.Context(), "https://slow.example/")
 		wantReason(t, err, Timeout)
-		if took := time.Since(start); took > f.Timeout()+2*time.Second {
-			t.Errorf("took %v, want %v", took, f.Timeout())
+		if took := time.Since(start); took > Limit+2*time.Second {
+			t.Errorf("took %v, want %v", took, Limit)
 		}
 	})
 }
@@ -107,7 +106,7 @@ func TestManyRedirects(t *testing.T) {
 			_, err := f.Fetch(t.Context(), "https://many.example/")
 			wantReason(t, err, Redirects)
 			// Every hop of a page may lead to a host with a robots.txt of its own.
-			if most := (f.opts.MaxRedirects + 1) * (maxRobotsHops + 2); hops > most {
+			if most := (maxHops + 1) * (maxRobotsHops + 2); hops > most {
 				t.Errorf("%d requests, want at most %d", hops, most)
 			}
 		})

@@ -135,7 +135,7 @@ func (v *visit) rules(ctx context.Context, u *url.URL) (robots.Rules, error) {
 	left := v.left
 	rules, err := v.learn(ctx, u)
 	var failed *Error
-	hurried := left < v.fetcher.opts.Timeout/2 // earlier hops took the time
+	hurried := left < Limit/2 // earlier hops took the time
 	if errors.As(err, &failed) && ctx.Err() == nil && !(hurried && failed.Reason == Timeout) {
 		cache.keep(originRules{origin: origin(u), failed: failed}, silenceLasts)
 	}

@@ -26,7 +26,7 @@ const (
 type visit struct {
 	fetcher *Fetcher
 	hops    int
-	left    time.Duration // of Options.Timeout, which does not count the wait for a host
+	left    time.Duration // of Limit, which does not count the wait for a host
 }
 
 // run fetches the page at u, following redirects.
@@ -45,7 +45,7 @@ func (v *visit) run(ctx context.Context, u *url.URL) (Page, error) {
 		if next == nil {
 			return page, checkOwn(page, start, u)
 		}
-		if v.hops++; v.hops > v.fetcher.opts.MaxRedirects {
+		if v.hops++; v.hops > maxHops {
 			return Page{}, &Error{URL: redact(next), Reason: Redirects}
 		}
 		u = next
@@ -115,7 +115,7 @@ func (f *Fetcher) read(ctx context.Context, res *http.Response) (Page, error) {
 	if coding := res.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return Page{}, &Error{Reason: NotHTML, Err: fmt.Errorf("the encoding %.20q is not accepted", coding)}
 	}
-	body := bufio.NewReader(io.LimitReader(res.Body, f.opts.MaxBytes))
+	body := bufio.NewReader(io.LimitReader(res.Body, f.maxBytes))
 	contentType := res.Header.Get("Content-Type")
 	if !isHTML(contentType, body) {
 		return Page{}, &Error{Reason: NotHTML}
