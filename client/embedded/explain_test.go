@@ -178,3 +178,18 @@ func TestCustom(t *testing.T) {
 		t.Errorf("an unknown classification: %+v", a)
 	}
 }
+
+// The findings of the file and of the words are in the order of their lines.
+func TestCheckTaxonomyOrder(t *testing.T) {
+	c, err := taxonomy.ReadCustom("product_taxonomy_custom_x", "x.csv", strings.NewReader("path,id\n...,1\nSofas,2\nSofas,3\nB > C,2\n***,4\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []int
+	for _, f := range CheckTaxonomy(c) {
+		lines = append(lines, f.Line)
+	}
+	if want := []int{2, 4, 5, 5, 6}; !slices.Equal(lines, want) {
+		t.Errorf("findings on the lines %v, want %v", lines, want)
+	}
+}

@@ -1,7 +1,9 @@
 package embedded
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/internal/classify"
@@ -12,7 +14,7 @@ import (
 // ([taxonomy.Custom.Check]), and categories that the service cannot tell apart or cannot find by any word.
 func CheckTaxonomy(c *taxonomy.Custom) []taxonomy.Finding {
 	findings := append(c.Check(), classify.Check(c)...)
-	taxonomy.SortFindings(findings)
+	slices.SortStableFunc(findings, func(a, b taxonomy.Finding) int { return cmp.Compare(a.Line, b.Line) })
 	return findings
 }
 

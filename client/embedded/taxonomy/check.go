@@ -1,9 +1,7 @@
 package taxonomy
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -21,8 +19,7 @@ func (f Finding) String() string { return fmt.Sprintf("%s:%d: %s", f.File, f.Lin
 // product taxonomy has 66.
 const maxPhrase = 80
 
-// Check returns findings on repeated paths, missing parents, repeated ids, long names and unknown columns, in the order of
-// their lines.
+// Check returns findings on repeated paths, missing parents, repeated ids, long names and unknown columns.
 func (c *Custom) Check() []Finding {
 	var found []Finding
 	for _, column := range c.unread {
@@ -47,7 +44,6 @@ func (c *Custom) Check() []Finding {
 		}
 		lines[id] = c.Lines[i]
 	}
-	SortFindings(found)
 	return found
 }
 
@@ -77,11 +73,6 @@ func (c *Custom) Line(category int) int {
 		}
 	}
 	return 1
-}
-
-// SortFindings sorts findings by line. The sort is stable.
-func SortFindings(found []Finding) {
-	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(a.Line, b.Line) })
 }
 
 func (c *Custom) checkCategory(i int) (found []Finding) {

@@ -13,7 +13,7 @@ func TestCheck(t *testing.T) {
 	}{
 		{"nothing", "path,id,aliases\nA,1,b\nA > C,2,\n", nil},
 		{"duplicate", "path\nA\nB\nA\na > A\nA\n", []string{
-			`t.csv:4: "A" is there already, on line 2`, `t.csv:5: the parent "a" has no line`, `t.csv:6: "A" is there already, on line 2`,
+			`t.csv:4: "A" is there already, on line 2`, `t.csv:6: "A" is there already, on line 2`, `t.csv:5: the parent "a" has no line`,
 		}},
 		{"missing parents", "path\nB\nA > X > Y\nA > Z\n", []string{`t.csv:3: the parent "A" has no line`, `t.csv:3: the parent "A > X" has no line`}},
 		{"long", "path,aliases\n" + long + ",\nB," + long + "\n", []string{"t.csv:2: the name", "t.csv:3: the alias"}},

@@ -8,7 +8,7 @@ import (
 )
 
 // Check returns the categories of a custom taxonomy that have no words, the same words as another category, or another
-// category's name as an alias, in the order of their lines. [taxonomy.Custom.Check] finds the faults of the file.
+// category's name as an alias. [taxonomy.Custom.Check] finds the faults of the file.
 func Check(c *taxonomy.Custom) (found []taxonomy.Finding) {
 	called := map[string]int{} // the first category whose name has these terms
 	for i := range c.Categories {
@@ -44,7 +44,6 @@ func Check(c *taxonomy.Custom) (found []taxonomy.Finding) {
 			}
 		}
 	}
-	taxonomy.SortFindings(found)
 	return found
 }
 
