@@ -19,8 +19,7 @@ import (
 type figures struct {
 	records, rows, categories int64
 	statuses                  account.Statuses
-	confidence                float64 // mean over confident records
-	confident                 int64   // records with a confidence
+	confidence                value // the mean
 	compared                  *diff.Summary
 }
 
@@ -109,7 +108,7 @@ func Broken(results []account.Expected) bool {
 
 // figuresOf sums the classifications of a summary.
 func figuresOf(s report.Summary) *figures {
-	f, sum := &figures{rows: s.Rows}, 0.0
+	f, sum, confident := &figures{rows: s.Rows}, 0.0, int64(0)
 	for _, c := range s.Classifications {
 		f.records += c.Records
 		f.categories += int64(c.Distinct)
@@ -125,10 +124,10 @@ func figuresOf(s report.Summary) *figures {
 		for _, n := range c.Confidence.Bins {
 			known += n
 		}
-		f.confident += known
+		confident += known
 		sum += *c.Confidence.Mean * float64(known)
 	}
-	f.confidence = sum / float64(max(1, f.confident))
+	f.confidence = value{number: sum / float64(max(1, confident)), known: confident > 0}
 	return f
 }
 

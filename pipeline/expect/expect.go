@@ -43,7 +43,7 @@ var all = []figure{
 	{name: "unanswered", text: "rejected, failed, invalid or pending records",
 		statuses: []writer.Status{writer.StatusRejected, writer.StatusFailed, writer.StatusInvalid, writer.StatusPending}},
 	{name: "categories", text: "distinct categories of all ranks", of: func(f *figures) value { return count(f.categories) }},
-	{name: "confidence.mean", text: "mean confidence of the first categories", of: func(f *figures) value { return value{number: f.confidence, known: f.confident > 0} }},
+	{name: "confidence.mean", text: "mean confidence of the first categories", of: func(f *figures) value { return f.confidence }},
 	{name: "changed", text: "inputs of both outputs with another status or first category than in the earlier output", of: (*figures).changed, earlier: true},
 	{name: "new_categories", text: "first categories that the earlier output does not have", of: (*figures).newCategories, earlier: true},
 }

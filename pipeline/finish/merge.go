@@ -10,9 +10,6 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// mergeRows is the number of rows per call of the sink.
-const mergeRows = 1024
-
 // shard reads the rows of a shard.
 type shard struct {
 	next func() (*writer.Row, error, bool)
@@ -45,7 +42,7 @@ func (f *finishing) merge(ctx context.Context, sink writer.Sink) error {
 			return err
 		}
 	}
-	var rows []writer.Row
+	next := make([]writer.Row, 1)
 	for record := int64(1); len(waiting) > 0; {
 		s := waiting[record]
 		if s == nil {
@@ -55,20 +52,13 @@ func (f *finishing) merge(ctx context.Context, sink writer.Sink) error {
 			}
 		}
 		delete(waiting, record)
-		rows = append(rows, *s.row)
-		if len(rows) == mergeRows {
-			if err := sink.Write(rows); err != nil {
-				return err
-			}
-			clear(rows)
-			rows = rows[:0]
+		next[0] = *s.row
+		if err := sink.Write(next); err != nil {
+			return err
 		}
 		if err := advance(s); err != nil {
 			return err
 		}
 	}
-	if len(rows) == 0 {
-		return nil
-	}
-	return sink.Write(rows)
+	return nil
 }
