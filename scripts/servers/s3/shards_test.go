@@ -45,9 +45,9 @@ func TestShards(t *testing.T) {
 			t.Fatalf("%v: %v\n%s", cmd.Args, err, cmd.Stderr)
 		}
 	}
-	w.fails(w.run(state, "finish", "s3://bucket/out/"), 1, "shard=02-of-4: shard: expected a folder, got none")
+	w.fails(w.run(state, "finish", "s3://bucket/out/"), 1, "shard=02-of-4: shard: expected a complete run, got none")
 	w.kill(w.shard("2/4"), "shard=02-of-4/part-00003.csv")
-	w.fails(w.run(state, "finish", "s3://bucket/out/"), 1, "shard=02-of-4: shard: expected a complete run, got one without an account")
+	w.fails(w.run(state, "finish", "s3://bucket/out/"), 1, "shard=02-of-4: shard: expected a complete run, got none")
 	w.fails(w.shard("2/5"), 2, "the records in s3://bucket/out are split into 4 shards")
 	late, again := w.shard("2/4"), w.shard("2/4")
 	part := w.start(late, "shard=02-of-4/part-00003.csv?x-id=PutObject")
@@ -61,7 +61,7 @@ func TestShards(t *testing.T) {
 	}
 
 	local := filepath.Join(t.TempDir(), "all.csv")
-	w.fails(w.run(state, "verify", "s3://bucket/out/"), 1, "_SUCCESS: file: expected one that says that all shards are complete")
+	w.fails(w.run(state, "verify", "s3://bucket/out/"), 1, "_SUCCESS: file: expected one, got none")
 	w.must(w.run(state, "finish", "s3://bucket/out/", "-o", "s3://bucket/all.csv"))
 	w.must(w.run(state, "finish", "s3://bucket/out/", "-o", local))
 	w.must(w.run(state, "verify", "s3://bucket/out/", "s3://bucket/in.csv"))
