@@ -83,7 +83,11 @@ func ambiguous(status int) bool {
 func (d *diagnoser) diagnose(ctx context.Context, e *Error, sent time.Time) Class {
 	keyInDoubt := e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden
 	blamesQuota := e.spent || e.refusal().Says(reply.QuotaWords)
-	last := d.usageSince(ctx, sent, keyInDoubt || blamesQuota)
+	var longest time.Duration
+	if !blamesQuota && (!keyInDoubt || d.standing.State() >= Proven) { // probably a limit
+		longest = usagePatience
+	}
+	last := d.usageSince(ctx, sent, keyInDoubt || blamesQuota, longest)
 	left, isNumber := last.usage.Requests()
 	switch {
 	case last.err == nil && isNumber && left == 0:
@@ -131,9 +135,21 @@ const usageLifetime = time.Minute
 // usage fails as well.
 const usageFailureLifetime = 10 * time.Minute
 
+// usagePatience is how long a refusal that is probably a limit waits for the usage request of another one. If it waited longer, the
+// limits would learn of the refusals so late that thousands of requests are refused.
+const usagePatience = 500 * time.Millisecond
+
+// errUsageLate is the error of a usage request that has not been answered in time.
+var errUsageLate = errors.New("the usage operation has not answered yet")
+
 // usageSince returns a reply of the usage operation that came after sent or, unless fresh, that is still valid. It sends a
-// request only if there is no such reply. Concurrent calls share one request.
-func (d *diagnoser) usageSince(ctx context.Context, sent time.Time, fresh bool) usageReply {
+// request only if there is no such reply. Concurrent calls share one request; those that have not sent it wait up to longest,
+// or without a bound if longest is 0.
+func (d *diagnoser) usageSince(ctx context.Context, sent time.Time, fresh bool, longest time.Duration) usageReply {
+	var late <-chan time.Time
+	if longest > 0 {
+		late = time.After(longest)
+	}
 	for {
 		d.mu.Lock()
 		last, asking := d.last, d.asking
@@ -150,6 +166,8 @@ func (d *diagnoser) usageSince(ctx context.Context, sent time.Time, fresh bool) 
 		}
 		select {
 		case <-asking:
+		case <-late:
+			return usageReply{err: errUsageLate}
 		case <-ctx.Done():
 			return usageReply{err: ctx.Err()}
 		}

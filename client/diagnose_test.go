@@ -140,6 +140,50 @@ func TestDiagnoserAsksOnceForABurst(t *testing.T) {
 	})
 }
 
+// A usage operation that hangs does not hide refusals from the limits, unless they blame the quota or the key.
+func TestUsageThatHangs(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		status int
+		detail string
+		proven bool
+		waits  bool
+	}{
+		{"429", 429, "", false, false},
+		{"503", 503, "", false, false},
+		{"403, service has answered", 403, "", true, false},
+		{"401, service has answered", 401, "", true, false},
+		{"403, no answer so far", 403, "", false, true},
+		{"429 called a quota", 429, "quota exceeded", true, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const hangs = 30 * time.Second
+				d := newDiagnoser(&fails{err: &Error{Class: classOf(tt.status), Status: tt.status, Detail: tt.detail}}, func(context.Context) (Usage, error) {
+					time.Sleep(hangs)
+					return Usage{}, &Error{Class: Transient}
+				})
+				if tt.proven {
+					d.standing.Recall(testRequest, Answer{})
+				}
+				var attempts sync.WaitGroup
+				attempts.Go(func() { d.attempt(t.Context(), testRequest) }) // asks
+				synctest.Wait()
+				for range 5 {
+					attempts.Go(func() {
+						begin := time.Now()
+						_, err := d.attempt(t.Context(), testRequest)
+						if waited := time.Since(begin) >= hangs; waited != tt.waits || !waited && ClassOf(err) != Transient {
+							t.Errorf("%v after %v", err, time.Since(begin))
+						}
+					})
+				}
+				attempts.Wait()
+			})
+		})
+	}
+}
+
 func TestDiagnoserReusesUsage(t *testing.T) {
 	asked := 0
 	next := &fails{err: &Error{Class: Transient, Status: http.StatusTooManyRequests}}
