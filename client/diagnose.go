@@ -137,7 +137,7 @@ const usageFailureLifetime = 10 * time.Minute
 
 // usagePatience is how long a refusal that is probably a limit waits for the usage request of another one. If it waited longer, the
 // limits would learn of the refusals so late that thousands of requests are refused.
-const usagePatience = 500 * time.Millisecond
+const usagePatience = 100 * time.Millisecond
 
 // errUsageLate is the error of a usage request that has not been answered in time.
 var errUsageLate = errors.New("the usage operation has not answered yet")
