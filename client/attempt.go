@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"net/http/httptrace"
@@ -17,6 +18,8 @@ type attempt struct {
 
 	timeout time.Duration
 	conn    *conn // carries the request; nil for HTTP/2, and until there is a connection
+	shared  *conn // carries the request over HTTP/2; nil for HTTP/1.1
+	wasIdle bool  // the connection was idle for longer than briefIdle
 }
 
 // brokenError is the cause of an attempt whose connection failed after the request was written. The
@@ -35,13 +38,18 @@ func newAttempt(parent context.Context, timeout time.Duration) *attempt {
 // gotConn records the connection that carries the request.
 func (t *attempt) gotConn(info httptrace.GotConnInfo) {
 	t.leaveConn()
+	t.shared, t.wasIdle = nil, info.IdleTime > briefIdle
 	carrier := info.Conn
 	secure, isTLS := carrier.(*tls.Conn)
 	if isTLS {
 		carrier = secure.NetConn()
 	}
 	c, ok := carrier.(*conn)
-	if !ok || isTLS && c.isShared(secure) {
+	switch {
+	case !ok:
+		return
+	case isTLS && c.isShared(secure):
+		t.shared = c
 		return
 	}
 	if info.Reused && c.failed.Load() >= mostFailed {
@@ -53,16 +61,26 @@ func (t *attempt) gotConn(info httptrace.GotConnInfo) {
 	c.owner.Store(t)
 }
 
-// judge records whether the response on the connection is a failure.
-func (t *attempt) judge(isFailure bool) {
+// briefIdle is the longest idle time after which a connection is surely alive. A firewall may forget a connection that was idle for
+// longer: then requests hang.
+const briefIdle = time.Second
+
+// judge records whether the attempt has failed on its connection. It reports whether the idle connections are to be closed: net/http
+// has no other way to leave a connection of HTTP/2.
+func (t *attempt) judge(isFailure bool) (leaves bool) {
+	c := cmp.Or(t.conn, t.shared)
 	switch {
-	case t.conn == nil:
+	case c == nil:
 	case isFailure:
-		t.conn.failed.Add(1)
+		return c.failed.Add(1) >= mostFailed && c == t.shared
 	default:
-		t.conn.failed.Store(0)
+		c.failed.Store(0)
 	}
+	return false
 }
+
+// hangs is judge for an attempt that got no response in time. Other connections that were idle may be dead, too.
+func (t *attempt) hangs() (leaves bool) { return t.judge(true) || t.wasIdle }
 
 func (t *attempt) leaveConn() {
 	if t.conn != nil {

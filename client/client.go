@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/internal/memory"
@@ -86,6 +87,7 @@ type HTTP struct {
 	patience
 	standing  Standing
 	diagnoser diagnoser
+	leaves    atomic.Bool // idle connections are closed before the next request: they may be tied to a sick backend, or dead
 }
 
 // New returns a client. The error says which option cannot be used; it is an *[OptionError] for BaseURL, APIKey and
@@ -273,6 +275,9 @@ func encodeParams(params [][2]string) string {
 // of ctx. input is the request's input, which the service's messages may repeat. The caller releases share, which counts the
 // body's memory.
 func (c *HTTP) do(ctx context.Context, req *http.Request, input string, share *memory.Share) (resp *http.Response, body []byte, err error) {
+	if c.leaves.Swap(false) {
+		c.Close()
+	}
 	attempt := newAttempt(ctx, c.patience.timeout())
 	defer attempt.end()
 	resp, err = c.send(req.WithContext(attempt))
@@ -286,8 +291,15 @@ func (c *HTTP) do(ctx context.Context, req *http.Request, input string, share *m
 	if body, err = readBody(attempt, resp, share); err != nil {
 		return nil, nil, c.exchangeError(attempt, err)
 	}
-	attempt.judge(reply.IsPage(body))
+	c.judge(attempt, reply.IsPage(body))
 	return resp, c.secrets.hideInAnswer(body), nil
+}
+
+// judge records whether a response is a failure of its connection.
+func (c *HTTP) judge(t *attempt, isFailure bool) {
+	if t.judge(isFailure) {
+		c.leaves.Store(true)
+	}
 }
 
 // statusError returns the error of a response that is not an answer. The status decides even if the body
@@ -306,7 +318,7 @@ func (c *HTTP) statusError(t *attempt, resp *http.Response, input string, share 
 	if e.Class == Rejected && (resp.Header.Get("Retry-After") != "" || e.refusal().Says(reply.LimitWords) || e.spent) {
 		e.Class = Transient // limiters use any 4xx status, such as 400, 409, 420 and 423
 	}
-	t.judge(e.Status != http.StatusAccepted && (e.Class != Rejected || e.Page))
+	c.judge(t, e.Status != http.StatusAccepted && (e.Class != Rejected || e.Page))
 	return e
 }
 
@@ -317,6 +329,9 @@ func (c *HTTP) exchangeError(t *attempt, err error) error {
 	}
 	cause := context.Cause(t.Context)
 	if cause == errTimeout {
+		if t.hangs() {
+			c.leaves.Store(true)
+		}
 		return &Error{Class: Transient, Err: c.patience.expired(t.timeout)}
 	}
 	if broken, ok := cause.(*brokenError); ok {

@@ -58,6 +58,10 @@ func (t *transport) CloseIdleConnections() {
 // default of 4 MiB per request would exceed allBodies.
 const streamBuffer = 64 << 10
 
+// pingAfter is the time without a frame after which a connection of HTTP/2 is tested. net/http closes it if the ping is not answered
+// within 15 s. Without pings all requests would be sent on a dead connection until TCP gives it up, after a quarter of an hour.
+const pingAfter = 15 * time.Second
+
 // newHTTPTransport keeps a connection alive for each request in flight. With the default of two idle
 // connections per host nearly every request would open a connection. Options.Timeout covers the response's
 // header, which has no timeout of its own.
@@ -71,7 +75,7 @@ func newHTTPTransport(o Options, connections int) *http.Transport {
 		DialContext:           watched(dial),
 		TLSClientConfig:       &tls.Config{RootCAs: o.RootCAs, MinVersion: tls.VersionTLS12, ClientSessionCache: tls.NewLRUClientSessionCache(0)},
 		ForceAttemptHTTP2:     true,
-		HTTP2:                 &http.HTTP2Config{MaxReceiveBufferPerStream: streamBuffer},
+		HTTP2:                 &http.HTTP2Config{MaxReceiveBufferPerStream: streamBuffer, SendPingTimeout: pingAfter},
 		MaxIdleConns:          connections,
 		MaxIdleConnsPerHost:   connections,
 		MaxConnsPerHost:       connections,
