@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -56,36 +57,32 @@ func ParseDialect(text string) (Dialect, error) {
 	return d, d.check()
 }
 
+// texts returns the members that are texts, by their names.
+func (d *Dialect) texts() ([]string, []*string) {
+	return []string{"delimiter", "quote", "escape", "comment"}, []*string{&d.Delimiter, &d.Quote, &d.Escape, &d.Comment}
+}
+
 func (d *Dialect) set(name, value string) (err error) {
-	character := cmp.Or(characters[value], value)
-	switch name {
-	case "delimiter":
-		d.Delimiter = character
-	case "quote":
-		d.Quote = character
-	case "escape":
-		d.Escape = character
-	case "comment":
-		d.Comment = character
-	case "header":
-		if value == None {
-			d.Header = NoHeader
-			return nil
-		}
-		if d.Header, err = strconv.Atoi(value); err != nil || d.Header < 1 {
-			return fmt.Errorf("header=%s: want the number of a line, or %s", value, None)
-		}
-	case "strict":
+	names, texts := d.texts()
+	i := slices.Index(names, name)
+	switch {
+	case name == "strict":
 		d.Strict = true
 		if value != "" {
 			return errors.New("strict has no value")
 		}
-		return nil
-	default:
+	case i < 0 && name != "header":
 		return fmt.Errorf("unknown member %q; want delimiter=, quote=, escape=, comment=, header= or strict", name)
-	}
-	if value == "" {
+	case value == "":
 		return fmt.Errorf("%s= has no value", name)
+	case i >= 0:
+		*texts[i] = cmp.Or(characters[value], value)
+	case value == None:
+		d.Header = NoHeader
+	default:
+		if d.Header, err = strconv.Atoi(value); err != nil || d.Header < 1 {
+			return fmt.Errorf("header=%s: want the number of a line, or %s", value, None)
+		}
 	}
 	return nil
 }
@@ -110,24 +107,22 @@ func (d *Dialect) check() error {
 // String returns the dialect in the form of ParseDialect; "" for the zero value.
 func (d Dialect) String() string {
 	var parts []string
-	add := func(name, value string) {
-		if value == "\t" {
-			value = "tab"
-		}
-		if value != "" {
-			parts = append(parts, name+"="+value)
+	names, texts := d.texts()
+	for i, text := range texts {
+		switch *text {
+		case "":
+		case "\t":
+			parts = append(parts, names[i]+"=tab")
+		default:
+			parts = append(parts, names[i]+"="+*text)
 		}
 	}
-	add("delimiter", d.Delimiter)
-	add("quote", d.Quote)
-	add("escape", d.Escape)
-	add("comment", d.Comment)
 	switch d.Header {
 	case 0:
 	case NoHeader:
-		add("header", None)
+		parts = append(parts, "header="+None)
 	default:
-		add("header", strconv.Itoa(d.Header))
+		parts = append(parts, "header="+strconv.Itoa(d.Header))
 	}
 	if d.Strict {
 		parts = append(parts, "strict")

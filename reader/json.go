@@ -156,15 +156,15 @@ func nestedLen(s string) int {
 
 // Objects returns the objects of an array in a field of [TypeJSON]. Each object yields its members, with their values as fields.
 func Objects(array string) (list []iter.Seq2[string, string], err error) {
-	if !json.Valid([]byte(array)) || array[0] != '[' {
+	var elements []json.RawMessage
+	if err := json.Unmarshal([]byte(array), &elements); err != nil || array[0] != '[' {
 		return nil, errNoObjects
 	}
-	for rest := skipSpace(array[1:]); rest[0] != ']'; {
-		if rest[0] != '{' {
+	for _, element := range elements {
+		if element[0] != '{' {
 			return nil, errNoObjects
 		}
-		n := nestedLen(rest)
-		object := rest[:n]
+		object := string(element)
 		list = append(list, func(yield func(string, string) bool) {
 			for key, value := range members(object) {
 				if !yield(key, fieldText(value)) {
@@ -172,9 +172,6 @@ func Objects(array string) (list []iter.Seq2[string, string], err error) {
 				}
 			}
 		})
-		if rest = skipSpace(rest[n:]); rest[0] == ',' {
-			rest = skipSpace(rest[1:])
-		}
 	}
 	return list, nil
 }

@@ -18,6 +18,7 @@ func TestObjects(t *testing.T) {
 		{`{"a":1}`, "no array"},
 		{`"[]"`, "no array"},
 		{"[1]", "no array"},
+		{"[null]", "no array"},
 		{`[{"a":1},[]]`, "no array"},
 	} {
 		got := ""

@@ -202,9 +202,15 @@ func (o *Options) expandURL(ctx context.Context, url string, skips *skips) ([]st
 		if slices.Contains(found, url) {
 			return []string{url}, nil
 		}
-		matches, err := matching(url, found)
+		matches := slices.DeleteFunc(slices.Clone(found), func(object string) bool {
+			matches, _ := path.Match(url, object)
+			return !matches
+		})
+		if _, err = path.Match(url, ""); err == nil && len(matches) == 0 {
+			err = ErrNoMatch
+		}
 		if err != nil {
-			return nil, err
+			return nil, &OpenError{url, err}
 		}
 		return skips.keepMatches(url, matches, among(found))
 	}
@@ -232,22 +238,6 @@ func (o *Options) expandURL(ctx context.Context, url string, skips *skips) ([]st
 		return nil, err
 	}
 	return parts, checkParts(url, parts)
-}
-
-func matching(pattern string, urls []string) (found []string, err error) {
-	for _, url := range urls {
-		matches, err := path.Match(pattern, url)
-		if err != nil {
-			return nil, &OpenError{pattern, err}
-		}
-		if matches {
-			found = append(found, url)
-		}
-	}
-	if len(found) == 0 {
-		return nil, &OpenError{pattern, ErrNoMatch}
-	}
-	return found, nil
 }
 
 // among reports whether an object is one of sorted URLs.

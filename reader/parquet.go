@@ -215,14 +215,14 @@ func (t *table) open(r *Reader, f *file, s *stream) (parser, error) {
 		return nil, changedSince(f, 1, "the file")
 	}
 	p := &parquetParser{file: opened, most: r.options.MaxRecord, stream: s, joiner: r.options.joiner(), reuse: r.options.Reuse}
-	byIndex := map[int]*leaf{}
+	leaves := map[*parquet.Column]*leaf{}
 	place := func(n *node) placedColumn {
 		placed := placedColumn{node: n}
 		for _, below := range n.columns() {
-			l := byIndex[below.index]
+			l := leaves[below.column]
 			if l == nil {
-				l = &leaf{source: opened.Values(below.index), repeated: below.rep > 0, bytes: below.bytes, most: p.most}
-				byIndex[below.index] = l
+				l = &leaf{source: opened.Values(below.column), repeated: below.rep > 0, bytes: below.bytes, most: p.most}
+				leaves[below.column] = l
 				p.leaves = append(p.leaves, l)
 			}
 			placed.leaves = append(placed.leaves, l)

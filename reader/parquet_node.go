@@ -21,7 +21,7 @@ type node struct {
 	mostText int // at this many bytes, the row is too long, and lists end
 
 	// of a leaf
-	index            int
+	column           *parquet.Column
 	bytes            bool // its values are byte arrays
 	untyped          bool // the file does not say what the byte arrays are
 	typ              Type
@@ -32,7 +32,7 @@ type node struct {
 func newNode(file *pages.File, c *parquet.Column, most int) *node {
 	n := &node{mostText: 2 * most, name: c.Name(), repeated: c.Repeated(), def: c.MaxDefinitionLevel(), rep: c.MaxRepetitionLevel()}
 	if c.Leaf() {
-		n.index = c.Index()
+		n.column = c
 		n.setType(c.Type(), file.LogicalType(c))
 		return n
 	}

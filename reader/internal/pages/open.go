@@ -54,8 +54,7 @@ type File struct {
 	end      int64 // of the pages: the offset of the metadata
 	meta     footer
 	leaves   []*format.SchemaElement
-	columns  []*parquet.Column // parallel to leaves
-	reserved int64             // bytes of memory for the columns that are read
+	reserved int64 // bytes of memory for the columns that are read
 }
 
 // footer is the part of a file's metadata that reading the rows needs.
@@ -127,18 +126,7 @@ func Open(body io.ReaderAt, size int64) (f *File, err error) {
 		return nil, damagef("its metadata: %v", err)
 	}
 	f.Root = schema.Root()
-	f.addColumns(f.Root)
 	return f, nil
-}
-
-// addColumns adds the leaves below a column, in the order of the schema.
-func (f *File) addColumns(c *parquet.Column) {
-	if c.Leaf() {
-		f.columns = append(f.columns, c)
-	}
-	for _, below := range c.Columns() {
-		f.addColumns(below)
-	}
 }
 
 // readFooter returns the metadata of a file, and sets the end of the pages.

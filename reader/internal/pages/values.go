@@ -56,9 +56,8 @@ type Values struct {
 }
 
 // Values returns the values of a leaf.
-func (f *File) Values(leaf int) *Values {
-	c := f.columns[leaf]
-	v := &Values{file: f, column: c, most: [2]int{c.MaxRepetitionLevel(), c.MaxDefinitionLevel()}}
+func (f *File) Values(leaf *parquet.Column) *Values {
+	v := &Values{file: f, column: leaf, most: [2]int{leaf.MaxRepetitionLevel(), leaf.MaxDefinitionLevel()}}
 	v.in = bufio.NewReaderSize(&v.source, streamBuffer)
 	return v
 }
