@@ -58,7 +58,7 @@ install: build man ## install bulkcat, its man pages and completions under PREFI
 # thousands of clients, or fill stores.
 ALONE  := client/limits|cmd/bulkcat|pipeline/diff|pipeline/readback|pipeline/verify|reader|writer
 RACY   := Spool|Pump|Pipe|Records|Two|Signals|GatewayKilled|TestScripts/(gateway|interrupt|listen|serve|share|stream)$$
-COSTLY := ^Test(AccountOfRows|AKeyAtItsRate|AThousandKeys|BoundHolds|CompactLarge|Damage|FairShares|Free(|Nights|Raised|Classifications|Drift|Quota|Incomplete)|FailuresOfInputs|Kills|LanguageOf|Languages|Lease|(Named)?Nights|OutageOfAShortList|PowerLoss|Processes|S3|ShardsAreOfEqualSize|VerifyFree)$$
+COSTLY := ^Test(AccountOfRows|AKeyAtItsRate|AThousandKeys|BoundHolds|Calibrate|CompactLarge|Damage|FairShares|Free(|Nights|Raised|Classifications|Drift|Quota|Incomplete)|FailuresOfInputs|Fitted|Kills|LanguageOf|Languages|Lease|(Named)?Nights|OutageOfAShortList|PowerLoss|Processes|S3|ShardsAreOfEqualSize|VerifyFree)$$
 
 # WAITING is the number of tests that run at the same time where most wait for processes.
 WAITING = $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
