@@ -131,11 +131,14 @@ func (v *Values) readPage(h *format.PageHeader) (levels [2][]byte, values []byte
 // sized returns size bytes of memory, in b if possible, and one more: with this byte, a decompressor finds the end.
 func sized(b []byte, size int) []byte { return slices.Grow(b[:0], size+1)[:size] }
 
+// plainDictionary is RLEDictionary as older writers name it. The library's name is deprecated.
+const plainDictionary format.Encoding = 2
+
 // setValues sets the values of a page.
 func (v *Values) setValues(e format.Encoding, data []byte) (err error) {
 	t := v.column.Type()
 	switch {
-	case e == format.RLEDictionary || e == format.PlainDictionary: // its older name
+	case e == format.RLEDictionary || e == plainDictionary:
 		if v.dictionary == nil {
 			return errors.New("a page has indexes of a dictionary, and there is none")
 		}
