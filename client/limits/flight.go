@@ -58,13 +58,12 @@ func (f *flight) grow(now time.Time, unit time.Duration) {
 
 func (f *flight) latency() time.Duration { return f.queue.mean }
 
-// concurrency counts admitted and refused requests by the number in flight, since the first refusal. If the service limits the
+// concurrency counts admitted and refused requests by the number in flight. If the service limits the
 // number in flight, all admitted requests lie below a number, and all refused requests above it. At any other limit they are
 // mixed.
 type concurrency struct {
 	admitted, refused [512]float64
-	counted           int  // attempts
-	began             bool // a request has been refused
+	counted           int // attempts
 }
 
 const (
@@ -75,9 +74,6 @@ const (
 )
 
 func (w *concurrency) count(p Permit, counts *[512]float64) {
-	if w.began = w.began || counts == &w.refused; !w.began {
-		return
-	}
 	counts[min(p.inFlight, len(counts)-1)]++
 	if w.counted++; w.counted%concurrencyFades == 0 {
 		for i := range w.refused {

@@ -47,6 +47,7 @@ func (p *phase) used(serial int64) int { return int(serial-p.serial) - p.refused
 
 const (
 	tellsNothing  = 10                     // requests: after a phase with fewer, the rate is not the cause of the trip
+	muchMore      = 4                      // times the requests of a phase of less than a second: if the phase before had more, or an earlier run served more in a second, a window or a block has not ended
 	otherRate     = 1.3                    // two rates differ by this factor, more than the error of measurement: if both trips came after the same number of requests, that number is a window's
 	reordered     = 2 * time.Millisecond   // requests that were sent within this time may arrive in another order
 	tripShare     = 0.02                   // share of the run that trips may cost: blocks are long, and a better rate pays for them late
@@ -298,9 +299,11 @@ func (c *Controller) endTrip(now time.Time, p Permit) {
 // in a block, or in the rest of a window.
 func (c *Controller) tells() bool {
 	t := &c.trip
-	isFirst := t.prior.number == 0 && t.first.sent.Sub(t.phase.began) < shortestBlock
+	number, isShort := t.phase.number, t.first.sent.Sub(t.phase.began) < shortestBlock
+	isFirst := t.prior.number == 0 && isShort
 	isResumed := c.pace.refused > 0 && t.first.sent.Sub(t.resumed) < shortestBlock
-	return !isResumed && !(t.phase.number < tellsNothing && t.prior.number > t.phase.number) && !(isFirst && float64(4*t.phase.number) < c.options.Learned.Rate)
+	isEarly := number < tellsNothing && t.prior.number > number || isShort && t.prior.number > muchMore*number
+	return !isResumed && !isEarly && !(isFirst && float64(muchMore*number) < c.options.Learned.Rate)
 }
 
 // hold returns the time without growth after an event that cost some seconds: in that time, the cost becomes the given share.
