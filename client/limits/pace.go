@@ -196,17 +196,22 @@ func (p *pace) trip(now time.Time, rate, mean float64, phase, silence, hold time
 	p.hold, p.lost = hold, silence
 }
 
-// nearlyRefused sets the rate to just under the refused rate, after a trip that says nothing about the rate.
-func (p *pace) nearlyRefused(now time.Time, hold, silence time.Duration) {
+// keep sets a rate, which stays under the refused rate, after a trip that says nothing about the rate.
+func (p *pace) keep(now time.Time, rate float64, hold, silence time.Duration) {
 	if p.refused > 0 {
-		rate := p.refused * yielded
-		if p.refused == p.block.Refused { // no rate has been refused since the block that an earlier start has met
-			rate = min(rate, p.block.Rate)
-		}
-		p.set(rate)
+		p.set(min(rate, p.refused*yielded))
 		p.hold, p.lost = hold, silence
 	}
 	p.try(now)
+}
+
+// nearlyRefused is the rate just under the refused rate, or that of a block which an earlier start has met, if no rate has been
+// refused since.
+func (p *pace) nearlyRefused() float64 {
+	if p.refused == p.block.Refused {
+		return min(p.refused*yielded, p.block.Rate)
+	}
+	return p.refused * yielded
 }
 
 func (p *pace) refuse(now time.Time, rate float64) {

@@ -263,7 +263,7 @@ func (c *Controller) endTrip(now time.Time, p Permit) {
 	case t.phase.number == 0: // the service had not served any rate
 		c.resume(now)
 	case t.rate == 0: // a block that began during the silence of a window
-		c.pace.nearlyRefused(now, hold, silence)
+		c.pace.keep(now, c.pace.nearlyRefused(), hold, silence)
 	case t.ended.After(t.at) && c.lowerInFlight(now): // the service limits the number in flight
 	case silence < shortestBlock:
 		c.slowed(now, p)
@@ -277,8 +277,10 @@ func (c *Controller) endTrip(now time.Time, p Permit) {
 		w.learn(t.phase.number, t.first.sent.Sub(t.phase.began), p.sent.Sub(t.phase.began))
 		c.pace.restore(now, t.rate, t.rate)
 		c.pace.hold = hold
-	case !c.tells():
-		c.pace.nearlyRefused(now, hold, silence)
+	case c.beganRefused():
+		c.pace.keep(now, c.pace.nearlyRefused(), hold, silence)
+	case t.isEarly(): // the trip does not tell the rate that the service allows
+		c.pace.keep(now, c.pace.rate, hold, silence)
 	default:
 		if w.number <= t.phase.number || t.prior.number > 0 { // else the window of an earlier run is kept: other clients may have used a part of it
 			*w = window{}
@@ -294,16 +296,21 @@ func (c *Controller) endTrip(now time.Time, p Permit) {
 	c.endSilence(now, p, silence >= shortestBlock)
 }
 
-// tells reports whether the trip tells the rate that the service allows. The trip does not tell the rate if the last silence was
-// too short, or if it began as soon as a doubt ended, or if a run that knows a much higher rate is refused at once: the run began
-// in a block, or in the rest of a window.
-func (c *Controller) tells() bool {
+// isEarly reports whether the last silence was too short: the trip came much earlier than the trip before.
+func (t *trip) isEarly() bool {
+	number, prior := t.phase.number, t.prior.number
+	return number < tellsNothing && prior > number || t.isShort() && prior > muchMore*number
+}
+
+// isShort reports whether the phase lasted less than a second.
+func (t *trip) isShort() bool { return t.first.sent.Sub(t.phase.began) < shortestBlock }
+
+// beganRefused reports whether the service refused requests as soon as a doubt ended, or refused a run that knows a much higher
+// rate at once: the run began in a block, or in the rest of a window.
+func (c *Controller) beganRefused() bool {
 	t := &c.trip
-	number, isShort := t.phase.number, t.first.sent.Sub(t.phase.began) < shortestBlock
-	isFirst := t.prior.number == 0 && isShort
 	isResumed := c.pace.refused > 0 && t.first.sent.Sub(t.resumed) < shortestBlock
-	isEarly := number < tellsNothing && t.prior.number > number || isShort && t.prior.number > muchMore*number
-	return !isResumed && !isEarly && !(isFirst && float64(muchMore*number) < c.options.Learned.Rate)
+	return isResumed || t.prior.number == 0 && t.isShort() && float64(muchMore*t.phase.number) < c.options.Learned.Rate
 }
 
 // hold returns the time without growth after an event that cost some seconds: in that time, the cost becomes the given share.

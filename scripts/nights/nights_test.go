@@ -123,6 +123,8 @@ func TestNamedNights(t *testing.T) {
 		{"each start begins with inputs that hang for ever", 3001, 20_000, 1.3},
 		{"requests that hang hold the only connection", 5243, 20_000, 1.35},
 		{"requests that hang hold the only connection, for an hour", 5258, 20_000, 1.25},
+		{"a window slides, and its silences are too short", 5098, 20_000, 1.35},
+		{"a window counts refused requests at a low rate", 5127, 20_000, 1.32},
 		{"only retries are left, and the rate is far too high", 3063, 20_000, 1.3},
 		{"a start begins in a bad minute", 3035, 20_000, 1.3},
 		{"a start ends before it has proved a rate", 3149, 20_000, 1.3},
