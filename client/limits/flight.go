@@ -70,7 +70,8 @@ const (
 	concurrencyFades  = 50   // attempts until the counts fade
 	concurrencyKept   = 0.75 // share of the counts that stays
 	concurrencyErrors = 0.3  // attempts that may lie on the wrong side of the limit
-	concurrencyLate   = 0.05 // share of the attempts with a number in flight that may be on the wrong side: ends are noticed late
+	concurrencyLate   = 0.05 // share of the attempts on a side of the limit that may belong to the other: ends are noticed late
+	concurrencyRare   = 10   // times as many must be refused above the limit as below it: late ends are rare
 )
 
 func (w *concurrency) count(p Permit, counts *[512]float64) {
@@ -86,34 +87,26 @@ func (w *concurrency) count(p Permit, counts *[512]float64) {
 // limit returns the number of requests in flight that the service admits, or 0 if the counts show no such limit. least is the
 // mean number in flight: a limit is not much lower.
 func (w *concurrency) limit(least float64) int {
-	above, refused := 0.0, 0.0 // admitted and refused with more than n in flight
+	over, refused := 0.0, 0.0 // admitted and refused with more than n in flight
 	for i := range w.refused {
-		above, refused = above+atLeast(w.admitted[i], concurrencyLate*w.refused[i]), refused+w.refused[i]
+		over, refused = over+w.admitted[i], refused+w.refused[i]
 	}
-	below, wrong := 0.0, 0.0 // admitted and refused with at most n in flight
+	below, under := 0.0, 0.0 // admitted and refused with at most n in flight
 	for n := range w.refused {
-		above, refused = above-atLeast(w.admitted[n], concurrencyLate*w.refused[n]), refused-w.refused[n]
-		below, wrong = below+w.admitted[n], wrong+atLeast(w.refused[n], concurrencyLate*w.admitted[n])
-		if wrong >= concurrencyErrors || refused < enough {
+		over, refused = over-w.admitted[n], refused-w.refused[n]
+		below, under = below+w.admitted[n], under+w.refused[n]
+		if refused < enough || under >= max(concurrencyErrors, min(concurrencyLate*below, refused/concurrencyRare)) {
 			return 0
 		}
 		between := 0.0
 		for i := n + 1; i <= min(n+n/8, len(w.refused)-1); i++ { // a request may end before the service sees the next request
-			between += atLeast(w.admitted[i], concurrencyLate*w.refused[i])
+			between += w.admitted[i]
 		}
-		if above-between < concurrencyErrors && below >= enough && float64(n) > least*0.8-1 {
+		if over-between < max(concurrencyErrors, concurrencyLate*refused) && over <= refused && below >= enough && float64(n) > least*0.8-1 {
 			return n
 		}
 	}
 	return 0
-}
-
-// atLeast returns a count, or 0 if the count is lower than least.
-func atLeast(count, least float64) float64 {
-	if count < least {
-		return 0
-	}
-	return count
 }
 
 // queue bounds the number in flight when requests wait in the service: the latency is then a multiple of the idle latency, and

@@ -40,44 +40,6 @@ func TestRefusalsThatHang(t *testing.T) {
 	}
 }
 
-// A request that hangs holds a connection until the timeout. If the service limits the connections, it refuses everything until
-// then, and a little longer, because it notices the timeout late. The rate is not the cause.
-func TestHangsHoldConnections(t *testing.T) {
-	for _, tt := range []struct {
-		name        string
-		connections int
-		latency     time.Duration
-		every       int     // attempts, of which one hangs
-		rate        float64 // Options.Rate
-		most        float64 // times the time in which all connections are used
-	}{
-		{"one connection, --rate", 1, 30 * ms, 70, 50, 1.2},
-		{"one connection", 1, 75 * ms, 70, 0, 1.2},
-		{"one connection, slow", 1, 400 * ms, 80, 5, 1.2},
-		{"five connections", 5, 150 * ms, 85, 57, 1.25},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			const hang, inputs = 30 * time.Second, 2500
-			w := newWorld()
-			v := &vendor{world: w, least: tt.latency * 4 / 5, most: tt.latency * 6 / 5, status: Refused, connections: tt.connections, late: 2 * ms, quiet: true}
-			hung := 0
-			v.fails = func(input, attempt int) (bool, time.Duration) {
-				if chance(input, attempt) >= 1/float64(tt.every) {
-					return false, 0
-				}
-				hung++
-				return true, hang
-			}
-			c := newClient(w, v, inputs, Options{Rate: tt.rate})
-			w.run(10 * time.Hour)
-			least := (time.Duration(inputs)*tt.latency + time.Duration(hung)*hang) / time.Duration(tt.connections)
-			if ratio := c.took().Seconds() / least.Seconds(); c.failed > 0 || ratio > tt.most {
-				t.Errorf("%v of %v (%.2f), %d refused, %d failed", c.took(), least, ratio, v.refused, c.failed)
-			}
-		})
-	}
-}
-
 // Before the first answer, few requests are in flight. More are sent while they hang, but not because the run has waited.
 func TestFirstRequestsHang(t *testing.T) {
 	c, now := newController(Options{Trial: 3, Rate: 1000})

@@ -103,6 +103,8 @@ type vendor struct {
 	refused  int
 	arrivals []arrival // unless quiet
 	quiet    bool
+
+	hangRefusal time.Duration // until a refusal
 }
 
 type arrival struct {
@@ -171,7 +173,7 @@ func (v *vendor) accept(input, attempt int) (time.Duration, Result) {
 	refusal := Result{Signal: v.status, Wait: v.wait}
 	if v.connections > 0 && v.working >= v.connections {
 		v.refused++
-		return 0, refusal
+		return v.hangRefusal, refusal
 	}
 	delay := v.between(v.least, v.most)
 	answer := Result{Signal: Answered}
@@ -184,7 +186,7 @@ func (v *vendor) accept(input, attempt int) (time.Duration, Result) {
 			if v.states {
 				refusal.Wait = ends
 			}
-			return 0, refusal
+			return v.hangRefusal, refusal
 		case v.states && left >= 0:
 			answer.Left, answer.Ends = left, ends
 			if f, isFixed := v.limiter.(*clienttest.Fixed); isFixed && f.Window <= time.Minute {
@@ -197,7 +199,7 @@ func (v *vendor) accept(input, attempt int) (time.Duration, Result) {
 		v.filled = v.now
 		if v.excess+1 > v.burst+1 {
 			v.refused++
-			return 0, refusal
+			return v.hangRefusal, refusal
 		}
 		if v.queued {
 			delay += time.Duration(v.excess / v.rate * float64(time.Second))
