@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/internal/reply"
@@ -25,8 +26,9 @@ import (
 // "quota" in the second column is a body that blames the quota. If the usage request is refused, the last known quota counts. If
 // the last known quota was "unlimited", the quota is not used up: a limiter refuses all requests. ¹ The class is Transient if the
 // service has answered a request with this key before, in this run or an earlier run: the key is valid, so the refusal is a
-// limit. A 403 is also Transient for a minute if usage has answered. ² As ¹, unless usage answers 401. A 403 from usage proves
-// nothing, because a banned client gets it, too.
+// limit. A 403 is also Transient for a minute if usage has answered. ² As ¹, unless usage answers 401: then the class is Transient
+// for a minute if the service has answered a request in this run, because a key is being replaced, or one of several backends does
+// not know it. A 403 from usage proves nothing, because a banned client gets it, too.
 func (c *HTTP) Attempt(ctx context.Context, r Request) (Answer, error) {
 	return c.diagnoser.attempt(ctx, r)
 }
@@ -40,12 +42,13 @@ type diagnoser struct {
 	mu     sync.Mutex
 	last   usageReply
 	asking chan struct{} // closed when the usage request in flight has ended; nil for none
-	deny   time.Time     // when denies was first called
+
+	deny atomic.Pointer[time.Time] // when denies was first called since the last answer; nil for never
 }
 
-// usageProof is how long a 403 counts as a limit if only the usage operation has answered. After that, the key probably has no
-// access to the other operations.
-const usageProof = time.Minute
+// mostDenied is how long a 403 counts as a limit if only the usage operation has answered, and a 401 as a passing failure if the
+// service has answered in this run. After that, the key probably has no access, or was revoked.
+const mostDenied = time.Minute
 
 // usageReply is the last reply of the usage operation.
 type usageReply struct {
@@ -60,6 +63,9 @@ type usageReply struct {
 func (d *diagnoser) attempt(ctx context.Context, r Request) (Answer, error) {
 	sent := time.Now()
 	answer, err := d.next(ctx, r)
+	if err == nil && d.deny.Load() != nil {
+		d.deny.Store(nil)
+	}
 	if e, ok := errors.AsType[*Error](err); ok && (ambiguous(e.Status) || e.spent && e.Class != Quota) {
 		diagnosed := *e
 		diagnosed.Class = d.diagnose(ctx, e, sent)
@@ -96,7 +102,7 @@ func (d *diagnoser) diagnose(ctx context.Context, e *Error, sent time.Time) Clas
 		return Quota
 	case !keyInDoubt:
 		return Transient
-	case refusesKey(last.err):
+	case refusesKey(last.err) && (d.standing.State() < Answering || d.denies()):
 		return Auth
 	case d.standing.State() >= Proven:
 		return Transient
@@ -106,14 +112,14 @@ func (d *diagnoser) diagnose(ctx context.Context, e *Error, sent time.Time) Clas
 	return Auth
 }
 
-// denies reports whether more than usageProof has passed since its first call, for the first 403.
+// denies reports whether more than mostDenied has passed since its first call after the last answer.
 func (d *diagnoser) denies() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.deny.IsZero() {
-		d.deny = time.Now()
+	now := time.Now()
+	if d.deny.CompareAndSwap(nil, &now) {
+		return false
 	}
-	return time.Since(d.deny) > usageProof
+	first := d.deny.Load()
+	return first != nil && now.Sub(*first) > mostDenied
 }
 
 // refusesKey reports whether the usage operation refused the key, with 401. A banned client gets 403.

@@ -64,11 +64,12 @@ func TestDiagnoser(t *testing.T) {
 		{"403 called a quota, usage fails", 403, "monthly limit reached", 5, failing(broken), Quota},
 		{"401, usage fails", 401, "", 0, failing(broken), Auth},
 		{"401, usage fails, service has answered", 401, "", 5, failing(broken), Transient},
-		{"401, usage refuses the key, too", 401, "", 5, failing(refused), Auth},
+		{"401, usage refuses the key, too", 401, "", 0, failing(refused), Auth},
+		{"401, usage refuses the key, too, service has answered", 401, "", 5, failing(refused), Transient},
 		{"403, usage answers 403, too", 403, "", 0, failing(banned), Auth},
 		{"403, usage answers 403, too, service has answered", 403, "", 5, failing(banned), Transient},
 		{"403, no usage operation, service has answered", 403, "", 5, failing(&Error{Class: Rejected, Status: 404}), Transient},
-		{"403, usage refuses the key, service has answered", 403, "", 5, failing(refused), Auth},
+		{"403, usage refuses the key, service has answered", 403, "", 5, failing(refused), Transient},
 		{"429, usage fails", 429, "slow down", 5, failing(broken), Transient},
 		{"503, usage fails", 503, "", 0, failing(broken), Transient},
 	} {
@@ -86,6 +87,38 @@ func TestDiagnoser(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A key that was valid in this run has been revoked if the service has refused it for a minute, and no request was answered
+// meanwhile.
+func TestRevokedKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		revoked := false
+		refused := &Error{Class: Auth, Status: 401}
+		d := newDiagnoser(attempterFunc(func() error {
+			if revoked {
+				return refused
+			}
+			return nil
+		}), usageFails(refused))
+		ask := func(want Class) {
+			t.Helper()
+			if _, err := d.attempt(t.Context(), testRequest); err != nil && ClassOf(err) != want {
+				t.Errorf("got %v, want %v", err, want)
+			}
+		}
+		for range 3 { // the refusals of a backend end with each answer
+			revoked = false
+			ask(0)
+			time.Sleep(mostDenied / 2)
+			revoked = true
+			ask(Transient)
+			time.Sleep(mostDenied / 2)
+			ask(Transient)
+		}
+		time.Sleep(mostDenied)
+		ask(Auth)
+	})
 }
 
 // An interruption of the usage request says nothing about the key.

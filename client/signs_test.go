@@ -40,7 +40,8 @@ func TestDiagnoserHasHeard(t *testing.T) {
 		{"a quota that was never told", 429, "You have exhausted your API Request Quota", refused(429), Quota},
 		{"a 403 for long, and only usage answers", 403, "", func(d *diagnoser) {
 			d.usage = usageSays("7")
-			d.deny = time.Now().Add(-2 * usageProof)
+			long := time.Now().Add(-2 * mostDenied)
+			d.deny.Store(&long)
 		}, Auth},
 	} {
 		d := newDiagnoser(&fails{err: &Error{Class: classOf(tt.status), Status: tt.status, Detail: tt.detail}}, nil)

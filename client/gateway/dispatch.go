@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"net/http"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
@@ -72,6 +73,8 @@ func (g *Gateway) attempt(ctx context.Context, c *call, permit limits.Permit) {
 		passing := *e // the operator can mend it while the gateway runs
 		passing.Class = client.Transient
 		e, result.Signal = &passing, limits.Failed // the error says nothing about limits
+		g.doubtKey()
+	} else if failed && e.Status == http.StatusUnauthorized {
 		g.doubtKey()
 	}
 	if failed && e.Class != client.Rejected {

@@ -265,6 +265,42 @@ func TestQuotaInEveryGuise(t *testing.T) {
 	}
 }
 
+// A key that is replaced during a run is refused for a while. A key that stays refused ends the run.
+func TestReplacedKey(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		from   time.Duration // since the start of the run
+		lasts  time.Duration
+		refuse bool // the run ends with an error of the key
+	}{
+		{"half a minute", 2 * time.Second, 30 * time.Second, false},
+		{"at the start", 0, 30 * time.Second, true},
+		{"for good", 2 * time.Second, time.Hour, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				n := newWholeRun(clienttest.Options{Latency: 50 * time.Millisecond, Revoked: func() bool {
+					since := time.Since(start)
+					return since >= tt.from && since < tt.from+tt.lasts
+				}}, 1000)
+				n.limits.Rate = 50
+				err := n.run(t)
+				took := time.Since(start)
+				if _, isService := errors.AsType[*ServiceError](err); isService != tt.refuse || !isService && err != nil {
+					t.Fatal(err)
+				}
+				if most := tt.from + min(tt.lasts, time.Minute) + 40*time.Second; took > most {
+					t.Errorf("took %v, at most %v", took, most)
+				}
+				if n.checkAudit(t); err == nil {
+					n.checkRows(t)
+				}
+			})
+		})
+	}
+}
+
 func TestWaitForQuota(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newWholeRun(clienttest.Options{Quota: 100, QuotaStatus: 429, Latency: 50 * time.Millisecond}, 300)
