@@ -1,6 +1,7 @@
 package answers
 
 import (
+	"bytes"
 	"encoding/binary"
 	"hash/crc32"
 	"net/http"
@@ -60,8 +61,8 @@ func newRow(source string, r client.Request, o Outcome) row {
 	return w
 }
 
-// outcome is the inverse of newRow. The outcome is a copy of the row. The error is errDamaged.
-func (w *row) outcome(classification string) (Outcome, error) {
+// outcome is the inverse of newRow, with or without the body of an answer. The outcome is a copy of the row. The error is errDamaged.
+func (w *row) outcome(classification string, withBody bool) (Outcome, error) {
 	o := Outcome{Answer: client.Answer{AnsweredAt: time.UnixMicro(w.answered).UTC()}}
 	if string(w.result) == rejected {
 		o.Rejection = &client.Error{Class: client.Rejected, Status: int(w.status), Detail: string(w.body)}
@@ -75,6 +76,9 @@ func (w *row) outcome(classification string) (Outcome, error) {
 		return Outcome{}, errDamaged
 	}
 	o.Answer.Entries, o.Answer.Dropped = answer.Entries, answer.Dropped
+	if withBody {
+		o.Answer.Body = bytes.Clone(w.body)
+	}
 	return o, nil
 }
 

@@ -21,10 +21,7 @@ import (
 // A claim ends with the commit of an outcome, with Release, and with Close. From LookupAll until the claim ends, no other
 // goroutine may claim the same request with this Store.
 func (s *Store) Claim(queries []Query) error {
-	for i := range queries {
-		queries[i].Holder = 0
-	}
-	if s == nil || len(queries) == 0 || s.options.Exclusive || s.options.ReadOnly {
+	if !s.resetHolders(queries) {
 		return nil
 	}
 	own := &claiming{queries: queries, done: make(chan struct{})}
@@ -95,58 +92,53 @@ func (s *Store) noticeOthers(c *conn) error {
 	})
 }
 
+// claim claims the requests of the queries that are not Found, unless another process has claimed them.
 func (s *Store) claim(c *conn, queries []Query) error {
+	for i := range queries {
+		if q := &queries[i]; !q.Found {
+			err := c.query("INSERT INTO claims (request, owner) VALUES (?, ?) ON CONFLICT DO NOTHING", nil, s.keyOf(q).hash(), s.owner.id)
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return s.findHolders(c, queries, s.owner.id)
+}
+
+// findHolders sets the Holder of the queries that are not Found to the processes, except owner, that have claimed the requests.
+func (s *Store) findHolders(c *conn, queries []Query, owner int64) error {
 	for i := range queries {
 		q := &queries[i]
 		if q.Found {
 			continue
 		}
-		hash := key{q.Request, cmp.Or(q.Source, s.options.Source)}.hash()
-		err := c.query("INSERT INTO claims (request, owner) VALUES (?, ?) ON CONFLICT DO NOTHING", nil, hash, s.owner.id)
+		err := c.query("SELECT COALESCE(pid, -1) FROM claims LEFT JOIN owners ON id = owner WHERE request = ? AND owner <> ?", func(row *sqlite3.Stmt) error {
+			q.Holder = row.ColumnInt(0)
+			return nil
+		}, s.keyOf(q).hash(), owner)
 		if err != nil {
-			return err
-		}
-		if c.Changes() > 0 {
-			continue
-		}
-		if err := c.findHolder(q, hash, s.owner.id); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// findHolder sets the Holder of a query to the process that has claimed the hash, unless that process is owner.
-func (c *conn) findHolder(q *Query, hash, owner int64) error {
-	return c.query("SELECT COALESCE(pid, -1) FROM claims LEFT JOIN owners ON id = owner WHERE request = ? AND owner <> ?", func(row *sqlite3.Stmt) error {
-		q.Holder = row.ColumnInt(0)
-		return nil
-	}, hash, owner)
-}
-
 // Holders sets the Holder of the queries that are not Found, and claims nothing. Only Claim notices that a process is gone.
 func (s *Store) Holders(queries []Query) error {
+	if !s.resetHolders(queries) {
+		return nil
+	}
+	return s.read(func(c *conn) error {
+		return c.transaction("BEGIN", func() error { return s.findHolders(c, queries, s.ownID.Load()) })
+	})
+}
+
+// resetHolders empties the Holder of the queries, and reports whether the store may have claims of them.
+func (s *Store) resetHolders(queries []Query) bool {
 	for i := range queries {
 		queries[i].Holder = 0
 	}
-	if len(queries) == 0 || s.options.Exclusive || s.options.ReadOnly {
-		return nil
-	}
-	own := s.ownID.Load()
-	return s.read(func(c *conn) error {
-		return c.transaction("BEGIN", func() error {
-			for i := range queries {
-				q := &queries[i]
-				if q.Found {
-					continue
-				}
-				if err := c.findHolder(q, key{q.Request, cmp.Or(q.Source, s.options.Source)}.hash(), own); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	})
+	return s != nil && len(queries) > 0 && !s.options.Exclusive && !s.options.ReadOnly
 }
 
 // Release gives the claim of a request back without an outcome: with the next commit or claim, or within beatEvery. On a nil
@@ -167,6 +159,14 @@ func (s *Store) Release(r client.Request) {
 type key struct {
 	request client.Request
 	source  string
+}
+
+// keyOf returns the key of a query.
+func (s *Store) keyOf(q *Query) key { return key{q.Request, cmp.Or(q.Source, s.options.Source)} }
+
+// columns returns the values of whereKey.
+func (k key) columns() []any {
+	return []any{k.request.Input, k.request.Classification, string(k.request.Kind), k.source}
 }
 
 // hash identifies the key in the table claims. If two requests have the same hash, one waits for the other.
@@ -238,14 +238,13 @@ func (s *Store) own(c *conn) error {
 		return err
 	}
 	o := &owner{lock: f, others: make(map[int64]sighting)}
-	for locked := false; !locked; {
+	for locked := false; err == nil && !locked; {
 		o.id = 1 + rand.Int64N(mostOwner)
-		if locked, err = lockByte(f, lockAt+o.id); err != nil {
-			f.Close() // nothing was written
-			return err
-		}
+		locked, err = lockByte(f, lockAt+o.id)
 	}
-	err = c.query("INSERT INTO owners (id, pid, beats) VALUES (?, ?, 0)", nil, o.id, int64(os.Getpid()))
+	if err == nil {
+		err = c.query("INSERT INTO owners (id, pid, beats) VALUES (?, ?, 0)", nil, o.id, int64(os.Getpid()))
+	}
 	if err != nil {
 		f.Close() // nothing was written
 		return err
@@ -253,19 +252,20 @@ func (s *Store) own(c *conn) error {
 	now := time.Now()
 	s.shown.Store(&now)
 	s.ownID.Store(o.id)
-	s.owner, s.beat = o, time.NewTicker(beatEvery)
+	s.owner = o
 	s.beats.Go(s.keepBeating)
 	return nil
 }
 
 // keepBeating updates the beat of this process until Close.
 func (s *Store) keepBeating() {
-	defer s.beat.Stop()
+	beat := time.NewTicker(beatEvery)
+	defer beat.Stop()
 	for {
 		select {
 		case <-s.closed:
 			return
-		case <-s.beat.C:
+		case <-beat.C:
 		}
 		_ = s.showLife() // the error is sticky
 	}

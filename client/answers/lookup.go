@@ -1,8 +1,6 @@
 package answers
 
 import (
-	"bytes"
-	"cmp"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
@@ -50,8 +48,34 @@ func (s *Store) LookupAll(queries []Query) error {
 	})
 }
 
-const selectAnswer = `SELECT outcome, status, asked_at, answered_at, body, checksum FROM answers
-	WHERE input = ? AND classification = ? AND kind = ? AND service = ?`
+// selectRows selects the columns that readRow reads.
+const selectRows = "SELECT service, kind, classification, input, outcome, status, asked_at, answered_at, body, checksum, id FROM answers "
+
+// readRow returns a row of selectRows. Its texts are valid until the next step. The error is errDamaged.
+func readRow(c *sqlite3.Stmt) (row, error) {
+	w := row{
+		service: c.ColumnRawText(0), kind: c.ColumnRawText(1), classification: c.ColumnRawText(2), input: c.ColumnRawText(3), result: c.ColumnRawText(4),
+		status: c.ColumnInt64(5), asked: c.ColumnInt64(6), answered: c.ColumnInt64(7), body: c.ColumnRawText(8),
+	}
+	if w.checksum() != c.ColumnInt64(9) {
+		return row{}, errDamaged
+	}
+	return w, nil
+}
+
+// readStored is readRow for a copy of the outcome and its request.
+func readStored(c *sqlite3.Stmt) (Stored, error) {
+	w, err := readRow(c)
+	if err != nil {
+		return Stored{}, err
+	}
+	r := client.Request{Kind: client.Kind(w.kind), Classification: string(w.classification), Input: string(w.input)}
+	o, err := w.outcome(r.Classification, true)
+	return Stored{Source: string(w.service), Request: r, Outcome: o}, err
+}
+
+// whereKey selects the row of a request, with the values of key.columns.
+const whereKey = "WHERE input = ? AND classification = ? AND kind = ? AND service = ?"
 
 // lookUp looks up the queries that are not Found, unless nothing has changed since their last lookup.
 func (s *Store) lookUp(c *conn, queries []Query, changes int64) error {
@@ -61,35 +85,24 @@ func (s *Store) lookUp(c *conn, queries []Query, changes int64) error {
 			continue
 		}
 		q.Seen = changes
-		source, r := cmp.Or(q.Source, s.options.Source), q.Request
-		err := c.query(selectAnswer, func(columns *sqlite3.Stmt) error {
-			w := row{
-				service: []byte(source), kind: []byte(r.Kind), classification: []byte(r.Classification), input: []byte(r.Input),
-				result: columns.ColumnRawText(0), status: columns.ColumnInt64(1), asked: columns.ColumnInt64(2), answered: columns.ColumnInt64(3), body: columns.ColumnRawText(4),
+		err := c.query(selectRows+whereKey, func(columns *sqlite3.Stmt) error {
+			w, err := readRow(columns)
+			if err != nil {
+				return err
 			}
-			if w.checksum() != columns.ColumnInt64(5) {
-				return errDamaged
+			o, err := w.outcome(q.Request.Classification, q.Body)
+			if err != nil {
+				return err
 			}
-			return s.answer(q, &w)
-		}, r.Input, r.Classification, string(r.Kind), source)
+			q.Stored, q.AskedAt = true, o.AskedAt()
+			if s.counts(o) && (q.After.IsZero() || q.AskedAt.After(q.After)) {
+				q.Outcome, q.Found = o, true
+			}
+			return nil
+		}, s.keyOf(q).columns()...)
 		if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-func (s *Store) answer(q *Query, w *row) error {
-	outcome, err := w.outcome(q.Request.Classification)
-	if err != nil {
-		return err
-	}
-	q.Stored, q.AskedAt = true, outcome.AskedAt()
-	if q.Body && outcome.Rejection == nil {
-		outcome.Answer.Body = bytes.Clone(w.body)
-	}
-	if s.counts(outcome) && (q.After.IsZero() || outcome.AskedAt().After(q.After)) {
-		q.Outcome, q.Found = outcome, true
 	}
 	return nil
 }
@@ -110,15 +123,11 @@ func (s *Store) LatestAnswer(kind client.Kind, classification string) (latest St
 		return Stored{}, false, nil
 	}
 	err = s.read(func(c *conn) error {
-		return c.query(`SELECT service, kind, classification, input, outcome, status, asked_at, answered_at, body
-			FROM answers WHERE service = ? AND kind = ? AND classification = ? AND outcome = 'answer' ORDER BY id DESC LIMIT 100`, func(columns *sqlite3.Stmt) error {
-			if found {
-				return nil
-			}
-			w := rowAt(columns, 0)
-			outcome, err := w.outcome(classification)
-			if found = err == nil && len(outcome.Answer.Entries) > 0; found {
-				latest = Stored{Source: s.options.Source, Request: client.Request{Kind: kind, Classification: classification, Input: string(w.input)}, Outcome: outcome}
+		where := "WHERE service = ? AND kind = ? AND classification = ? AND outcome = 'answer' ORDER BY id DESC LIMIT 100"
+		return c.query(selectRows+where, func(columns *sqlite3.Stmt) (err error) {
+			if !found {
+				latest, err = readStored(columns)
+				found = err == nil && len(latest.Outcome.Answer.Entries) > 0
 			}
 			return err
 		}, s.options.Source, string(kind), classification)
@@ -135,23 +144,11 @@ func (s *Store) Scan(visit func(Stored) error) error {
 	for last, more := int64(-1<<63), true; more; {
 		var rows []Stored
 		err := s.read(func(c *conn) error {
-			return c.query(`SELECT id, service, kind, classification, input, outcome, status, asked_at, answered_at, body, checksum
-				FROM answers WHERE id > ? ORDER BY id LIMIT ?`, func(columns *sqlite3.Stmt) error {
-				last = columns.ColumnInt64(0)
-				w := rowAt(columns, 1)
-				if w.checksum() != columns.ColumnInt64(10) {
-					return errDamaged
-				}
-				r := client.Request{Kind: client.Kind(w.kind), Classification: string(w.classification), Input: string(w.input)}
-				o, err := w.outcome(r.Classification)
-				if err != nil {
-					return err
-				}
-				if o.Rejection == nil {
-					o.Answer.Body = bytes.Clone(w.body)
-				}
-				rows = append(rows, Stored{Source: string(w.service), Request: r, Outcome: o})
-				return nil
+			return c.query(selectRows+"WHERE id > ? ORDER BY id LIMIT ?", func(columns *sqlite3.Stmt) error {
+				last = columns.ColumnInt64(10)
+				stored, err := readStored(columns)
+				rows = append(rows, stored)
+				return err
 			}, last, int64(scanRows))
 		})
 		if err != nil {
@@ -165,12 +162,4 @@ func (s *Store) Scan(visit func(Stored) error) error {
 		more = len(rows) == scanRows
 	}
 	return nil
-}
-
-// rowAt returns the row in the columns from first on. Its texts are valid until the next step.
-func rowAt(c *sqlite3.Stmt, first int) row {
-	return row{
-		service: c.ColumnRawText(first), kind: c.ColumnRawText(first + 1), classification: c.ColumnRawText(first + 2), input: c.ColumnRawText(first + 3),
-		result: c.ColumnRawText(first + 4), status: c.ColumnInt64(first + 5), asked: c.ColumnInt64(first + 6), answered: c.ColumnInt64(first + 7), body: c.ColumnRawText(first + 8),
-	}
 }

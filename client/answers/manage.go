@@ -69,8 +69,7 @@ func (s *Store) Delete(ctx context.Context, match func(source string, r client.R
 	return len(keys), s.write(true, func(c *conn) error {
 		err := c.transaction("BEGIN IMMEDIATE", func() error {
 			for _, k := range keys {
-				r := k.request
-				if err := c.query("DELETE FROM answers WHERE input = ? AND classification = ? AND kind = ? AND service = ?", nil, r.Input, r.Classification, string(r.Kind), k.source); err != nil {
+				if err := c.query("DELETE FROM answers "+whereKey, nil, k.columns()...); err != nil {
 					return err
 				}
 			}

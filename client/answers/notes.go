@@ -68,14 +68,12 @@ func lockNotes(path string, flags int) (*os.File, error) {
 	return f, nil
 }
 
-// NoteFile is a store that one process uses for notes only, and that only its user can read. After an error, the next call
-// opens the store again: once a full disk has room, the process continues. It is safe for concurrent use.
+// NoteFile is a store that one process uses for notes only, and that only its user can read. Each call opens the store, so that the
+// process continues after an error: once a full disk has room. It is safe for concurrent use.
 type NoteFile struct {
 	options Options
 	lock    *os.File
-
-	mu    sync.Mutex
-	store *Store // nil after an error
+	mu      sync.Mutex // held while the store is open
 }
 
 // OpenNotes opens the file, or makes it and its folder. The error is a *LockedError or an error of Open.
@@ -83,29 +81,24 @@ func OpenNotes(o Options) (*NoteFile, error) {
 	if err := Check(o.Path); err != nil {
 		return nil, err
 	}
+	o.Exclusive = true // so the file may be on any file system
+	err := os.MkdirAll(filepath.Dir(o.Path), 0o700)
 	f := &NoteFile{options: o}
-	f.options.Exclusive = true // so the file may be on any file system
-	if err := f.open(); err != nil {
+	if err == nil {
+		f.lock, err = lockNotes(o.Path, os.O_RDWR|os.O_CREATE)
+	}
+	if err != nil {
 		return nil, explain(o.Path, err)
 	}
-	f.options.MustExist = true // reopen must not make a new store, without the notes
-	return f, nil
-}
-
-func (f *NoteFile) open() (err error) {
-	if err = os.MkdirAll(filepath.Dir(f.options.Path), 0o700); err != nil {
-		return err
-	}
-	if f.lock, err = lockNotes(f.options.Path, os.O_RDWR|os.O_CREATE); err != nil {
-		return err
-	}
 	if err = f.lock.Chmod(0o600); err == nil {
-		f.store, err = Open(f.options)
+		err = f.use(func(*Store) error { return nil })
 	}
 	if err != nil {
 		f.lock.Close() // nothing was written
+		return nil, explain(o.Path, err)
 	}
-	return err
+	f.options.MustExist = true // a new store would not have the notes
+	return f, nil
 }
 
 // Path is the path of the file.
@@ -125,43 +118,23 @@ func (f *NoteFile) PutNotes(notes map[string][]byte) error {
 	return f.use(func(s *Store) error { return s.PutNotes(notes) })
 }
 
+// use runs work with the store, unless another file has replaced the locked one.
 func (f *NoteFile) use(work func(*Store) error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.store == nil {
-		if err := f.reopen(); err != nil {
-			return explain(f.options.Path, err)
-		}
-	}
-	err := work(f.store)
-	if err != nil {
-		_ = f.store.Close() // the first error counts
-		f.store = nil
-	}
-	return err
-}
-
-// reopen opens the store again, unless another file has replaced the locked one.
-func (f *NoteFile) reopen() error {
 	locked, err := f.lock.Stat()
+	if err != nil {
+		return explain(f.options.Path, err)
+	}
+	if info, err := os.Stat(f.options.Path); err != nil || !os.SameFile(info, locked) {
+		return explain(f.options.Path, fmt.Errorf("%w: %s", errGone, f.options.Path))
+	}
+	s, err := Open(f.options)
 	if err != nil {
 		return err
 	}
-	if info, err := os.Stat(f.options.Path); err != nil || !os.SameFile(info, locked) {
-		return fmt.Errorf("%w: %s", errGone, f.options.Path)
-	}
-	f.store, err = Open(f.options)
-	return err
+	return errors.Join(work(s), s.Close())
 }
 
 // Close closes the file. Every call after it returns an error.
-func (f *NoteFile) Close() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var err error
-	if f.store != nil {
-		err = f.store.Close()
-		f.store = nil
-	}
-	return errors.Join(err, f.lock.Close())
-}
+func (f *NoteFile) Close() error { return f.lock.Close() }

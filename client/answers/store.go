@@ -47,7 +47,6 @@ type Store struct {
 	synced  bool          // the writer syncs each commit
 	version int64         // the engine's data_version: see noticeOthers
 	owner   *owner        // nil if nothing is claimed
-	beat    *time.Ticker
 	beats   sync.WaitGroup
 	shown   atomic.Pointer[time.Time] // when the owner last updated its row
 	lapses  atomic.Int64
