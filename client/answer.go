@@ -149,19 +149,11 @@ func (o *Options) renameMember(body []byte, classification string) []byte {
 	if o.CustomMember == "" || !strings.HasPrefix(classification, CustomPrefix) {
 		return body
 	}
-	var members map[string]json.RawMessage
-	if json.Unmarshal(body, &members) != nil {
+	list, ok := atPath(body, []string{o.CustomMember})
+	if _, has := atPath(body, []string{classification}); has || !ok {
 		return body
 	}
-	list, ok := members[o.CustomMember]
-	if _, has := members[classification]; has || !ok {
-		return body
-	}
-	own, err := json.Marshal(map[string]json.RawMessage{classification: list})
-	if err != nil {
-		return body
-	}
-	return own
+	return underName(list, classification)
 }
 
 type wireEntry struct {

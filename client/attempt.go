@@ -39,26 +39,22 @@ func newAttempt(parent context.Context, timeout time.Duration) *attempt {
 func (t *attempt) gotConn(info httptrace.GotConnInfo) {
 	t.leaveConn()
 	t.shared, t.wasIdle = nil, info.IdleTime > briefIdle
-	carrier := info.Conn
-	secure, isTLS := carrier.(*tls.Conn)
-	if isTLS {
-		carrier = secure.NetConn()
+	carrier, isHTTP2 := info.Conn, false
+	if secure, isTLS := carrier.(*tls.Conn); isTLS {
+		carrier, isHTTP2 = secure.NetConn(), secure.ConnectionState().NegotiatedProtocol == "h2"
 	}
 	c, ok := carrier.(*conn)
 	switch {
 	case !ok:
-		return
-	case isTLS && c.isShared(secure):
+	case isHTTP2: // it reports itself which requests the service has not processed
 		t.shared = c
-		return
-	}
-	if info.Reused && c.failed.Load() >= mostFailed {
+	case info.Reused && c.failed.Load() >= mostFailed:
 		_ = c.Close() // net/http takes another connection, because it has not written the request
-		return
+	default:
+		t.conn = c
+		c.wrote.Store(false)
+		c.owner.Store(t)
 	}
-	t.conn = c
-	c.wrote.Store(false)
-	c.owner.Store(t)
 }
 
 // briefIdle is the longest idle time after which a connection is surely alive. A firewall may forget a connection that was idle for

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"crypto/tls"
 	"net"
 	"sync/atomic"
 )
@@ -26,34 +25,15 @@ func watched(dial dialer) dialer {
 // that, and the failure counts for limits and retries. net/http still resends a request that was not written.
 type conn struct {
 	net.Conn
-	sharing atomic.Int32            // exclusive or shared; 0 while unknown
-	owner   atomic.Pointer[attempt] // the attempt whose request the connection carries; nil for none
-	wrote   atomic.Bool             // a part of the owner's request was written
-	failed  atomic.Int32            // failures since the last answer that the connection carried
+	owner  atomic.Pointer[attempt] // the attempt whose request the connection carries; nil for none, and for HTTP/2
+	wrote  atomic.Bool             // a part of the owner's request was written
+	failed atomic.Int32            // failures since the last answer that the connection carried
 }
 
 // mostFailed is the number of failures in a row after which a connection is not used again. A load balancer may have tied it to a
 // backend that is sick, whose failures come sooner than answers, so that net/http would use it more than the others. One failure
 // is common, and a new connection costs a TLS handshake.
 const mostFailed = 2
-
-const (
-	exclusive = iota + 1
-	shared
-)
-
-// isShared reports whether several requests share the connection, as in HTTP/2. HTTP/2 itself reports
-// which requests the service has not processed.
-func (c *conn) isShared(secure *tls.Conn) bool {
-	if c.sharing.Load() == 0 {
-		sharing := int32(exclusive)
-		if secure.ConnectionState().NegotiatedProtocol == "h2" {
-			sharing = shared
-		}
-		c.sharing.Store(sharing)
-	}
-	return c.sharing.Load() == shared
-}
 
 // Read ends the attempt before net/http sees that the connection has failed.
 func (c *conn) Read(b []byte) (int, error) {

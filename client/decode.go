@@ -61,36 +61,45 @@ const (
 // answer decodes the outer object.
 func (d *decoder) answer(classification string) bool {
 	found := false
+	ok := d.members(func(name []byte) bool {
+		switch {
+		case !isPlain(name):
+			return false
+		case string(name) != classification:
+			return d.skip(0)
+		case found: // the name is repeated: encoding/json takes the last member
+			return false
+		}
+		found = true
+		return d.elements(func() bool { return d.entry() })
+	})
+	d.space()
+	return ok && found && d.at == len(d.body)
+}
+
+// members decodes an object. It calls read for each member; the name is not decoded: see isPlain.
+func (d *decoder) members(read func(name []byte) bool) bool {
 	if !d.take('{') {
 		return false
 	}
 	for n := 0; !d.take('}'); n++ {
-		name, ok := d.nextName(n)
-		switch {
-		case !ok || !isPlain(name):
+		if n > 0 && !d.take(',') {
 			return false
-		case string(name) != classification:
-			ok = d.skip(0)
-		case !found:
-			found, ok = true, d.list()
-		default:
-			ok = false // the name is repeated: encoding/json takes the last member
 		}
-		if !ok {
+		if name, ok := d.quoted(); !ok || !d.take(':') || !read(name) {
 			return false
 		}
 	}
-	d.space()
-	return found && d.at == len(d.body)
+	return true
 }
 
-// list decodes the list of entries.
-func (d *decoder) list() bool {
+// elements decodes a list. It calls read for each element.
+func (d *decoder) elements(read func() bool) bool {
 	if !d.take('[') {
 		return false
 	}
 	for n := 0; !d.take(']'); n++ {
-		if n > 0 && !d.take(',') || !d.entry() {
+		if n > 0 && !d.take(',') || !read() {
 			return false
 		}
 	}
@@ -107,14 +116,7 @@ const (
 func (d *decoder) entry() bool {
 	e := Entry{Confidence: math.NaN()}
 	seen := 0
-	if !d.take('{') {
-		return false
-	}
-	for n := 0; !d.take('}'); n++ {
-		name, ok := d.nextName(n)
-		if !ok {
-			return false
-		}
+	ok := d.members(func(name []byte) (ok bool) {
 		member := 0
 		switch string(name) {
 		case "value":
@@ -129,17 +131,18 @@ func (d *decoder) entry() bool {
 		default:
 			ok = isPlain(name) && !isFolded(name) && d.skip(0)
 		}
-		if !ok || seen&member != 0 {
-			return false
-		}
+		ok = ok && seen&member == 0
 		seen |= member
-	}
-	if e.Value == "" {
+		return ok
+	})
+	switch {
+	case !ok:
+	case e.Value == "":
 		d.dropped++
-	} else {
+	default:
 		d.entries = append(d.entries, e)
 	}
-	return true
+	return ok
 }
 
 // isFolded reports whether a name equals a member of an entry if case is ignored, as encoding/json does.
@@ -148,15 +151,6 @@ func isFolded(name []byte) bool {
 }
 
 var entryMembers = [][]byte{[]byte("value"), []byte("title"), []byte("confidence")}
-
-// nextName reads the name of member n of an object, and the colon. It does not decode the name: see isPlain.
-func (d *decoder) nextName(n int) ([]byte, bool) {
-	if n > 0 && !d.take(',') {
-		return nil, false
-	}
-	name, ok := d.quoted()
-	return name, ok && d.take(':')
-}
 
 // text decodes a plain string.
 func (d *decoder) text() (string, bool) {
@@ -289,21 +283,9 @@ func (d *decoder) skip(depth int) bool {
 		content, ok := d.quoted()
 		return ok && isPlain(content)
 	case '{':
-		d.at++
-		for n := 0; !d.take('}'); n++ {
-			if name, ok := d.nextName(n); !ok || !isPlain(name) || !d.skip(depth+1) {
-				return false
-			}
-		}
-		return true
+		return d.members(func(name []byte) bool { return isPlain(name) && d.skip(depth+1) })
 	case '[':
-		d.at++
-		for n := 0; !d.take(']'); n++ {
-			if n > 0 && !d.take(',') || !d.skip(depth+1) {
-				return false
-			}
-		}
-		return true
+		return d.elements(func() bool { return d.skip(depth + 1) })
 	}
 	return d.skipWord()
 }
