@@ -86,7 +86,7 @@ func (o *opened) claim(ctx context.Context) (_ *claimed, err error) {
 		return nil, err
 	}
 	if o.lock != nil {
-		c.monitor = progress.NewMonitor(c.account, o.counters, o.options.Log)
+		c.monitor = progress.NewMonitor(c.account, o.counters, c.maxRequests > 0, o.options.Log)
 	}
 	return c, nil
 }

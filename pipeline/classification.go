@@ -59,11 +59,7 @@ func (o *Options) classification(name string) flow.Classification {
 	if edition, ok := o.Editions.Of(name); ok && slices.Contains(edition.Languages(), o.Output.Language) {
 		t = edition.In(o.Output.Language)
 	}
-	index := taxonomy.NewIndex(t)
-	return flow.Classification{Name: name, Category: func(value string) (flow.Category, bool) {
-		c, known := index.Find(value)
-		return flow.Category{ID: c.ID, Local: c.Local}, known
-	}}
+	return flow.Classification{Name: name, Index: taxonomy.NewIndex(t)}
 }
 
 // unknownLevels is the assumed depth of a taxonomy that only a hosted service knows: a custom product taxonomy, which is assumed

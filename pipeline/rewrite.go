@@ -65,9 +65,7 @@ func Rewrite(ctx context.Context, options Options, r Rewriting) (_ Rewritten, er
 	if err != nil {
 		return Rewritten{}, err
 	}
-	if p.free != nil {
-		stages.Free = p.free
-	}
+	stages.Free = p.free
 	parts := flow.Parts{
 		Source: &renamed{Reader: s.input.Reader, inputs: r.Account.Inputs}, Interrupt: s.input.end, Attempter: o.Service.Attempter, Store: r.Store, Counters: s.counters,
 	}

@@ -108,10 +108,7 @@ func (r *running) pass(ctx context.Context, kept int) (done results, err error) 
 	if err != nil {
 		return done, err
 	}
-	stages.CheckCounts, stages.Judge, stages.Refresh = r.checkCounts, r.judge(), r.refresh
-	if r.free != nil {
-		stages.Free = r.free
-	}
+	stages.CheckCounts, stages.Judge, stages.Refresh, stages.Free = r.checkCounts, r.judge(), r.refresh, r.free
 	if d := a.FinishBy; d != nil {
 		stages.FinishBy = d.At
 	}
@@ -120,10 +117,7 @@ func (r *running) pass(ctx context.Context, kept int) (done results, err error) 
 		Store: r.store, Limits: r.limits, Attempts: r.attempts, Price: o.Price.Request, Each: o.Each, Log: o.Log, Counters: r.counters,
 	}
 	if o.Service.Hosted {
-		parts.Attempted = r.monitor.Attempted
-		if r.bounds.MaxRequests > 0 {
-			parts.Begins = r.monitor.Begins
-		}
+		parts.Monitor = r.monitor
 	}
 	if !o.noOutput {
 		done.check = r.newCheck()

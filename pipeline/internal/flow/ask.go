@@ -50,10 +50,10 @@ func (r *run) exchange(t *task) (client.Answer, error) {
 	}
 	t.Begin(time.Now())
 	r.Counters.InFlight.Add(1)
-	r.Begins()
+	r.Monitor.Begins()
 	defer func() {
 		r.Counters.InFlight.Add(-1)
-		r.Attempted()
+		r.Monitor.Attempted()
 	}()
 	answer, err := r.Attempter.Attempt(r.asks, t.Request)
 	took := time.Since(t.Sent)

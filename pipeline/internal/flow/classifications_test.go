@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline/internal/forecast"
 	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
@@ -119,10 +120,19 @@ func runTwofold(t *testing.T, files string, service *twofold, inputs []string) (
 		Kind: client.Product, Conduct: Conduct{Retry: client.DefaultRetryPolicy()},
 		Classifications: []Classification{
 			{Name: client.ProductTaxonomy},
-			{Name: second, Category: func(value string) (Category, bool) { return Category{ID: "id of " + value}, true }},
+			{Name: second, Index: taxonomy.NewIndex(taxonomyOf(inputs))},
 		},
 	})
 	return sink, counters, err
+}
+
+// taxonomyOf returns a taxonomy with the values of the answers to inputs.
+func taxonomyOf(inputs []string) *taxonomy.Taxonomy {
+	t := new(taxonomy.Taxonomy)
+	for _, input := range inputs {
+		t.Categories = append(t.Categories, taxonomy.Category{ID: "id of About > " + input, Path: "About > " + input})
+	}
+	return t
 }
 
 // A forecast counts records once and requests in each classification.

@@ -57,8 +57,8 @@ func (r *run) commit() error {
 	return nil
 }
 
-// countOutcome passes a durable outcome to Options.Free. An error of Options.Free stops the run, but not the commits: the
-// requests in flight may be charged.
+// countOutcome passes a durable outcome to Options.Free. Its error stops the run, but not the commits: the requests in flight
+// may be charged. No output is published then, and Run returns the error unchanged.
 func (r *run) countOutcome(t *task) {
 	if r.options.Free == nil {
 		return

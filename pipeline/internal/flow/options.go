@@ -10,10 +10,12 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/client/money"
 	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/attempts"
+	"github.com/bulkcat/bulkcat/pipeline/internal/cascade"
 	"github.com/bulkcat/bulkcat/pipeline/internal/output"
 	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
 	"github.com/bulkcat/bulkcat/pipeline/internal/refresh"
@@ -42,7 +44,7 @@ type Options struct {
 
 	Folder  *output.Folder   // with the parts to keep; nil unless the output is a folder
 	Refresh *refresh.Refresh // the stored answers to be asked again; nil for none
-	Free    Free             // answers some requests for free; nil for none
+	Free    *cascade.Cascade // answers some requests for free; nil for none
 
 	Schema writer.Schema
 	Carry  []int // index in Record.Fields of each of Schema.Carry
@@ -60,29 +62,10 @@ type Conduct struct {
 	Hurry <-chan struct{} // closed to shorten the grace period to HurriedGrace, and to ask nothing after the run; nil for never
 }
 
-// Free answers requests for free. Several goroutines call its methods.
-type Free interface {
-	// Answer answers a request without a stored outcome, and returns the source of the answer; false if the service has to be
-	// asked.
-	Answer(client.Request) (a client.Answer, source string, ok bool)
-	// Count takes the outcome of a request that was asked, after the outcome is durable. An error stops the run, whose requests
-	// in flight get the grace period: no output is published, and Run returns the error unchanged.
-	Count(client.Request, answers.Outcome) error
-}
-
 // Classification is a classification that records are asked for.
 type Classification struct {
-	Name string
-
-	// Category returns the category of a value in an answer; known is false if the taxonomy lacks the category. The function is
-	// nil if the taxonomy is unknown.
-	Category func(value string) (c Category, known bool)
-}
-
-// Category is a category of a taxonomy, for the output.
-type Category struct {
-	ID    string // "" for a category without an id
-	Local string // the path in the language of the output; "" without a language
+	Name  string
+	Index *taxonomy.Index // of its taxonomy, in the language of the output; nil if the taxonomy is unknown
 }
 
 // Parts are the parts of a run. Source and Attempter are required.
@@ -97,8 +80,7 @@ type Parts struct {
 	Store     *answers.Store                              // nil if answers are not stored
 	Sink      writer.Sink                                 // nil if rows are not written
 	Each      Each                                        // takes the answers in input order; may be nil
-	Begins    func()                                      // called before each attempt, by several goroutines; may be nil
-	Attempted func()                                      // called after each attempt, by several goroutines; may be nil
+	Monitor   *progress.Monitor                           // records the attempts of a hosted service; nil for none
 	Attempts  *attempts.Log                               // takes each attempt; nil for none
 	Price     money.Amount                                // of an attempt, for Attempts; 0 if unknown
 
@@ -122,12 +104,6 @@ func (p Parts) withDefaults() Parts {
 	}
 	if p.CloseIdle == nil {
 		p.CloseIdle = func() {}
-	}
-	if p.Begins == nil {
-		p.Begins = func() {}
-	}
-	if p.Attempted == nil {
-		p.Attempted = func() {}
 	}
 	if p.Limits == nil {
 		p.Limits = limits.New(limits.Options{Rate: math.Inf(1), InFlight: DefaultInFlight}, time.Now())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/output"
 	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
@@ -147,9 +148,9 @@ func (f *flattening) add(t *task) {
 	result, classification := t.result(o), &o.Classifications[t.class]
 	start := len(b.entries)
 	for _, e := range t.answer.Entries {
-		category, known := Category{}, true
-		if classification.Category != nil {
-			category, known = classification.Category(e.Value)
+		category, known := taxonomy.Category{}, true
+		if classification.Index != nil {
+			category, known = classification.Index.Find(e.Value)
 		}
 		f.run.Counters.CountDrift(e.Confidence, known)
 		first := len(b.levels)

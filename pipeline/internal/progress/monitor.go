@@ -22,6 +22,7 @@ import (
 type Monitor struct {
 	account  *account.Account
 	counters *Counters
+	bounded  bool // the requests of the run have a bound
 	log      *slog.Logger
 	shown    time.Time // when the status was last written
 
@@ -40,10 +41,10 @@ const (
 	lookEvery    = 100 * time.Millisecond // the longest delay of a change of state in the status
 )
 
-// NewMonitor opens the journal for a start. The methods of a nil Monitor do nothing. A run that writes to standard output has
-// no Monitor.
-func NewMonitor(a *account.Account, counters *Counters, log *slog.Logger) *Monitor {
-	m := &Monitor{account: a, counters: counters, log: log}
+// NewMonitor opens the journal for a start. bounded says that the requests of the run have a bound. The methods of a nil Monitor
+// do nothing. A run that writes to standard output has no Monitor.
+func NewMonitor(a *account.Account, counters *Counters, bounded bool, log *slog.Logger) *Monitor {
+	m := &Monitor{account: a, counters: counters, bounded: bounded, log: log}
 	status := runfiles.StatusPath(a.Settings.Output)
 	err := runfiles.CheckStatus(status)
 	m.warn(status, err)
@@ -99,10 +100,10 @@ func (m *Monitor) Attempted() {
 	m.record(func() bool { inFlight := c.InFlight.Load(); return c.Requests.Load()-m.recorded.Load() > inFlight })
 }
 
-// Begins writes the counts before an attempt, so that the journal lacks no attempt. A run with a request limit calls it: after
-// a kill, the limit still counts every attempt.
+// Begins writes the counts before an attempt, so that the journal lacks no attempt, if the requests of the run have a bound: after
+// a kill, the bound still counts every attempt.
 func (m *Monitor) Begins() {
-	if m != nil {
+	if m != nil && m.bounded {
 		m.record(func() bool { return m.counters.Requests.Load() > m.recorded.Load() })
 	}
 }

@@ -23,7 +23,7 @@ func TestMonitorWarnsOnceOfEachFile(t *testing.T) {
 	var log bytes.Buffer
 	a, counters := account.NewAccount("dev", "http://service", account.Settings{Output: output}), new(Counters)
 	progress := func() Progress { return Progress{State: account.Asking, Counts: counters.Snapshot()} }
-	m := NewMonitor(a, counters, slog.New(slog.NewTextHandler(&log, nil)))
+	m := NewMonitor(a, counters, false, slog.New(slog.NewTextHandler(&log, nil)))
 	if err := m.journal.Close(); err != nil {
 		t.Fatal(err)
 	}
