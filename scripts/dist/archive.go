@@ -3,7 +3,6 @@ package main
 import (
 	"archive/tar"
 	"archive/zip"
-	"cmp"
 	"compress/gzip"
 	_ "embed"
 	"errors"
@@ -14,8 +13,8 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
+	"testing/fstest"
 	"time"
 )
 
@@ -43,102 +42,61 @@ func (r *release) archives() error {
 		for _, name := range []string{"LICENSE", "CHANGELOG.md"} {
 			files = append(files, file{filepath.Join(r.root, name), stem + "/" + name, 0o644})
 		}
+		files = append(files, file{filepath.Join(r.work, noticesName), stem + "/" + noticesName, 0o644})
+		tree, err := treeOf(files, r.time)
+		if err != nil {
+			return err
+		}
+		f, err := os.Create(filepath.Join(r.out, r.archive(p)))
+		if err != nil {
+			return err
+		}
 		write := writeTarGzip
 		if p.os == "windows" {
 			write = writeZip
 		}
-		files = append(files, file{filepath.Join(r.work, noticesName), stem + "/" + noticesName, 0o644})
-		if err := writeArchive(filepath.Join(r.out, r.archive(p)), files, r.time, write); err != nil {
+		if err := errors.Join(write(f, tree), f.Close()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func writeArchive(name string, files []file, at time.Time, write func(io.Writer, []file, time.Time) error) (err error) {
-	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.path, b.path) })
-	f, err := os.Create(name)
-	if err != nil {
-		return err
+// treeOf returns files and their parent folders, all with the time at.
+func treeOf(files []file, at time.Time) (fs.FS, error) {
+	tree := fstest.MapFS{}
+	for _, f := range files {
+		for folder := path.Dir(f.path); folder != "."; folder = path.Dir(folder) {
+			tree[folder] = &fstest.MapFile{Mode: fs.ModeDir | 0o755, ModTime: at}
+		}
+		entry := &fstest.MapFile{Mode: f.mode, ModTime: at}
+		if !f.mode.IsDir() {
+			var err error
+			if entry.Data, err = os.ReadFile(f.source); err != nil {
+				return nil, err
+			}
+		}
+		tree[f.path] = entry
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	return write(f, files, at)
+	return tree, nil
 }
 
-func writeTarGzip(w io.Writer, files []file, at time.Time) error {
+func writeTarGzip(w io.Writer, tree fs.FS) error {
 	z, err := gzip.NewWriterLevel(w, gzip.BestCompression)
 	if err != nil {
 		return err
 	}
-	return errors.Join(writeTar(z, files, at), z.Close())
+	return errors.Join(writeTar(z, tree), z.Close())
 }
 
-// writeTar writes files and empty folders. It writes each parent folder before the first file in it.
-func writeTar(w io.Writer, files []file, at time.Time) error {
+func writeTar(w io.Writer, tree fs.FS) error {
 	t := tar.NewWriter(w)
-	made := map[string]bool{".": true}
-	for _, f := range files {
-		for _, folder := range parents(f.path) {
-			if made[folder] {
-				continue
-			}
-			made[folder] = true
-			if err := t.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: folder + "/", Mode: 0o755, ModTime: at}); err != nil {
-				return err
-			}
-		}
-		if f.mode.IsDir() {
-			made[f.path] = true
-			header := &tar.Header{Typeflag: tar.TypeDir, Name: f.path + "/", Mode: int64(f.mode.Perm()), ModTime: at}
-			if f.mode&fs.ModeSticky != 0 {
-				header.Mode |= 0o1000
-			}
-			if err := t.WriteHeader(header); err != nil {
-				return err
-			}
-			continue
-		}
-		content, err := os.ReadFile(f.source)
-		if err != nil {
-			return err
-		}
-		header := &tar.Header{Typeflag: tar.TypeReg, Name: f.path, Mode: int64(f.mode), Size: int64(len(content)), ModTime: at}
-		if err := t.WriteHeader(header); err != nil {
-			return err
-		}
-		if _, err := t.Write(content); err != nil {
-			return err
-		}
-	}
-	return t.Close()
+	return errors.Join(t.AddFS(tree), t.Close())
 }
 
-// parents returns the folders of a path, the outermost first.
-func parents(name string) (folders []string) {
-	for i := range strings.Count(name, "/") {
-		folders = append(folders, strings.Join(strings.Split(name, "/")[:i+1], "/"))
-	}
-	return folders
-}
-
-func writeZip(w io.Writer, files []file, at time.Time) error {
+func writeZip(w io.Writer, tree fs.FS) error {
 	z := zip.NewWriter(w)
-	for _, f := range files {
-		content, err := os.ReadFile(f.source)
-		if err != nil {
-			return err
-		}
-		header := &zip.FileHeader{Name: path.Clean(f.path), Method: zip.Deflate, Modified: at}
-		header.SetMode(f.mode)
-		entry, err := z.CreateHeader(header)
-		if err != nil {
-			return err
-		}
-		if _, err := entry.Write(content); err != nil {
-			return err
-		}
-	}
-	return z.Close()
+	return errors.Join(z.AddFS(tree), z.Close())
 }
 
 // released is the section of the README about the installation of a release. Its commands work only after the release, so only the

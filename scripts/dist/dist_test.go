@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,8 +23,9 @@ func TestImageFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	files, err := r.imageFiles(p)
+	tree, treeErr := treeOf(files, time.Unix(1e9, 0))
 	var content bytes.Buffer
-	if err := errors.Join(err, writeTar(&content, files, time.Unix(1e9, 0))); err != nil {
+	if err := errors.Join(err, treeErr, writeTar(&content, tree)); err != nil {
 		t.Fatal(err)
 	}
 	modes := map[string]fs.FileMode{}
@@ -40,7 +40,7 @@ func TestImageFolders(t *testing.T) {
 		modes[header.Name] = header.FileInfo().Mode()
 	}
 	for name, want := range map[string]fs.FileMode{
-		"tmp/": fs.ModeDir | fs.ModeSticky | 0o777, "work/": fs.ModeDir | fs.ModeSticky | 0o777, "usr/": fs.ModeDir | 0o755, "usr/bin/bulkcat": 0o755,
+		"tmp/": fs.ModeDir | fs.ModeSticky | 0o777, "work/": fs.ModeDir | fs.ModeSticky | 0o777, "usr/": fs.ModeDir | 0o755, "usr/share/doc/": fs.ModeDir | 0o755, "usr/bin/bulkcat": 0o755,
 	} {
 		if modes[name] != want {
 			t.Errorf("%s: mode %v, want %v", name, modes[name], want)
@@ -119,18 +119,7 @@ func TestReadmeOfARelease(t *testing.T) {
 
 // The bytes of an archive depend on the names, modes and contents of its files, and on one time.
 func TestArchivesAreReproducible(t *testing.T) {
-	for name, write := range map[string]func([]file, time.Time) ([]byte, error){
-		"tar.gz": func(f []file, at time.Time) ([]byte, error) {
-			var b bytes.Buffer
-			err := writeTarGzip(&b, f, at)
-			return b.Bytes(), err
-		},
-		"zip": func(f []file, at time.Time) ([]byte, error) {
-			var b bytes.Buffer
-			err := writeZip(&b, f, at)
-			return b.Bytes(), err
-		},
-	} {
+	for name, write := range map[string]func(io.Writer, fs.FS) error{"tar.gz": writeTarGzip, "zip": writeZip} {
 		t.Run(name, func(t *testing.T) {
 			var made [][]byte
 			for i := range 2 {
@@ -141,24 +130,17 @@ func TestArchivesAreReproducible(t *testing.T) {
 				if err := os.Chtimes(source, time.Unix(int64(i), 0), time.Unix(int64(i), 0)); err != nil {
 					t.Fatal(err)
 				}
-				b, err := write([]file{{source, "a/b/f", 0o644}, {source, "a/g", 0o755}}, time.Unix(1e9, 0).UTC())
-				if err != nil {
+				tree, err := treeOf([]file{{source, "a/b/f", 0o644}, {source, "a/g", 0o755}}, time.Unix(1e9, 0).UTC())
+				var b bytes.Buffer
+				if err := errors.Join(err, write(&b, tree)); err != nil {
 					t.Fatal(err)
 				}
-				made = append(made, b)
+				made = append(made, b.Bytes())
 			}
 			if !bytes.Equal(made[0], made[1]) {
 				t.Error("two archives of the same files differ")
 			}
 		})
-	}
-}
-
-func TestParents(t *testing.T) {
-	for path, want := range map[string][]string{"f": nil, "a/f": {"a"}, "a/b/f": {"a", "a/b"}} {
-		if got := parents(path); !slices.Equal(got, want) {
-			t.Errorf("%s: %v", path, got)
-		}
 	}
 }
 

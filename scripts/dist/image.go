@@ -44,8 +44,12 @@ func (r *release) image(p platform) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
+	tree, err := treeOf(files, r.time)
+	if err != nil {
+		return nil, err
+	}
 	var content bytes.Buffer
-	if err := writeTar(&content, files, r.time); err != nil {
+	if err := writeTar(&content, tree); err != nil {
 		return nil, err
 	}
 	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) {
