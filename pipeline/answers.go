@@ -45,7 +45,12 @@ func Answers(ctx context.Context, options Options) iter.Seq2[Answer, error] {
 		}
 		go func() {
 			defer close(answers)
-			ended <- runOnce(ctx, own)
+			session, err := Open(ctx, own)
+			if err == nil {
+				_, err = session.Run(ctx)
+				err = errors.Join(err, session.Close())
+			}
+			ended <- err
 		}()
 		for answer := range answers {
 			if !yield(answer, nil) {
@@ -56,14 +61,4 @@ func Answers(ctx context.Context, options Options) iter.Seq2[Answer, error] {
 			yield(Answer{}, err)
 		}
 	}
-}
-
-// runOnce opens, runs and closes a session.
-func runOnce(ctx context.Context, options Options) error {
-	session, err := Open(ctx, options)
-	if err != nil {
-		return err
-	}
-	_, err = session.Run(ctx)
-	return errors.Join(err, session.Close())
 }

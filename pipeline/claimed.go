@@ -27,8 +27,6 @@ type claimed struct {
 	changed     atomic.Bool                  // the run has begun to replace the rows
 }
 
-func (c *claimed) changes() { c.changed.Store(true) }
-
 // claim opens the store, and claims the output for this run. An error leaves the output unchanged.
 func (o *opened) claim(ctx context.Context) (_ *claimed, err error) {
 	c := &claimed{opened: o, account: o.newAccount()}

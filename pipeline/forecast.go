@@ -60,11 +60,8 @@ func DryRun(ctx context.Context, options Options) (_ Forecast, err error) {
 	for i, input := range f.Inputs {
 		f.Inputs[i] = clipped(input)
 	}
-	f.Paid, f.Limits, f.Quota = min(a.Before().WithOutcome, f.Answered), o.options.Limits, o.quota.Usage()
+	f.Paid, f.Limits, f.Quota, f.By = min(a.Before().WithOutcome, f.Answered), o.options.Limits, o.quota.Usage(), a.FinishBy.Deadline()
 	f.Limits.MaxRequests, f.Limits.Made = o.options.maxRequests(a), a.Before().Requests
-	if a.FinishBy != nil {
-		f.By = a.FinishBy.At
-	}
 	f.Rate, f.Learned, err = o.options.rate(store)
 	return f, err
 }
@@ -86,7 +83,7 @@ func columnsOf(files []reader.FileInfo) (columns string, guessed bool) {
 // rate returns the rate at which a run begins: given, learned by an earlier run, or stated by the service; 0 if unknown.
 func (o *Options) rate(store *answers.Store) (perSecond float64, learned bool, err error) {
 	given := o.Limits.Rate
-	if store != nil && o.Service.Hosted {
+	if o.Service.Hosted {
 		if l, err := store.Learned(); err != nil || l.Rate > 0 && l.Counts(given, time.Now()) {
 			return min(l.Rate, cmp.Or(given, l.Rate)), true, err
 		}

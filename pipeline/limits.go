@@ -22,14 +22,12 @@ func (c *claimed) newLimits(bounds limits.Options, stated float64) (*limits.Cont
 		return limits.New(bounds, time.Now()), nil
 	}
 	bounds.Trial = client.MostUnusable
-	if c.store != nil {
-		learned, err := c.store.Learned()
-		if err != nil {
-			return nil, err
-		}
-		bounds.Learned = learned
-		c.options.Log.Debug("learned by an earlier run", "limits", learned)
+	learned, err := c.store.Learned()
+	if err != nil {
+		return nil, err
 	}
+	bounds.Learned = learned
+	c.options.Log.Debug("learned by an earlier run", "limits", learned)
 	if bounds.Rate == 0 && bounds.Learned.Rate == 0 {
 		bounds.Learned.Rate = stated
 	}
@@ -82,18 +80,12 @@ func (o *opened) everAnswered(store *answers.Store) func() (bool, error) {
 // maxRequests returns the bound of the requests of all starts of the run with the account a; 0 for no bound. A shard gets its
 // part.
 func (o *Options) maxRequests(a *account.Account) int64 {
-	part := func(requests int64) int64 {
-		if o.Shard.Count > 0 {
-			return o.Shard.Part(requests)
-		}
-		return requests
-	}
 	if o.MaxCost == 0 {
-		return part(o.Limits.MaxRequests)
+		return o.Shard.Part(o.Limits.MaxRequests)
 	}
 	left := o.MaxCost
 	if o.Shard.Count > 0 {
-		left = o.Price.Of(part(o.Price.Requests(o.MaxCost)))
+		left = o.Price.Of(o.Shard.Part(o.Price.Requests(o.MaxCost)))
 	}
 	return a.Before().Requests + o.Price.Requests(max(0, left-a.SpentBefore()))
 }

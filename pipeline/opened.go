@@ -40,7 +40,7 @@ func newOpened(options Options, objects *storage.Objects) *opened {
 	if options.Details {
 		o.counters.GatherDetails()
 	}
-	o.quota = progress.NewQuota(service.Usage, service.Hosted, o.counters, o.options.Log)
+	o.quota = progress.NewQuota(o.standing, service.Usage, service.Hosted, o.options.Log)
 	return o
 }
 

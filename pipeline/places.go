@@ -90,12 +90,12 @@ func (o *Options) protect() error {
 
 // targets returns all places that the session writes.
 func (o *Options) targets() places.Targets {
-	t := places.Targets{Files: append(append([]string{o.spoolPath()}, o.writes()...), o.storeFiles()...)}
-	switch {
-	case o.Output.Path == "-":
+	var t places.Targets
+	for _, place := range o.files() {
+		t.Files = append(t.Files, place.Path)
+	}
+	if o.Output.Path == "-" {
 		t.Opened = places.RegularFile("standard output", o.Output.Stdout)
-	case o.Output.Path != "":
-		t.Files = append(t.Files, storage.Local(o.Output.Path), runfiles.AccountPath(o.Output.Path), runfiles.JournalPath(o.Output.Path), runfiles.StatusPath(o.Output.Path))
 	}
 	if o.Output.Path != "" && o.Output.IsFolder() && !storage.IsURL(o.Output.Path) {
 		t.Folders = append(t.Folders, o.Output.Path)

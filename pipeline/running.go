@@ -108,10 +108,7 @@ func (r *running) pass(ctx context.Context, kept int) (done results, err error) 
 	if err != nil {
 		return done, err
 	}
-	stages.CheckCounts, stages.Judge, stages.Refresh, stages.Free = r.checkCounts, r.judge(), r.refresh, r.free
-	if d := a.FinishBy; d != nil {
-		stages.FinishBy = d.At
-	}
+	stages.CheckCounts, stages.Judge, stages.Refresh, stages.Free, stages.FinishBy = r.checkCounts, r.judge(), r.refresh, r.free, a.FinishBy.Deadline()
 	parts := flow.Parts{
 		Source: input, Interrupt: input.end, Attempter: o.Service.Attempter, CloseIdle: o.Service.CloseIdle, Usage: r.quota.Ask,
 		Store: r.store, Limits: r.limits, Attempts: r.attempts, Price: o.Price.Request, Each: o.Each, Log: o.Log, Counters: r.counters,
@@ -127,7 +124,7 @@ func (r *running) pass(ctx context.Context, kept int) (done results, err error) 
 		if o.Store.RefreshBudget > 0 {
 			stages.Folder.KeepEnds()
 		}
-		if parts.Sink, err = o.Output.Open(r.out, stages.Schema, output.Metadata(a.Settings), stages.Folder, r.changes, done.check.function(ctx)); err != nil {
+		if parts.Sink, err = o.Output.Open(r.out, stages.Schema, output.Metadata(a.Settings), stages.Folder, func() { r.changed.Store(true) }, done.check.function(ctx)); err != nil {
 			return done, err
 		}
 	}
@@ -269,11 +266,7 @@ func (r *running) progress() Progress {
 		p.Total, p.About = r.options.Sample, false
 	}
 	p.Waits(status, r.counters.LastError.Load(), r.bounds.MaxOutage)
-	bounds := progress.Bounds{Limits: r.bounds}
-	if d := r.account.FinishBy; d != nil {
-		bounds.FinishBy = d.At
-	}
-	r.estimator.Estimate(&p, time.Now(), status, bounds)
+	r.estimator.Estimate(&p, time.Now(), status, r.bounds, r.account.FinishBy.Deadline())
 	p.Foresee()
 	return p
 }

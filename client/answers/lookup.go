@@ -34,9 +34,10 @@ func (s *Store) Lookup(r client.Request) (Outcome, bool, error) {
 	return queries[0].Outcome, queries[0].Found, nil
 }
 
-// LookupAll sets Found, Outcome, Stored and AskedAt of the queries. It finds the outcomes that any process has committed.
+// LookupAll sets Found, Outcome, Stored and AskedAt of the queries. It finds the outcomes that any process has committed, and in
+// a nil Store none.
 func (s *Store) LookupAll(queries []Query) error {
-	if len(queries) == 0 {
+	if s == nil || len(queries) == 0 {
 		return nil
 	}
 	seen := s.changes.Load()

@@ -286,8 +286,13 @@ func (s *Store) Has(source string) (has bool, err error) {
 	return has, err
 }
 
-// Note returns the note of the store's source with the given name; nil if there is none.
-func (s *Store) Note(name string) ([]byte, error) { return s.NoteOf(s.options.Source, name) }
+// Note returns the note of the store's source with the given name; nil if there is none, as in a nil Store.
+func (s *Store) Note(name string) ([]byte, error) {
+	if s == nil {
+		return nil, nil
+	}
+	return s.NoteOf(s.options.Source, name)
+}
 
 // NoteOf is Note for another source.
 func (s *Store) NoteOf(source, name string) (body []byte, err error) {

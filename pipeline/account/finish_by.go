@@ -34,6 +34,14 @@ func ParseFinishBy(text string, began time.Time) (FinishBy, error) {
 	return FinishBy{}, fmt.Errorf("%q is neither a time of day nor a duration: write 07:00 or 8h", text)
 }
 
+// Deadline returns At; zero for nil.
+func (d *FinishBy) Deadline() time.Time {
+	if d == nil {
+		return time.Time{}
+	}
+	return d.At
+}
+
 // IsZero reports whether there is no deadline.
 func (d FinishBy) IsZero() bool { return d.At.IsZero() }
 

@@ -81,8 +81,11 @@ func ShardOf(path string) (Shard, bool) {
 	return s, s.Count > 0 && s.Check() == nil && s.Folder() == name
 }
 
-// Part returns the shard's part of a total. The parts of all shards add up to the total.
+// Part returns the shard's part of a total, which is the total for the whole input. The parts of all shards add up to the total.
 func (s Shard) Part(total int64) int64 {
+	if s.Count == 0 {
+		return total
+	}
 	number, count := int64(s.Number), int64(s.Count)
 	ofFirst := func(n int64) int64 { return total/count*n + total%count*n/count } // without overflow
 	return ofFirst(number) - ofFirst(number-1)

@@ -39,11 +39,7 @@ func Evaluate(ctx context.Context, e Evaluation) (evaluate.Report, error) {
 			tally.Invalid()
 			return nil
 		}
-		answers := make([]evaluate.Answer, len(entries))
-		for i, entry := range entries {
-			answers[i] = evaluate.Answer{Value: entry.Value, Confidence: entry.Confidence}
-		}
-		tally.Add(labelOf(r, places[0]), answers)
+		tally.Add(labelOf(r, places[0]), entries)
 		return nil
 	}}
 	_, err = flow.Run(ctx, parts, flow.Options{

@@ -3,8 +3,6 @@ package labelled
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client/normalize"
@@ -32,11 +30,7 @@ func openLabelled(ctx context.Context, o reader.Options, columns ...optionColumn
 		return nil, nil, err
 	}
 	for _, c := range columns {
-		place := slices.Index(input.Columns(), c.name)
-		if place < 0 {
-			input.Close() // only read from
-			return nil, nil, &output.OptionError{Option: c.option, Err: fmt.Errorf("the input has no column %q; it has: %s", c.name, strings.Join(input.Columns(), ", "))}
-		}
+		place, _ := input.Place(c.name) // Open has found it
 		places = append(places, place)
 	}
 	return input, places, nil

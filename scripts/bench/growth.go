@@ -46,7 +46,7 @@ func (r *rig) growth(ctx context.Context, sizes []int) ([]*table, error) {
 				if err != nil {
 					return nil, err
 				}
-				size, err := sizeOf(a.store)
+				stored, err := os.Stat(a.store)
 				if err != nil {
 					return nil, err
 				}
@@ -58,7 +58,7 @@ func (r *rig) growth(ctx context.Context, sizes []int) ([]*table, error) {
 				took, million := seconds.format(e.wall.Seconds()), seconds.format(e.wall.Seconds()/float64(records)*1e6)
 				r.say("%d records, %s: %s, %s", records, name, took, mebibytes.format(float64(e.peak))) // a table takes hours
 				figures.add(fmt.Sprintf("%d%%", duplicates), answered, count.format(float64(records)), took, million,
-					mebibytes.format(float64(e.peak)), mebibytes.format(float64(size)))
+					mebibytes.format(float64(e.peak)), mebibytes.format(float64(stored.Size())))
 			}
 			if err := os.RemoveAll(a.store); err != nil {
 				return nil, err

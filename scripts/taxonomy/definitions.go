@@ -1,7 +1,6 @@
 package main
 
 import (
-	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -33,7 +32,7 @@ func definitionPhrases(definitions []string) []string {
 	var phrases []string
 	for i, definition := range definitions {
 		most := maxPhrases * (i + 1) / len(definitions)
-		for phrase := range shortPhrases(definition) {
+		for _, phrase := range shortPhrases(definition) {
 			if len(phrases) >= most {
 				break
 			}
@@ -45,21 +44,16 @@ func definitionPhrases(definitions []string) []string {
 	return phrases
 }
 
-// shortPhrases yields the phrases of one definition.
-func shortPhrases(definition string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		text := strings.ToLower(strings.NewReplacer("’", "'", "U.S.", "").Replace(definition))
-		for _, part := range boundaries.Split(essence(text), -1) {
-			phrase := trimBoilerplate(strings.Fields(part))
-			p := strings.Join(phrase, " ")
-			if len(p) < 3 || len(phrase) > maxPhraseWords {
-				continue
-			}
-			if !yield(p) {
-				return
-			}
+// shortPhrases returns the phrases of one definition.
+func shortPhrases(definition string) (phrases []string) {
+	text := strings.ToLower(strings.NewReplacer("’", "'", "U.S.", "").Replace(definition))
+	for _, part := range boundaries.Split(essence(text), -1) {
+		phrase := trimBoilerplate(strings.Fields(part))
+		if p := strings.Join(phrase, " "); len(p) >= 3 && len(phrase) <= maxPhraseWords {
+			phrases = append(phrases, p)
 		}
 	}
+	return phrases
 }
 
 // essence returns the first sentence of a definition and its list of examples. The other sentences mention other industries.

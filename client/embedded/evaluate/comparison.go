@@ -3,6 +3,8 @@ package evaluate
 import (
 	"math"
 	"strings"
+
+	"github.com/bulkcat/bulkcat/client"
 )
 
 const (
@@ -13,12 +15,6 @@ const (
 	maxPairs = 1 << 16
 	maxShown = 200 // bytes of a value in a pair
 )
-
-// Answer is one entry of an answer.
-type Answer struct {
-	Value      string
-	Confidence float64 // 0 to 1; NaN if the service gave none
-}
 
 // Comparison compares answers with labels. Its memory does not grow with the number of records. It is
 // not safe for concurrent use.
@@ -54,7 +50,7 @@ func newComparison(levels Levels, known func(value string) bool) *Comparison {
 func (t *Comparison) Invalid() { t.records, t.invalid = t.records+1, t.invalid+1 }
 
 // Add counts a record with its label and the entries of its answer, best first.
-func (t *Comparison) Add(label string, answers []Answer) {
+func (t *Comparison) Add(label string, answers []client.Entry) {
 	t.records++
 	allowed := t.parse(label)
 	if len(allowed) == 0 {
@@ -94,7 +90,7 @@ func (t *Comparison) parse(label string) [][]string {
 }
 
 // isRight reports whether one of the first n answers is right.
-func (t *Comparison) isRight(allowed [][]string, answers []Answer, n int) bool {
+func (t *Comparison) isRight(allowed [][]string, answers []client.Entry, n int) bool {
 	for _, a := range answers[:min(n, len(answers))] {
 		levels := t.levels(a.Value)
 		for _, want := range allowed {
@@ -108,7 +104,7 @@ func (t *Comparison) isRight(allowed [][]string, answers []Answer, n int) bool {
 
 // addLevels counts a record at every level of its label. The record is right at a level if the
 // first answer agrees with an allowed value down to that level.
-func (t *Comparison) addLevels(allowed [][]string, answers []Answer) {
+func (t *Comparison) addLevels(allowed [][]string, answers []client.Entry) {
 	deepest, agreed := 0, 0
 	for _, want := range allowed {
 		deepest = max(deepest, len(want))

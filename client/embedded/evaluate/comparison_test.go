@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
@@ -63,9 +64,9 @@ func TestRight(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			comparison := newComparison(tt.levels, everything)
-			var answers []Answer
+			var answers []client.Entry
 			for _, value := range tt.answers {
-				answers = append(answers, Answer{value, 0.5})
+				answers = append(answers, client.Entry{Value: value, Confidence: 0.5})
 			}
 			comparison.Add(tt.label, answers)
 			r := comparison.Report()
@@ -89,11 +90,11 @@ func TestRight(t *testing.T) {
 func TestReport(t *testing.T) {
 	comparison := newComparison(pathLevels, func(value string) bool { return value == "A > B" })
 	comparison.Invalid()
-	comparison.Add("", []Answer{{"A", 0.5}})
-	comparison.Add("A > B", []Answer{{"A > B", 0.95}})
-	comparison.Add("A > B", []Answer{{"A > C", 0.91}})
-	comparison.Add("A>B", []Answer{{"A > C", 1.5}})
-	comparison.Add("A > X", []Answer{{"A > X", math.NaN()}})
+	comparison.Add("", []client.Entry{{Value: "A", Confidence: 0.5}})
+	comparison.Add("A > B", []client.Entry{{Value: "A > B", Confidence: 0.95}})
+	comparison.Add("A > B", []client.Entry{{Value: "A > C", Confidence: 0.91}})
+	comparison.Add("A>B", []client.Entry{{Value: "A > C", Confidence: 1.5}})
+	comparison.Add("A > X", []client.Entry{{Value: "A > X", Confidence: math.NaN()}})
 	comparison.Add("A > B", nil)
 	got := comparison.Report()
 	want := Report{
@@ -122,7 +123,7 @@ func TestReportOfNothing(t *testing.T) {
 func TestConfusionsAreBounded(t *testing.T) {
 	comparison := newComparison(pathLevels, everything)
 	for i := range maxPairs + 10 {
-		comparison.Add(fmt.Sprint("A", i), []Answer{{strings.Repeat("é", 500), 0.5}})
+		comparison.Add(fmt.Sprint("A", i), []client.Entry{{Value: strings.Repeat("é", 500), Confidence: 0.5}})
 	}
 	if len(comparison.confusions) != maxPairs || comparison.Report().Uncounted != 10 {
 		t.Errorf("%d pairs, %d not counted", len(comparison.confusions), comparison.uncounted)
@@ -143,7 +144,7 @@ func FuzzTally(f *testing.F) {
 	f.Fuzz(func(t *testing.T, label, value string, confidence float64) {
 		for _, levels := range []Levels{pathLevels, codeLevels} {
 			comparison := newComparison(levels, everything)
-			comparison.Add(label, []Answer{{value, confidence}, {label, confidence}})
+			comparison.Add(label, []client.Entry{{Value: value, Confidence: confidence}, {Value: label, Confidence: confidence}})
 			r := comparison.Report()
 			if r.Top1 > r.Top3 || r.Top3 > 1 || !(r.CalibrationError >= 0 && r.CalibrationError <= 1) {
 				t.Errorf("%+v", r)

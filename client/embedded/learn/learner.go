@@ -283,9 +283,9 @@ func (l *Learner) validate(ctx context.Context, m *Model, rare *rarities) []Susp
 	var compared []answered
 	for i, h := range held {
 		matches := m.answer(h.list, h.known, entriesFitted)
-		answers := make([]evaluate.Answer, len(matches))
+		answers := make([]client.Entry, len(matches))
 		for k, match := range matches {
-			answers[k] = evaluate.Answer{Value: t.Categories[match.Category].Path, Confidence: match.Confidence}
+			answers[k] = client.Entry{Value: t.Categories[match.Category].Path, Confidence: match.Confidence}
 		}
 		label := strings.Join(l.classes[l.examples[i].class].Values, "|")
 		comparison.Add(label, answers)

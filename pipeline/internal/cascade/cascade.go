@@ -60,13 +60,11 @@ const noteName = "cascade " // prefix of the note of a plan; Options.Run follows
 func Begin(store *answers.Store, o Options, now time.Time) (*Cascade, error) {
 	c := &Cascade{options: o, spill: spill.New("")}
 	c.begun = now.UTC().Truncate(time.Microsecond) // the resolution of the times of answers
-	if store != nil {
-		note, err := store.Note(noteName + o.Run)
-		if err != nil {
-			return nil, err
-		}
-		c.planned = c.plan.decode(note)
+	note, err := store.Note(noteName + o.Run)
+	if err != nil {
+		return nil, err
 	}
+	c.planned = c.plan.decode(note)
 	isOld := o.MaxAge > 0 && now.Sub(c.plan.Begun) > o.MaxAge
 	if !c.planned || isOld && !o.Offline {
 		c.renew()
@@ -227,21 +225,13 @@ func (c *Cascade) Plan(digest string) error {
 	}
 	c.plan.Digest = digest
 	if !c.planned && !c.options.Offline {
-		if err := c.choose(); err != nil {
+		var counts histogram
+		if err := c.each(counts.add); err != nil {
 			return err
 		}
+		c.plan.choose(&counts, c.options.Threshold)
 	}
 	return c.count()
-}
-
-// choose sets the steps of a new plan.
-func (c *Cascade) choose() error {
-	var counts histogram
-	if err := c.each(counts.add); err != nil {
-		return err
-	}
-	c.plan.choose(&counts, c.options.Threshold)
-	return nil
 }
 
 // count counts the requests and the outcomes of each step, and sets the step of the run.

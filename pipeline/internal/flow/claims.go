@@ -263,9 +263,6 @@ func (r *run) claimAll(tasks []*task) (claimed []*task, err error) {
 
 // lookUpAgain looks tasks up without a claim. It ends tasks with a stored outcome, and returns the other tasks.
 func (r *run) lookUpAgain(tasks []*task) (unanswered []*task, err error) {
-	if r.Store == nil {
-		return tasks, nil
-	}
 	queries := queriesOf(tasks)
 	if err := r.Store.LookupAll(queries); err != nil {
 		return nil, err

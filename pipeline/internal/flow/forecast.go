@@ -23,7 +23,7 @@ func NewForecast(ctx context.Context, parts Parts, options Options, offer func([
 	distinct := forecast.NewDistinct()
 	defer distinct.Close()
 	mode := forecast.Exactly << len(selection.Merges(options.Requested, options.Kind))
-	batch := forecasts{parts: parts, normalizer: selection.Normalizer(options.Requested), distinct: distinct, mode: mode, offer: offer}
+	batch := forecasts{store: parts.Store, normalizer: selection.Normalizer(options.Requested), distinct: distinct, mode: mode, offer: offer}
 	split := selection.NewSplitter(options.Shard, options.Kind, options.Requested)
 	source := selection.Sample(ctx, options.Requested, parts.Source, &parts.Counters.Others)
 	for all := int64(0); options.Limit == 0 || all < options.Limit; all++ {
@@ -78,7 +78,7 @@ func NewForecast(ctx context.Context, parts Parts, options Options, offer func([
 
 // forecasts looks up requests in batches.
 type forecasts struct {
-	parts      Parts
+	store      *answers.Store // nil for none
 	normalizer normalize.Normalizer
 	distinct   forecast.Distinct
 	mode       forecast.Use                // the mode of the run
@@ -104,7 +104,7 @@ func (b *forecasts) flush() error {
 	for range left {
 		b.uses = append(b.uses, forecast.Exactly)
 	}
-	if err := b.parts.lookUpAll(left); err != nil {
+	if err := b.store.LookupAll(left); err != nil {
 		return err
 	}
 	for i, step := range b.normalizer.Coarser() {
@@ -126,7 +126,7 @@ func (b *forecasts) flush() error {
 				return err
 			}
 		}
-		if err := b.parts.lookUpAll(b.steps); err != nil {
+		if err := b.store.LookupAll(b.steps); err != nil {
 			return err
 		}
 		left, b.uses = append(left[:same], b.steps...), b.uses[:same]

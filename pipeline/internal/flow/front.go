@@ -88,13 +88,3 @@ func (r *run) AskQuota(ctx context.Context) limits.Quota {
 	quota.NoProof = !ever || r.dispatcher.Len() >= severalFail
 	return quota
 }
-
-// handOn passes a task to the stage claim; false if the run is to stop.
-func (r *run) handOn(t *task) bool {
-	select {
-	case r.work <- t:
-		return true
-	case <-r.soft.Done():
-		return false
-	}
-}

@@ -29,7 +29,9 @@ func (r *run) lookUp() error {
 		}
 		for _, t := range l.missed {
 			r.open.Add(1)
-			if !r.handOn(t) {
+			select {
+			case r.work <- t:
+			case <-r.soft.Done():
 				return nil
 			}
 		}
@@ -113,7 +115,7 @@ func (l *lookups) resolve() error {
 		l.queries = append(l.queries, answers.Query{Request: t.Request})
 	}
 	// The lookup follows the joins, so that a task that comes too late to join an equal task finds its stored answer.
-	if err := r.lookUpAll(l.queries); err != nil {
+	if err := r.Store.LookupAll(l.queries); err != nil {
 		return err
 	}
 	for i, t := range l.firsts {
@@ -121,7 +123,10 @@ func (l *lookups) resolve() error {
 		case q.Found && !r.renews(t, q.Outcome):
 			r.completeStored(t, q.Outcome, q.AskedAt.Before(r.started))
 		case !q.Found && r.completeFree(t):
-		case r.miss(t):
+		case r.options.Offline:
+			t.pending = true
+			r.complete(t)
+		default:
 			t.seen = q.Seen
 			l.missed = append(l.missed, t)
 		}
@@ -144,7 +149,7 @@ func (l *lookups) merge() error {
 				t.Request = next
 			}
 		}
-		if err := l.run.lookUpAll(l.queries); err != nil {
+		if err := l.run.Store.LookupAll(l.queries); err != nil {
 			return err
 		}
 		i := 0
@@ -161,14 +166,6 @@ func (l *lookups) merge() error {
 		})
 	}
 	return nil
-}
-
-// lookUpAll looks up all queries. Without a store it finds none.
-func (p *Parts) lookUpAll(queries []answers.Query) error {
-	if p.Store == nil {
-		return nil
-	}
-	return p.Store.LookupAll(queries)
 }
 
 // check sets the request of a task. The error says why the task cannot be asked.
@@ -206,14 +203,4 @@ func (r *run) completeFree(t *task) (ok bool) {
 		r.complete(t)
 	}
 	return ok
-}
-
-// miss reports whether a task without a stored answer is to be asked. In an offline run it completes the task as pending.
-func (r *run) miss(t *task) bool {
-	if !r.options.Offline {
-		return true
-	}
-	t.pending = true
-	r.complete(t)
-	return false
 }

@@ -68,7 +68,8 @@ func TestStates(t *testing.T) {
 type estimator struct {
 	times    Estimator
 	now      time.Time
-	bounds   Bounds
+	bounds   limits.Options
+	finishBy time.Time
 	status   limits.Status
 	counters Counters
 	p        Progress
@@ -82,7 +83,7 @@ func newEstimator() *estimator {
 
 func (x *estimator) estimate() Progress {
 	p := x.p
-	x.times.Estimate(&p, x.now, x.status, x.bounds)
+	x.times.Estimate(&p, x.now, x.status, x.bounds, x.finishBy)
 	return p
 }
 
@@ -185,12 +186,12 @@ func TestWhatEndsTheRequestsFirst(t *testing.T) {
 		"quota":        {func(x *estimator) { x.p.Metered, x.p.Quota = true, 1_000 }, 100 * time.Second, account.QuotaExhausted},
 		"reserve": {func(x *estimator) {
 			x.p.Metered, x.p.Quota = true, 1_000
-			x.bounds.Limits.KeepReserve, x.bounds.Limits.Reserve = true, 500
+			x.bounds.KeepReserve, x.bounds.Reserve = true, 500
 		}, 50 * time.Second, account.QuotaExhausted},
-		"most requests":  {func(x *estimator) { x.bounds.Limits.MaxRequests = 1_600 }, 100 * time.Second, account.Budget},
-		"with retries":   {func(x *estimator) { x.bounds.Limits.MaxRequests = 3_200; x.p.Counts.Requests *= 2 }, 100 * time.Second, account.Budget},
-		"deadline":       {func(x *estimator) { x.bounds.FinishBy = x.now.Add(time.Minute) }, time.Minute, account.Deadline},
-		"later deadline": {func(x *estimator) { x.bounds.FinishBy = x.now.Add(time.Hour) }, 940 * time.Second, ""},
+		"most requests":  {func(x *estimator) { x.bounds.MaxRequests = 1_600 }, 100 * time.Second, account.Budget},
+		"with retries":   {func(x *estimator) { x.bounds.MaxRequests = 3_200; x.p.Counts.Requests *= 2 }, 100 * time.Second, account.Budget},
+		"deadline":       {func(x *estimator) { x.finishBy = x.now.Add(time.Minute) }, time.Minute, account.Deadline},
+		"later deadline": {func(x *estimator) { x.finishBy = x.now.Add(time.Hour) }, 940 * time.Second, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := newEstimator()

@@ -10,20 +10,19 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
 // Quota tells how many requests the API key of a hosted service has left. The figure is at most a minute old while it is shown.
 type Quota struct {
+	standing *client.Standing // of the service
 	askUsage func(context.Context) (client.Usage, error)
 	watched  bool // the quota is checked before the run, and shown during the run
-	counters *Counters
 	log      *slog.Logger
 
 	mu       sync.Mutex
 	usage    client.Usage
 	usageAt  time.Time // when the service reported usage
-	answers  int64     // of the run at usageAt
+	charged  int64     // answers of the service before usageAt
 	asked    time.Time
 	sampling bool // a goroutine asks for usage
 	unclear  bool // the log has the warning that the quota is no number
@@ -37,8 +36,8 @@ const (
 
 // NewQuota returns the quota of a service. usage asks the service; it is nil for a service without quotas. A watched quota is
 // checked before the run and shown during the run.
-func NewQuota(usage func(context.Context) (client.Usage, error), watched bool, counters *Counters, log *slog.Logger) *Quota {
-	q := &Quota{askUsage: usage, watched: watched && usage != nil, counters: counters, log: log}
+func NewQuota(standing *client.Standing, usage func(context.Context) (client.Usage, error), watched bool, log *slog.Logger) *Quota {
+	q := &Quota{standing: standing, askUsage: usage, watched: watched && usage != nil, log: log}
 	if usage == nil {
 		q.askUsage = func(context.Context) (client.Usage, error) { return client.Usage{Remaining: "unlimited"}, nil }
 	}
@@ -70,24 +69,19 @@ func (q *Quota) Check(ctx context.Context, proven func() (bool, error)) error {
 
 // sample asks the service for the usage, and stores it.
 func (q *Quota) sample(ctx context.Context) error {
-	answers := answersOf(q.counters.Snapshot())
+	charged := q.standing.Charged()
 	usage, err := q.askUsage(ctx)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.asked = time.Now()
 	if err == nil {
-		q.usage, q.usageAt, q.answers = usage, q.asked, answers
+		q.usage, q.usageAt, q.charged = usage, q.asked, charged
 		if !q.unclear && !usage.Understood() {
 			q.unclear = true
 			q.log.Warn("the service does not say how much quota is left as a number of requests: the run does not stop before the service refuses", "remaining", usage.Remaining)
 		}
 	}
 	return err
-}
-
-// answersOf returns the number of requests that got an answer.
-func answersOf(s account.Snapshot) int64 {
-	return s.Requests - s.InFlight - s.Rejections - s.Transient
 }
 
 // Left returns the quota that the service last reported, minus one request for each answer since. isNumber is false if the
@@ -100,7 +94,7 @@ func (q *Quota) Left(asking bool) (left int64, isNumber bool) {
 		go q.sampleForShow()
 	}
 	left, isNumber = q.usage.Requests()
-	return max(0, left-(answersOf(q.counters.Snapshot())-q.answers)), isNumber
+	return max(0, left-(q.standing.Charged()-q.charged)), isNumber
 }
 
 func (q *Quota) sampleForShow() {

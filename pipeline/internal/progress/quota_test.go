@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"net/http"
@@ -36,7 +37,7 @@ func TestFinalQuota(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			q := NewQuota(c.Usage, true, new(Counters), slog.New(slog.DiscardHandler))
+			q := NewQuota(new(client.Standing), c.Usage, true, slog.New(slog.DiscardHandler))
 			if err := q.Check(t.Context(), nil); err != nil {
 				t.Fatal(err)
 			}
@@ -46,29 +47,48 @@ func TestFinalQuota(t *testing.T) {
 			}
 		})
 	}
-	if got, _ := NewQuota(nil, false, nil, nil).Final(true); got != (client.Usage{}) {
+	if got, _ := NewQuota(nil, nil, false, nil).Final(true); got != (client.Usage{}) {
 		t.Errorf("the embedded service has %v", got)
 	}
 }
 
+// answering is a service that answers, or rejects.
+type answering struct{ err error }
+
+func (a *answering) Attempt(context.Context, client.Request) (client.Answer, error) {
+	return client.Answer{}, a.err
+}
+
 // TestQuotaMeanwhile subtracts the answers since the service told its quota.
 func TestQuotaMeanwhile(t *testing.T) {
-	counters := new(Counters)
-	q := NewQuota(nil, false, counters, nil)
-	counters.Requests.Store(100)
-	q.usage, q.answers = client.Usage{Remaining: "99,752"}, answersOf(counters.Snapshot())
-	counters.Requests.Store(4_000)
-	counters.InFlight.Store(10)
-	counters.Transient.Store(5)
-	if left, ok := q.Left(true); left != 99_752-3_885 || !ok {
-		t.Errorf("got %d, %v", left, ok)
-	}
-	q.usage.Remaining = "100"
-	if left, _ := q.Left(true); left != 0 {
-		t.Errorf("got %d of a quota of less than was used", left)
-	}
-	q.usage.Remaining = "unlimited"
-	if _, ok := q.Left(true); ok {
-		t.Error("a word is a number")
+	for name, tt := range map[string]struct {
+		remaining string
+		left      int64
+		isNumber  bool
+	}{
+		"a number":       {"99,752", 99_742, true},
+		"less than used": {"7", 0, true},
+		"a word":         {"unlimited", 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			service := new(answering)
+			standing, observed, usage := client.Observe(service, func(context.Context) (client.Usage, error) { return client.Usage{Remaining: tt.remaining}, nil })
+			q := NewQuota(standing, usage, true, slog.New(slog.DiscardHandler))
+			ask := func(times int) {
+				for range times {
+					_, _ = observed.Attempt(t.Context(), client.Request{}) // the error is that of service
+				}
+			}
+			ask(5)
+			if err := q.Check(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
+			ask(10)
+			service.err = &client.Error{Class: client.Rejected} // costs nothing
+			ask(3)
+			if left, isNumber := q.Left(true); isNumber != tt.isNumber || isNumber && left != tt.left {
+				t.Errorf("got %d, %v", left, isNumber)
+			}
+		})
 	}
 }

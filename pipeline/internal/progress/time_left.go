@@ -48,14 +48,9 @@ const (
 	leastEnded  = 3
 )
 
-// Bounds may stop a run before its last request.
-type Bounds struct {
-	Limits   limits.Options // only KeepReserve, Reserve, MaxRequests and Made are used
-	FinishBy time.Time      // zero for no deadline
-}
-
-// Estimate sets Since, Rate, Requests, Left and Stop of p. It is called again and again during the run.
-func (e *Estimator) Estimate(p *Progress, now time.Time, status limits.Status, b Bounds) {
+// Estimate sets Since, Rate, Requests, Left and Stop of p. It is called again and again during the run. KeepReserve, Reserve,
+// MaxRequests and Made of the bounds, and the deadline, which is zero for none, may stop the run before its last request.
+func (e *Estimator) Estimate(p *Progress, now time.Time, status limits.Status, bounds limits.Options, finishBy time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.enter(p.State, now, status.Since)
@@ -76,7 +71,7 @@ func (e *Estimator) Estimate(p *Progress, now time.Time, status limits.Status, b
 		return
 	}
 	p.Left = time.Duration(requestsToCome(&p.Counts, p.Total) / rate * float64(time.Second))
-	p.bound(rate, now, b)
+	p.bound(rate, now, bounds, finishBy)
 }
 
 // enter notes the state of the run. In an outage, out is when the service last answered; enter drops the samples after it.
@@ -151,7 +146,7 @@ func requestsToCome(c *account.Snapshot, total int64) float64 {
 }
 
 // bound shortens the time left if the quota, the request limit or the deadline will stop the run earlier.
-func (p *Progress) bound(rate float64, now time.Time, b Bounds) {
+func (p *Progress) bound(rate float64, now time.Time, bounds limits.Options, finishBy time.Time) {
 	end := func(left time.Duration, cause account.Cause) {
 		if left = max(left, 1); left < p.Left {
 			p.Left, p.Stop = left, cause
@@ -163,15 +158,15 @@ func (p *Progress) bound(rate float64, now time.Time, b Bounds) {
 	if p.Metered {
 		end(seconds(p.Quota), account.QuotaExhausted)
 	}
-	if p.Metered && b.Limits.KeepReserve {
-		end(seconds(p.Quota-b.Limits.Reserve), account.QuotaExhausted)
+	if p.Metered && bounds.KeepReserve {
+		end(seconds(p.Quota-bounds.Reserve), account.QuotaExhausted)
 	}
-	if most := b.Limits.MaxRequests; most > 0 { // counts each attempt
+	if most := bounds.MaxRequests; most > 0 { // counts each attempt
 		attempts := float64(p.Counts.Requests) / float64(p.Counts.Ended)
-		end(seconds(int64(float64(most-b.Limits.Made-p.Counts.Requests)/attempts)), account.Budget)
+		end(seconds(int64(float64(most-bounds.Made-p.Counts.Requests)/attempts)), account.Budget)
 	}
-	if !b.FinishBy.IsZero() {
-		end(b.FinishBy.Sub(now), account.Deadline)
+	if !finishBy.IsZero() {
+		end(finishBy.Sub(now), account.Deadline)
 	}
 }
 
