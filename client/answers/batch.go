@@ -6,10 +6,10 @@ import (
 
 // Batch collects outcomes that are committed together.
 type Batch struct {
-	store *Store
-	rows  []row
-	keys  []key // of rows
-	notes []note
+	store    *Store
+	rows     []row
+	requests []client.Request // of rows
+	notes    []note
 }
 
 type note struct {
@@ -22,12 +22,9 @@ type note struct {
 func (s *Store) NewBatch() *Batch { return &Batch{store: s} }
 
 // Add puts an outcome into the batch. It replaces a stored outcome of the same request.
-func (b *Batch) Add(r client.Request, o Outcome) { b.AddOf(b.store.options.Source, r, o) }
-
-// AddOf is Add for an outcome of another source.
-func (b *Batch) AddOf(source string, r client.Request, o Outcome) {
-	b.rows = append(b.rows, newRow(source, r, o))
-	b.keys = append(b.keys, key{r, source})
+func (b *Batch) Add(r client.Request, o Outcome) {
+	b.rows = append(b.rows, newRow(b.store.options.Source, r, o))
+	b.requests = append(b.requests, r)
 }
 
 // AddNote puts a note into the batch. It replaces the stored note of the same name.
@@ -59,7 +56,11 @@ func (b *Batch) Commit() error {
 		}
 		return nil
 	}
-	defer func() { clear(b.rows); clear(b.keys); b.rows, b.keys, b.notes = b.rows[:0], b.keys[:0], nil }()
+	defer func() {
+		clear(b.rows)
+		clear(b.requests)
+		b.rows, b.requests, b.notes = b.rows[:0], b.requests[:0], nil
+	}()
 	return s.write(true, func(c *conn) error {
 		unclaimed := false
 		err := c.transaction("BEGIN IMMEDIATE", func() error {
@@ -72,7 +73,7 @@ func (b *Batch) Commit() error {
 					return err
 				}
 				if s.owner != nil {
-					if err := s.unclaim(c, b.keys[i]); err != nil {
+					if err := s.unclaim(c, b.requests[i]); err != nil {
 						return err
 					}
 					unclaimed = unclaimed || c.Changes() == 0

@@ -1,7 +1,6 @@
 package answers
 
 import (
-	"cmp"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -96,7 +95,7 @@ func (s *Store) noticeOthers(c *conn) error {
 func (s *Store) claim(c *conn, queries []Query) error {
 	for i := range queries {
 		if q := &queries[i]; !q.Found {
-			err := c.query("INSERT INTO claims (request, owner) VALUES (?, ?) ON CONFLICT DO NOTHING", nil, s.keyOf(q).hash(), s.owner.id)
+			err := c.query("INSERT INTO claims (request, owner) VALUES (?, ?) ON CONFLICT DO NOTHING", nil, s.hash(q.Request), s.owner.id)
 			if err != nil {
 				return err
 			}
@@ -115,7 +114,7 @@ func (s *Store) findHolders(c *conn, queries []Query, owner int64) error {
 		err := c.query("SELECT COALESCE(pid, -1) FROM claims LEFT JOIN owners ON id = owner WHERE request = ? AND owner <> ?", func(row *sqlite3.Stmt) error {
 			q.Holder = row.ColumnInt(0)
 			return nil
-		}, s.keyOf(q).hash(), owner)
+		}, s.hash(q.Request), owner)
 		if err != nil {
 			return err
 		}
@@ -150,34 +149,20 @@ func (s *Store) Release(r client.Request) {
 	s.claims.Lock()
 	defer s.claims.Unlock()
 	if s.released == nil {
-		s.released = make(map[key]struct{})
+		s.released = make(map[client.Request]struct{})
 	}
-	s.released[key{r, s.options.Source}] = struct{}{}
+	s.released[r] = struct{}{}
 }
 
-// key identifies a row.
-type key struct {
-	request client.Request
-	source  string
-}
-
-// keyOf returns the key of a query.
-func (s *Store) keyOf(q *Query) key { return key{q.Request, cmp.Or(q.Source, s.options.Source)} }
-
-// columns returns the values of whereKey.
-func (k key) columns() []any {
-	return []any{k.request.Input, k.request.Classification, string(k.request.Kind), k.source}
-}
-
-// hash identifies the key in the table claims. If two requests have the same hash, one waits for the other.
-func (k key) hash() int64 {
-	text := strings.Join([]string{k.request.Input, k.request.Classification, string(k.request.Kind), k.source}, "\x00")
+// hash identifies a request in the table claims. If two requests have the same hash, one waits for the other.
+func (s *Store) hash(r client.Request) int64 {
+	text := strings.Join([]string{r.Input, r.Classification, string(r.Kind), s.options.Source}, "\x00")
 	return int64(xxhash.Sum64String(text))
 }
 
 // unclaim removes the claim of this process on a request.
-func (s *Store) unclaim(c *conn, k key) error {
-	return c.query("DELETE FROM claims WHERE request = ? AND owner = ?", nil, k.hash(), s.owner.id)
+func (s *Store) unclaim(c *conn, r client.Request) error {
+	return c.query("DELETE FROM claims WHERE request = ? AND owner = ?", nil, s.hash(r), s.owner.id)
 }
 
 // giveBack removes the claims that were released.
@@ -186,11 +171,11 @@ func (s *Store) giveBack(c *conn) error {
 	released := s.released
 	s.released = nil
 	s.claims.Unlock()
-	for k := range released {
+	for r := range released {
 		if s.owner == nil {
 			break
 		}
-		if err := s.unclaim(c, k); err != nil {
+		if err := s.unclaim(c, r); err != nil {
 			return err
 		}
 	}

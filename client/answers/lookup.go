@@ -11,7 +11,6 @@ import (
 // Query asks for the stored outcome of a request.
 type Query struct {
 	Request client.Request
-	Source  string    // "" for the source of the store
 	Body    bool      // set Outcome.Answer.Body
 	After   time.Time // an outcome counts only if the service gave it after this time; zero for any time
 
@@ -52,6 +51,9 @@ func (s *Store) LookupAll(queries []Query) error {
 // selectRows selects the columns that readRow reads.
 const selectRows = "SELECT service, kind, classification, input, outcome, status, asked_at, answered_at, body, checksum, id FROM answers "
 
+// whereRequest selects the row of a request to a service.
+const whereRequest = "WHERE input = ? AND classification = ? AND kind = ? AND service = ?"
+
 // readRow returns a row of selectRows. Its texts are valid until the next step. The error is errDamaged.
 func readRow(c *sqlite3.Stmt) (row, error) {
 	w := row{
@@ -75,23 +77,20 @@ func readStored(c *sqlite3.Stmt) (Stored, error) {
 	return Stored{Source: string(w.service), Request: r, Outcome: o}, err
 }
 
-// whereKey selects the row of a request, with the values of key.columns.
-const whereKey = "WHERE input = ? AND classification = ? AND kind = ? AND service = ?"
-
 // lookUp looks up the queries that are not Found, unless nothing has changed since their last lookup.
 func (s *Store) lookUp(c *conn, queries []Query, changes int64) error {
 	for i := range queries {
-		q := &queries[i]
+		q, r := &queries[i], queries[i].Request
 		if q.Found || q.Seen == changes {
 			continue
 		}
 		q.Seen = changes
-		err := c.query(selectRows+whereKey, func(columns *sqlite3.Stmt) error {
+		err := c.query(selectRows+whereRequest, func(columns *sqlite3.Stmt) error {
 			w, err := readRow(columns)
 			if err != nil {
 				return err
 			}
-			o, err := w.outcome(q.Request.Classification, q.Body)
+			o, err := w.outcome(r.Classification, q.Body)
 			if err != nil {
 				return err
 			}
@@ -100,7 +99,7 @@ func (s *Store) lookUp(c *conn, queries []Query, changes int64) error {
 				q.Outcome, q.Found = o, true
 			}
 			return nil
-		}, s.keyOf(q).columns()...)
+		}, r.Input, r.Classification, string(r.Kind), s.options.Source)
 		if err != nil {
 			return err
 		}

@@ -56,20 +56,21 @@ const emptyPoll = 10 * time.Millisecond
 // Delete deletes the outcomes of all matching requests, of any source, and returns their number. When it returns nil, no file
 // of the store contains them. After an error or the end of ctx, files may still contain some: call Delete again.
 func (s *Store) Delete(ctx context.Context, match func(source string, r client.Request) bool) (deleted int, err error) {
-	var keys []key
+	var matching []Stored // without their outcomes
 	err = s.Scan(func(o Stored) error {
 		if match(o.Source, o.Request) {
-			keys = append(keys, key{o.Request, o.Source})
+			matching = append(matching, Stored{Source: o.Source, Request: o.Request})
 		}
 		return context.Cause(ctx)
 	})
 	if err != nil {
 		return 0, err
 	}
-	return len(keys), s.write(true, func(c *conn) error {
+	return len(matching), s.write(true, func(c *conn) error {
 		err := c.transaction("BEGIN IMMEDIATE", func() error {
-			for _, k := range keys {
-				if err := c.query("DELETE FROM answers "+whereKey, nil, k.columns()...); err != nil {
+			for _, o := range matching {
+				r := o.Request // by its request, because another process may have given its id to another request
+				if err := c.query("DELETE FROM answers "+whereRequest, nil, r.Input, r.Classification, string(r.Kind), o.Source); err != nil {
 					return err
 				}
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
 )
 
@@ -57,9 +58,9 @@ type Store struct {
 
 	ownID atomic.Int64 // the id of owner; 0 if owner is nil
 
-	claims   sync.Mutex       // guards the fields below
-	claiming []*claiming      // calls that wait for writes
-	released map[key]struct{} // claims to give back
+	claims   sync.Mutex                  // guards the fields below
+	claiming []*claiming                 // calls that wait for writes
+	released map[client.Request]struct{} // claims to give back
 }
 
 // Open opens the store, or makes it if it is missing. The error is a *MissingError, *ForeignError, *NetworkError, *DamageError or
@@ -287,20 +288,15 @@ func (s *Store) Has(source string) (has bool, err error) {
 }
 
 // Note returns the note of the store's source with the given name; nil if there is none, as in a nil Store.
-func (s *Store) Note(name string) ([]byte, error) {
+func (s *Store) Note(name string) (body []byte, err error) {
 	if s == nil {
 		return nil, nil
 	}
-	return s.NoteOf(s.options.Source, name)
-}
-
-// NoteOf is Note for another source.
-func (s *Store) NoteOf(source, name string) (body []byte, err error) {
 	err = s.read(func(c *conn) error {
 		return c.query("SELECT body FROM notes WHERE service = ? AND name = ?", func(row *sqlite3.Stmt) error {
 			body = bytes.Clone(row.ColumnRawBlob(0))
 			return nil
-		}, source, name)
+		}, s.options.Source, name)
 	})
 	return body, err
 }

@@ -56,27 +56,26 @@ func (g *Gateway) readAgain(ctx context.Context, share *memory.Share, size int64
 	if err := share.Grow(ctx, size); err != nil {
 		return nil, err
 	}
-	o, found, err := g.lookUp(request, time.Time{})
-	if err == nil && !(found && o.Rejection == nil) { // damaged, or replaced
+	q, err := g.find(request, time.Time{}, false)
+	if err == nil && !(q.Found && q.Outcome.Rejection == nil) { // replaced
 		err = unavailable("the stored answer cannot be read")
 	}
 	if err != nil {
 		share.Release()
 		return nil, err
 	}
-	return o.Answer.Body, nil
+	return q.Outcome.Answer.Body, nil
 }
 
 // answer returns the body of an answer. Other requests may be reading the same memory.
 func (g *Gateway) answer(h http.Header, r *http.Request, key *embedded.Key, request client.Request, arrived time.Time) ([]byte, error) {
 	oldest := arrived.Add(-g.maxAge(r.Header))
-	o, found, err := g.lookUp(request, oldest)
+	q, err := g.find(request, oldest, false)
 	if err != nil {
 		return nil, err
 	}
-	if found {
-		g.metrics.hits.Add(1)
-		return hit(h, o, arrived)
+	if q.Found {
+		return g.hit(h, q.Outcome)
 	}
 	c, joined, err := g.join(key, request)
 	if err != nil {
@@ -88,21 +87,8 @@ func (g *Gateway) answer(h http.Header, r *http.Request, key *embedded.Key, requ
 		h.Set(wire.CacheHeader, wire.CacheJoin)
 		return g.wait(r.Context(), c)
 	}
-	// An equal call may have ended between the lookup and the join.
-	o, found, held, err := g.claim(request, oldest)
-	switch {
-	case err != nil:
-		g.end(c, false, nil, err)
-		return nil, err
-	case found:
-		body, err := hit(h, o, time.Now())
-		g.end(c, false, body, err)
-		g.metrics.hits.Add(1)
+	if body, ended, err := g.awaitOthers(r.Context(), h, c, oldest); ended {
 		return body, err
-	case held:
-		if body, ended, err := g.awaitOther(r.Context(), h, c, oldest); ended {
-			return body, err
-		}
 	}
 	if err := g.enqueue(c); err != nil {
 		g.metrics.refused.Add(1)
@@ -126,39 +112,45 @@ func normalized(r client.Request) (client.Request, error) {
 	return r, nil
 }
 
-// lookUp returns the stored outcome of a request that is not older than a time.
-func (g *Gateway) lookUp(request client.Request, oldest time.Time) (answers.Outcome, bool, error) {
-	queries := []answers.Query{{Request: request, Body: true}}
-	if err := g.options.Store.LookupAll(queries); err != nil {
-		return answers.Outcome{}, false, g.storeFailed(err)
-	}
-	q := &queries[0]
-	return q.Outcome, q.Found && !q.AskedAt.Before(oldest), nil
-}
-
-// claim looks a request up, and claims it unless it is found. held: another process has claimed the request.
-func (g *Gateway) claim(request client.Request, oldest time.Time) (o answers.Outcome, found, held bool, err error) {
+// find looks up the outcome of a request that the upstream gave after oldest. If claims, it claims the request unless there is such
+// an outcome.
+func (g *Gateway) find(request client.Request, oldest time.Time, claims bool) (answers.Query, error) {
 	queries := []answers.Query{{Request: request, Body: true, After: oldest}}
-	if err = g.options.Store.LookupAll(queries); err == nil && !queries[0].Found {
+	err := g.options.Store.LookupAll(queries)
+	if err == nil && claims && !queries[0].Found {
 		err = g.options.Store.Claim(queries)
 	}
 	if err != nil {
-		return o, false, false, g.storeFailed(err)
+		err = g.storeFailed(err)
 	}
-	q := &queries[0]
-	return q.Outcome, q.Found, q.Holder != 0, nil
+	return queries[0], err
 }
 
 // othersPoll is the interval between lookups while another process asks.
 const othersPoll = 50 * time.Millisecond
 
-// awaitOther waits while another process asks for a call's request. It ends the call when the other process has committed an
-// outcome, or after patience. ended is false if the other process no longer asks: then the caller enqueues the call.
-func (g *Gateway) awaitOther(ctx context.Context, h http.Header, c *call, oldest time.Time) (body []byte, ended bool, err error) {
+// awaitOthers claims the request of a new call. While another process asks for the request, it waits, up to patience. It ends the
+// call if there is an outcome: of another process, or of an equal call that ended before this call began. Otherwise the caller
+// enqueues the call.
+func (g *Gateway) awaitOthers(ctx context.Context, h http.Header, c *call, oldest time.Time) (body []byte, ended bool, err error) {
 	// Other requests may have joined the call, and still wait after this client has gone.
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), patience, notReady())
 	defer cancel()
 	for {
+		var q answers.Query
+		if err == nil {
+			q, err = g.find(c.Request, oldest, true)
+		}
+		if q.Found {
+			body, err = g.hit(h, q.Outcome)
+		}
+		if err != nil || q.Found {
+			g.end(c, false, body, err)
+			return body, true, err
+		}
+		if q.Holder == 0 {
+			return nil, false, nil
+		}
 		select {
 		case <-time.After(othersPoll):
 		case <-g.stopped:
@@ -166,28 +158,14 @@ func (g *Gateway) awaitOther(ctx context.Context, h http.Header, c *call, oldest
 		case <-ctx.Done():
 			err = context.Cause(ctx)
 		}
-		var o answers.Outcome
-		found, held := false, false
-		if err == nil {
-			o, found, held, err = g.claim(c.Request, oldest)
-		}
-		if found {
-			body, err = hit(h, o, time.Now())
-		}
-		if err != nil || found {
-			g.end(c, false, body, err)
-			return body, true, err
-		}
-		if !held {
-			return nil, false, nil
-		}
 	}
 }
 
 // hit returns a stored outcome.
-func hit(h http.Header, o answers.Outcome, now time.Time) ([]byte, error) {
+func (g *Gateway) hit(h http.Header, o answers.Outcome) ([]byte, error) {
+	g.metrics.hits.Add(1)
 	h.Set(wire.CacheHeader, wire.CacheHit)
-	h.Set(ageHeader, strconv.Itoa(max(0, int(now.Sub(o.AskedAt()).Seconds()))))
+	h.Set(ageHeader, strconv.Itoa(max(0, int(time.Since(o.AskedAt()).Seconds()))))
 	if o.Rejection != nil {
 		return nil, refusal(o.Rejection)
 	}

@@ -64,7 +64,7 @@ func (g *Gateway) admit(now time.Time, upstream condition, key *embedded.Key, re
 		return tooFast(wait)
 	}
 	if !key.Reserve() {
-		return noQuota(key.Refill())
+		return noQuota("the quota of this API key", key.Refill())
 	}
 	return nil
 }

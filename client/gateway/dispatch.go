@@ -59,9 +59,8 @@ func (g front) GiveUp(c *call) {
 func (g *Gateway) attempt(ctx context.Context, c *call, permit limits.Permit) {
 	c.Begin(time.Now())
 	g.metrics.attempts.Add(1)
-	began := time.Now()
 	answer, err := g.options.Upstream.Attempt(ctx, c.Request)
-	g.metrics.took.Observe(time.Since(began).Seconds())
+	g.metrics.took.Observe(time.Since(c.Sent).Seconds())
 	if shape, ok := errors.AsType[*client.ShapeError](err); ok && !(shape.Worded && g.isAnswering()) {
 		g.dispatcher.End(permit, ask.ResultOf(answer, err))
 		g.endMisfit(ctx, c, err)

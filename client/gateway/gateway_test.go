@@ -649,7 +649,8 @@ func TestTheUpstreamKeyStaysSecret(t *testing.T) {
 			for _, title := range []string{"a", "a", "b", "c", "/api/usage"} {
 				fmt.Fprintln(&seen, r.ask("alice", title))
 			}
-			stored, _, err := r.lookUp(client.Request{Kind: client.Product, Input: "a", Classification: client.ProductTaxonomy}, time.Time{})
+			found, err := r.find(client.Request{Kind: client.Product, Input: "a", Classification: client.ProductTaxonomy}, time.Time{}, false)
+			stored := found.Outcome
 			if err != nil || len(stored.Answer.Body) == 0 {
 				t.Errorf("stored: %+v, %v", stored, err)
 			}

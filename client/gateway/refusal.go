@@ -19,12 +19,8 @@ func invalid(status int, err error) *client.Error {
 	return &client.Error{Class: client.Rejected, Status: status, Detail: err.Error()}
 }
 
-func noQuota(refill time.Duration) *client.Error {
-	return &client.Error{Class: client.Quota, Status: http.StatusPaymentRequired, RetryAfter: refill, Detail: "the quota of this API key is used up; stored answers are still served"}
-}
-
-func noUpstreamQuota(wait time.Duration) *client.Error {
-	return &client.Error{Class: client.Quota, Status: http.StatusPaymentRequired, RetryAfter: wait, Detail: "the quota that all keys share is used up; stored answers are still served"}
+func noQuota(quota string, refill time.Duration) *client.Error {
+	return &client.Error{Class: client.Quota, Status: http.StatusPaymentRequired, RetryAfter: refill, Detail: quota + " is used up; stored answers are still served"}
 }
 
 func tooFast(wait time.Duration) *client.Error {

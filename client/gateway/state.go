@@ -48,7 +48,7 @@ func (g *Gateway) condition(now time.Time) condition {
 	case g.refused != nil:
 		return condition{Blocked, g.check, blocked(g.check.Sub(now))}
 	case s.Empty:
-		return condition{Spent, s.Next, noUpstreamQuota(wait)}
+		return condition{Spent, s.Next, noQuota("the quota that all keys share", wait)}
 	case s.State == limits.Out, s.Unknown:
 		return condition{Out, s.Next, outage()}
 	case s.State == limits.Limited && (s.Lasting || wait > waitable):

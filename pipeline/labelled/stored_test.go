@@ -23,14 +23,14 @@ func TestStoredLabels(t *testing.T) {
 	var first []string
 	for n, name := range []string{"forwards", "backwards"} {
 		path := filepath.Join(t.TempDir(), name+".db")
-		store, err := answers.Open(answers.Options{Path: path, Source: "any"})
+		store, err := answers.Open(answers.Options{Path: path, Source: "https://api.example.com"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		batch := store.NewBatch()
 		for _, r := range lines {
 			body := fmt.Appendf(nil, `{"product_taxonomy":[{"value":"Label %c"}]}`, r.Input[len(r.Input)-1])
-			batch.AddOf("https://api.example.com", r, answers.Outcome{Answer: client.Answer{Body: body, AnsweredAt: time.Now()}})
+			batch.Add(r, answers.Outcome{Answer: client.Answer{Body: body, AnsweredAt: time.Now()}})
 		}
 		if err := batch.Commit(); err != nil {
 			t.Fatal(err)
