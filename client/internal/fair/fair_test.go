@@ -31,13 +31,13 @@ func TestQueue(t *testing.T) {
 			}
 			q.Push(b, "b1")
 			q.Push(b, "b2")
-		}, "a1 b1 b2 a2 a3"},
+		}, "a1 b1 a2 b2 a3"},
 		{"twice the priority, twice the share", func(q *Queue[string]) {
 			for _, item := range []string{"1", "2", "3", "4"} {
 				q.Push(a, "a"+item)
 				q.Push(twice, "t"+item)
 			}
-		}, "a1 t1 t2 t3 a2 t4 a3 a4"},
+		}, "a1 t1 t2 a2 t3 t4 a3 a4"},
 		{"idleness saves up nothing", func(q *Queue[string]) {
 			for range 10 {
 				q.Push(a, "x")
@@ -48,7 +48,7 @@ func TestQueue(t *testing.T) {
 			q.Push(b, "b1")
 			q.Push(b, "b2")
 			q.Push(b, "b3")
-		}, "b1 b2 a1 a2 b3"},
+		}, "b1 a1 b2 a2 b3"},
 		{"what is counted beside the queue", func(q *Queue[string]) {
 			q.Push(a, "a1")
 			q.Push(b, "b1")

@@ -8,10 +8,7 @@
 // [Places] are a number of places that requests hold for a while. Requests wait for them in a Queue.
 package fair
 
-import (
-	"container/heap"
-	"slices"
-)
+import "slices"
 
 // Account is the owner of items. Accounts are compared with ==.
 type Account interface {
@@ -24,15 +21,14 @@ type account[T comparable] struct {
 	waiting []T     // in order of arrival
 	virtual float64 // time: items divided by the priority
 	weight  int     // the priority when the first of the waiting items came
-	index   int     // in Queue.active; -1 while nothing waits
 }
 
 // Queue is a weighted fair queue. It is not safe for concurrent use. The zero value is empty.
 type Queue[T comparable] struct {
 	accounts map[Account]*account[T]
-	active   accounts[T] // accounts with waiting items
-	virtual  float64     // virtual time of the account that was served last, before it advanced
-	weights  int         // the sum of the weights of active accounts
+	active   []*account[T] // accounts with waiting items; so few that a search for the next costs less than a heap
+	virtual  float64       // virtual time of the account that was served last, before it advanced
+	weights  int           // the sum of the weights of active accounts
 	length   int
 }
 
@@ -42,7 +38,7 @@ func (q *Queue[T]) account(owner Account) *account[T] {
 		if q.accounts == nil {
 			q.accounts = map[Account]*account[T]{}
 		}
-		a = &account[T]{owner: owner, index: -1}
+		a = &account[T]{owner: owner}
 		q.accounts[owner] = a
 	}
 	return a
@@ -58,7 +54,7 @@ func (q *Queue[T]) Waiting(owner Account) int { return len(q.account(owner).wait
 func (q *Queue[T]) Share(owner Account) float64 {
 	a, weights := q.account(owner), q.weights
 	weight := a.weight
-	if a.index < 0 {
+	if len(a.waiting) == 0 {
 		weight = owner.Priority()
 		weights += weight
 	}
@@ -68,9 +64,9 @@ func (q *Queue[T]) Share(owner Account) float64 {
 // Push adds an item of an account.
 func (q *Queue[T]) Push(owner Account, item T) {
 	a := q.account(owner)
-	if a.index < 0 {
+	if len(a.waiting) == 0 {
 		a.virtual, a.weight = max(a.virtual, q.virtual), owner.Priority()
-		heap.Push(&q.active, a)
+		q.active = append(q.active, a)
 		q.weights += a.weight
 	}
 	a.waiting = append(a.waiting, item)
@@ -83,13 +79,9 @@ func (q *Queue[T]) Pop() (item T, ok bool) { return q.PopOf(func(Account) bool {
 // PopOf takes the next item of the accounts that may have one.
 func (q *Queue[T]) PopOf(may func(Account) bool) (item T, ok bool) {
 	var next *account[T]
-	if len(q.active) > 0 && may(q.active[0].owner) {
-		next = q.active[0]
-	} else {
-		for _, a := range q.active {
-			if (next == nil || a.virtual < next.virtual) && may(a.owner) {
-				next = a
-			}
+	for _, a := range q.active {
+		if (next == nil || a.virtual < next.virtual) && may(a.owner) {
+			next = a
 		}
 	}
 	if next == nil {
@@ -120,42 +112,12 @@ func (q *Queue[T]) cut(a *account[T], i int) {
 	}
 	q.length--
 	if len(a.waiting) == 0 {
-		heap.Remove(&q.active, a.index)
+		q.active = slices.DeleteFunc(q.active, func(other *account[T]) bool { return other == a })
 		q.weights -= a.weight
 	}
 }
 
 // Count advances the virtual time of an account for an item that did not pass through the queue.
 func (q *Queue[T]) Count(owner Account) {
-	a := q.account(owner)
-	a.virtual += 1 / float64(owner.Priority())
-	if a.index >= 0 {
-		heap.Fix(&q.active, a.index)
-	}
-}
-
-// accounts is a heap, the lowest virtual time first.
-type accounts[T comparable] []*account[T]
-
-func (h accounts[T]) Len() int           { return len(h) }
-func (h accounts[T]) Less(i, j int) bool { return h[i].virtual < h[j].virtual }
-func (h accounts[T]) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].index, h[j].index = i, j
-}
-
-// Push is for package heap.
-func (h *accounts[T]) Push(a any) {
-	a.(*account[T]).index = len(*h)
-	*h = append(*h, a.(*account[T]))
-}
-
-// Pop is for package heap.
-func (h *accounts[T]) Pop() any {
-	last := len(*h) - 1
-	a := (*h)[last]
-	(*h)[last] = nil
-	*h = (*h)[:last]
-	a.index = -1
-	return a
+	q.account(owner).virtual += 1 / float64(owner.Priority())
 }
