@@ -143,19 +143,6 @@ func parseList(list json.RawMessage) (entries []Entry, dropped int, ok bool) {
 	return entries, dropped, true
 }
 
-// renameMember renames Options.CustomMember in the body to the custom classification's name, because stored answers are read
-// without Options.
-func (o *Options) renameMember(body []byte, classification string) []byte {
-	if o.CustomMember == "" || !strings.HasPrefix(classification, CustomPrefix) {
-		return body
-	}
-	list, ok := atPath(body, []string{o.CustomMember})
-	if _, has := atPath(body, []string{classification}); has || !ok {
-		return body
-	}
-	return underName(list, classification)
-}
-
 type wireEntry struct {
 	Value      looseString     `json:"value"`
 	Title      looseString     `json:"title"`

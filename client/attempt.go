@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"net/http/httptrace"
+	"sync/atomic"
 	"time"
 )
 
@@ -16,6 +17,7 @@ type attempt struct {
 	cancel context.CancelCauseFunc
 	timer  *time.Timer
 
+	leaves  *atomic.Bool // HTTP.leaves
 	timeout time.Duration
 	conn    *conn // carries the request; nil for HTTP/2, and until there is a connection
 	shared  *conn // carries the request over HTTP/2; nil for HTTP/1.1
@@ -27,8 +29,8 @@ type attempt struct {
 type brokenError struct{ error }
 
 // newAttempt starts the timeout. The caller ends the attempt with end.
-func newAttempt(parent context.Context, timeout time.Duration) *attempt {
-	t := &attempt{parent: parent, timeout: timeout}
+func newAttempt(parent context.Context, timeout time.Duration, leaves *atomic.Bool) *attempt {
+	t := &attempt{parent: parent, timeout: timeout, leaves: leaves}
 	t.Context, t.cancel = context.WithCancelCause(parent)
 	t.Context = httptrace.WithClientTrace(t.Context, &httptrace.ClientTrace{GotConn: t.gotConn})
 	t.timer = time.AfterFunc(timeout, func() { t.cancel(errTimeout) })
@@ -61,22 +63,26 @@ func (t *attempt) gotConn(info httptrace.GotConnInfo) {
 // longer: then requests hang.
 const briefIdle = time.Second
 
-// judge records whether the attempt has failed on its connection. It reports whether the idle connections are to be closed: net/http
-// has no other way to leave a connection of HTTP/2.
-func (t *attempt) judge(isFailure bool) (leaves bool) {
+// judge records whether the attempt has failed on its connection. It has the idle connections closed if net/http has no other way to
+// leave the connection: if it is of HTTP/2.
+func (t *attempt) judge(isFailure bool) {
 	c := cmp.Or(t.conn, t.shared)
 	switch {
 	case c == nil:
-	case isFailure:
-		return c.failed.Add(1) >= mostFailed && c == t.shared
-	default:
+	case !isFailure:
 		c.failed.Store(0)
+	case c.failed.Add(1) >= mostFailed && c == t.shared:
+		t.leaves.Store(true)
 	}
-	return false
 }
 
 // hangs is judge for an attempt that got no response in time. Other connections that were idle may be dead, too.
-func (t *attempt) hangs() (leaves bool) { return t.judge(true) || t.wasIdle }
+func (t *attempt) hangs() {
+	t.judge(true)
+	if t.wasIdle {
+		t.leaves.Store(true)
+	}
+}
 
 func (t *attempt) leaveConn() {
 	if t.conn != nil {

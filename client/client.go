@@ -278,7 +278,7 @@ func (c *HTTP) do(ctx context.Context, req *http.Request, input string, share *m
 	if c.leaves.Swap(false) {
 		c.Close()
 	}
-	attempt := newAttempt(ctx, c.patience.timeout())
+	attempt := newAttempt(ctx, c.patience.timeout(), &c.leaves)
 	defer attempt.end()
 	resp, err = c.send(req.WithContext(attempt))
 	if err != nil {
@@ -291,15 +291,8 @@ func (c *HTTP) do(ctx context.Context, req *http.Request, input string, share *m
 	if body, err = readBody(attempt, resp, share); err != nil {
 		return nil, nil, c.exchangeError(attempt, err)
 	}
-	c.judge(attempt, reply.IsPage(body))
+	attempt.judge(reply.IsPage(body))
 	return resp, c.secrets.hideInAnswer(body), nil
-}
-
-// judge records whether a response is a failure of its connection.
-func (c *HTTP) judge(t *attempt, isFailure bool) {
-	if t.judge(isFailure) {
-		c.leaves.Store(true)
-	}
 }
 
 // statusError returns the error of a response that is not an answer. The status decides even if the body
@@ -318,7 +311,7 @@ func (c *HTTP) statusError(t *attempt, resp *http.Response, input string, share 
 	if e.Class == Rejected && (resp.Header.Get("Retry-After") != "" || e.refusal().Says(reply.LimitWords) || e.spent) {
 		e.Class = Transient // limiters use any 4xx status, such as 400, 409, 420 and 423
 	}
-	c.judge(t, e.Status != http.StatusAccepted && (e.Class != Rejected || e.Page))
+	t.judge(e.Status != http.StatusAccepted && (e.Class != Rejected || e.Page))
 	return e
 }
 
@@ -329,16 +322,13 @@ func (c *HTTP) exchangeError(t *attempt, err error) error {
 	}
 	cause := context.Cause(t.Context)
 	if cause == errTimeout {
-		if t.hangs() {
-			c.leaves.Store(true)
-		}
+		t.hangs()
 		return &Error{Class: Transient, Err: c.patience.expired(t.timeout)}
 	}
 	if broken, ok := cause.(*brokenError); ok {
 		err = broken.error
 	}
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err // the text of a url.Error repeats the whole URL with the input
 	}
 	e := exchangeError(err)

@@ -124,8 +124,8 @@ func (d *diagnoser) denies() bool {
 
 // refusesKey reports whether the usage operation refused the key, with 401. A banned client gets 403.
 func refusesKey(err error) bool {
-	var e *Error
-	return errors.As(err, &e) && e.Status == http.StatusUnauthorized
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Status == http.StatusUnauthorized
 }
 
 // isRefusal reports whether a limiter refused the usage request. Some limiters answer 403.

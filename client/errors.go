@@ -203,8 +203,7 @@ func (e *OptionError) OptionName() string { return "client." + e.Option }
 
 // ClassOf returns the class of an error of an Attempter. An error that is not an *Error is Fatal.
 func ClassOf(err error) Class {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Class
 	}
 	return Fatal

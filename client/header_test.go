@@ -186,10 +186,17 @@ func TestCustomMember(t *testing.T) {
 		{"under its own name", `{"product_taxonomy_custom_acme":[{"value":"A"}],"result":[]}`, "A"},
 		{"under the other", `{"result":[{"value":"B"}],"also":[]}`, "B"},
 		{"under a third", `{"only":[{"value":"C"}]}`, "C"},
+		{"under the other, null", `{"result":null,"id":1}`, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := setup(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, tt.body) }, func(o *Options) { o.CustomMember = "result" })
 			answer, err := c.exchange(t.Context(), custom)
+			if tt.want == "" {
+				if err != nil || len(answer.Entries) > 0 || !answer.Bare {
+					t.Errorf("got %+v, %v", answer, err)
+				}
+				return
+			}
 			if err != nil || len(answer.Entries) != 1 || answer.Entries[0].Value != tt.want {
 				t.Fatalf("got %+v, %v", answer, err)
 			}

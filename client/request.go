@@ -42,7 +42,7 @@ func CheckClassification(kind Kind, name string) error {
 // IsCustom reports whether a classification is custom.
 func IsCustom(classification string) bool {
 	name, ok := strings.CutPrefix(classification, CustomPrefix)
-	return ok && isIdentifier(name)
+	return ok && name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
 }
 
 // ParseClassifications splits a list of classifications of a kind at its commas. The error says which name
@@ -58,8 +58,4 @@ func ParseClassifications(kind Kind, text string) ([]string, error) {
 		}
 	}
 	return names, nil
-}
-
-func isIdentifier(s string) bool {
-	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
 }

@@ -74,8 +74,11 @@ func (o *Options) pathOf(classification string) []string {
 	if o.CustomMember != "" && strings.HasPrefix(classification, CustomPrefix) {
 		name = o.CustomMember
 	}
-	if o.Member == topMember {
+	switch o.Member {
+	case topMember:
 		return nil
+	case "":
+		return []string{name}
 	}
 	return strings.Split(strings.ReplaceAll(o.Member, ClassificationMark, name), ".")
 }
@@ -110,16 +113,20 @@ func (o *Options) parse(body []byte, classification string) (Answer, error) {
 	return answer, err
 }
 
-// parseList is parse for an answer that has a list of entries.
+// parseList is parse for an answer that has a list of entries. It puts a list at another path under the name of the
+// classification, because stored answers are read without Options.
 func (o *Options) parseList(body []byte, classification string) (Answer, error) {
-	own := o.renameMember(body, classification)
-	if o.Member != "" {
-		path := o.pathOf(classification)
+	own, path := body, o.pathOf(classification)
+	if len(path) != 1 || path[0] != classification {
 		list, ok := atPath(body, path)
-		if !ok {
+		_, isOwn := atPath(body, []string{classification})
+		switch {
+		case o.Member == "" && (isOwn || !ok): // for ParseAnswer
+		case !ok:
 			return Answer{}, fmt.Errorf("the answer has nothing at %s", strings.Join(path, "."))
+		default:
+			own = underName(list, classification)
 		}
-		own = underName(list, classification)
 	}
 	answer, err := ParseAnswer(own, classification)
 	if err == nil {
@@ -134,10 +141,7 @@ func (o *Options) isEmpty(body []byte, classification string) bool {
 	if len(body) > longestEmpty {
 		return false
 	}
-	path := []string{classification}
-	if o.Member != "" {
-		path = o.pathOf(classification)
-	}
+	path := o.pathOf(classification)
 	for n := range len(path) + 1 {
 		part, ok := atPath(body, path[:n])
 		if !ok {

@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -308,7 +310,7 @@ func (p *prober) finish() Profile {
 		Format: profileFormat, BaseURL: p.service.BaseURL,
 		WebsiteParam: p.website.found, ProductParam: p.product.found,
 		SuccessStatus: p.transport.success, BadKeyStatus: p.badKey, Member: p.service.Member, CustomMember: p.member,
-		RateLimit: p.transport.limit, RateHeaders: p.transport.rateHeaders(),
+		RateLimit: p.transport.limit, RateHeaders: slices.Sorted(maps.Keys(p.transport.headers)),
 		Charges:  p.charges(),
 		ProbedAt: time.Now().UTC().Truncate(time.Second),
 	}

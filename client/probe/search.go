@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -203,8 +202,6 @@ var knownRateHeaders = []string{
 	"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset",
 	"X-Rate-Limit-Limit", "X-Rate-Limit-Remaining", "X-Rate-Limit-Reset", "Retry-After",
 }
-
-func (t *transport) rateHeaders() []string { return slices.Sorted(maps.Keys(t.headers)) }
 
 // refusesKey reports whether a status says that the key is missing, wrong or not allowed.
 func refusesKey(status int) bool {
