@@ -246,7 +246,7 @@ func (o Options) withDefaults() Options {
 	o.Grace = cmp.Or(o.Grace, flow.DefaultGrace)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if len(o.Input.Candidates) == 0 {
-		o.Input.Candidates = inputColumns(o.Kind)
+		o.Input.Candidates = inputColumns[o.Kind]
 	}
 	if o.Kind == client.Website {
 		o.Input.Comment = "#" // not for products: a title may begin with #
@@ -266,24 +266,18 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// inputColumns returns the usual names of the input column, for users who do not name the column.
-func inputColumns(kind client.Kind) []string {
-	switch kind {
-	case client.Website:
-		return []string{"url", "website", "domain", "host", "homepage", "website_url", "domain_name", "site_url", "hostname", "origin", "top_pages", "address"}
-	case client.Product:
-		return []string{"title", "product_title", "product", "name", "query", "product_name", "item_name", "g:title", "lineitem_name"}
-	}
-	return nil
+// inputColumns are the usual names of the input column, for users who do not name the column.
+var inputColumns = map[client.Kind][]string{
+	client.Website: {"url", "website", "domain", "host", "homepage", "website_url", "domain_name", "site_url", "hostname", "origin", "top_pages", "address"},
+	client.Product: {"title", "product_title", "product", "name", "query", "product_name", "item_name", "g:title", "lineitem_name"},
 }
 
 // KindOf returns the kind for which column is a usual name of the input column, such as website for url; "" for none.
 func KindOf(column string) client.Kind {
-	for _, kind := range []client.Kind{client.Website, client.Product} {
-		for _, name := range inputColumns(kind) {
-			if strings.EqualFold(name, strings.NewReplacer(" ", "_", "-", "_").Replace(column)) {
-				return kind
-			}
+	column = strings.ToLower(strings.NewReplacer(" ", "_", "-", "_").Replace(column))
+	for kind, names := range inputColumns {
+		if slices.Contains(names, column) {
+			return kind
 		}
 	}
 	return ""

@@ -97,27 +97,23 @@ func Open(path, run string, overwrite bool) (*Log, error) {
 
 // begin keeps the complete lines of a log of the run, or begins a new log.
 func (l *Log) begin(run string, overwrite bool) error {
-	var first header
-	size, err := l.each(func(line []byte) error {
-		if first.AttemptsOf != "" {
-			return nil
-		}
-		err := json.Unmarshal(line, &first)
-		if err != nil || first.AttemptsOf == "" {
-			return &TakenError{l.file.Name()}
-		}
-		return nil
-	})
-	if err == nil && size == 0 && !l.isCut(run) {
-		err = &TakenError{l.file.Name()}
-	}
-	_, isTaken := errors.AsType[*TakenError](err)
-	switch {
-	case err != nil && !(isTaken && overwrite):
+	first, err := json.Marshal(header{run})
+	if err != nil {
 		return err
-	case err == nil && first.AttemptsOf == run:
+	}
+	first = append(first, '\n')
+	begun := make([]byte, len(first))
+	n, err := l.file.ReadAt(begun, 0)
+	switch {
+	case err != nil && err != io.EOF:
+		return err
+	case n == len(first) && bytes.Equal(begun, first):
+		size, err := l.each(func([]byte) error { return nil })
+		if err != nil {
+			return err
+		}
 		return l.file.Truncate(size)
-	case err == nil && first.AttemptsOf != "" && !overwrite:
+	case !overwrite && !bytes.HasPrefix(first, begun[:n]): // a process that was killed while it wrote the header leaves its beginning
 		return &TakenError{l.file.Name()}
 	}
 	if err := l.file.Truncate(0); err != nil {
@@ -128,15 +124,6 @@ func (l *Log) begin(run string, overwrite bool) error {
 		return err
 	}
 	return disk.SyncDir(filepath.Dir(l.path))
-}
-
-// isCut reports whether a log without a complete line is empty or has the beginning of the header. Then a process was killed
-// while it wrote the header.
-func (l *Log) isCut(run string) bool {
-	first, err := json.Marshal(header{run})
-	begun := make([]byte, len(first)+1)
-	n, _ := l.file.ReadAt(begun, 0) // after an error the next write fails, too
-	return err == nil && bytes.HasPrefix(first, begun[:n])
 }
 
 // each calls use for each complete line, without its newline. It returns the size of these lines.

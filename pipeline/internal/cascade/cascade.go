@@ -2,14 +2,13 @@ package cascade
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"runtime"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -93,25 +92,18 @@ func (c *Cascade) Close() error {
 
 // entry is a request that reaches the lowest threshold.
 type entry struct {
-	id         [idSize]byte // a hash of the request
+	id         spill.ID // of the request
 	confidence float64
 	answered   bool // after the plan was made
 	disagreed  bool
 }
 
-const (
-	idSize    = 16
-	entrySize = idSize + 8 + 1
-)
-
 // hash returns the first 8 bytes of an id.
-func hash(id [idSize]byte) uint64 { return binary.BigEndian.Uint64(id[:]) }
+func hash(id spill.ID) uint64 { return binary.BigEndian.Uint64(id[:]) }
 
 // idOf hashes the request, the model, the settings of the run and the number of the plan. So all starts have the same sample.
-func (c *Cascade) idOf(r client.Request, number int) (id [idSize]byte) {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%s\x00%s", c.options.Source, c.options.Run, number, r.Classification, r.Input))
-	copy(id[:], sum[:])
-	return id
+func (c *Cascade) idOf(r client.Request, number int) spill.ID {
+	return spill.IDOf(c.options.Source, c.options.Run, strconv.Itoa(number), r.Classification, r.Input)
 }
 
 // Offer adds requests of the run, with the results of their lookups in the store. A request may be offered several times.
@@ -147,7 +139,7 @@ func (c *Cascade) Offer(requests []answers.Query) error {
 	}
 	_ = group.Wait() // the functions return no error
 	for i := range entries {
-		if e := &entries[i]; e.id != ([idSize]byte{}) {
+		if e := &entries[i]; e.id != (spill.ID{}) {
 			if err := spills[i%len(plans)].Add(e.append(nil)); err != nil {
 				return err
 			}
@@ -170,8 +162,8 @@ func (e *entry) append(b []byte) []byte {
 
 func parseEntry(b []byte) entry {
 	return entry{
-		id: [idSize]byte(b), confidence: math.Float64frombits(binary.BigEndian.Uint64(b[idSize:])),
-		answered: b[entrySize-1]&1 != 0, disagreed: b[entrySize-1]&2 != 0,
+		id: spill.ID(b), confidence: math.Float64frombits(binary.BigEndian.Uint64(b[len(spill.ID{}):])),
+		answered: b[len(b)-1]&1 != 0, disagreed: b[len(b)-1]&2 != 0,
 	}
 }
 
@@ -198,12 +190,12 @@ func (c *Cascade) each(visit func(entry)) error {
 			return err
 		}
 		e := parseEntry(b)
-		if e.id != last.id && last.id != ([idSize]byte{}) {
+		if e.id != last.id && last.id != (spill.ID{}) {
 			visit(last)
 		}
 		last = e
 	}
-	if last.id != ([idSize]byte{}) {
+	if last.id != (spill.ID{}) {
 		visit(last)
 	}
 	return nil

@@ -153,5 +153,5 @@ func (b *forecasts) count(q answers.Query, u forecast.Use) error {
 	if q.Found {
 		u |= forecast.Answered
 	}
-	return b.distinct.Add(q.Request.Classification+"\x00"+q.Request.Input, u)
+	return b.distinct.Add(q.Request, u)
 }

@@ -1,10 +1,10 @@
 package forecast
 
 import (
-	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline/internal/spill"
 )
 
@@ -25,10 +25,6 @@ const (
 // Distinct counts different requests by their uses. Memory does not grow with the number of requests.
 type Distinct struct{ spill *spill.Spill }
 
-// hashSize is the number of bytes of a SHA-256 that are kept. Two of ten million requests have equal hashes with a probability
-// of about 10⁻²⁴.
-const hashSize = 16
-
 // NewDistinct starts a count. The caller closes it.
 func NewDistinct() Distinct { return Distinct{spill.New("")} }
 
@@ -36,18 +32,15 @@ func NewDistinct() Distinct { return Distinct{spill.New("")} }
 func (d Distinct) Close() error { return d.spill.Close() }
 
 // Add adds a use of a request.
-func (d Distinct) Add(request string, u Use) error {
-	sum := sha256.Sum256([]byte(request))
-	var entry [hashSize + 1]byte
-	copy(entry[:], sum[:hashSize])
-	entry[hashSize] = byte(u)
-	return d.spill.Add(entry[:])
+func (d Distinct) Add(r client.Request, u Use) error {
+	id := spill.IDOf(r.Classification, r.Input)
+	return d.spill.Add(append(id[:], byte(u)))
 }
 
 // Tally counts requests by their uses.
 type Tally struct {
 	counts  [uses]int64
-	digests [uses][hashSize]byte // the XOR of the hashes, which does not depend on their order
+	digests [uses]spill.ID // the XOR of the hashes, which does not depend on their order
 }
 
 // Of returns the number of requests that have at least the wanted uses.
@@ -62,7 +55,7 @@ func (t *Tally) Of(wanted Use) (n int64) {
 
 // Digest returns a digest of the set of requests that have at least the wanted uses.
 func (t *Tally) Digest(wanted Use) string {
-	var all [hashSize]byte
+	var all spill.ID
 	for u := range t.digests {
 		if Use(u)&wanted == wanted {
 			subtle.XORBytes(all[:], all[:], t.digests[u][:])
@@ -76,23 +69,23 @@ func (t *Tally) ToAsk(mode Use) int64 { return t.Of(mode) - t.Of(mode|Answered) 
 
 // Count counts the requests. The sorted entries of a request are adjacent.
 func (d Distinct) Count() (t Tally, err error) {
-	var hash [hashSize]byte
+	var id spill.ID
 	var u Use
 	end := func() {
 		if u != 0 {
 			t.counts[u]++
-			subtle.XORBytes(t.digests[u][:], t.digests[u][:], hash[:])
+			subtle.XORBytes(t.digests[u][:], t.digests[u][:], id[:])
 		}
 	}
 	for entry, err := range d.spill.Sorted() {
 		if err != nil {
 			return Tally{}, err
 		}
-		if [hashSize]byte(entry) != hash {
+		if next := spill.ID(entry); next != id {
 			end()
-			hash, u = [hashSize]byte(entry), 0
+			id, u = next, 0
 		}
-		u |= Use(entry[hashSize])
+		u |= Use(entry[len(id)])
 	}
 	end()
 	return t, nil

@@ -3,7 +3,6 @@ package refresh
 import (
 	"bytes"
 	"container/heap"
-	"crypto/sha256"
 	"encoding/json"
 	"slices"
 	"sync"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/pipeline/internal/spill"
 )
 
 // progressNote is the prefix of the name of the note; the run follows.
@@ -30,7 +30,7 @@ type Refresh struct {
 	oldest oldest
 
 	mu       sync.Mutex
-	chosen   map[id]bool // not taken yet
+	chosen   map[spill.ID]bool // not taken yet
 	progress progress
 }
 
@@ -41,7 +41,7 @@ func Begin(store *answers.Store, run string, budget int64, now time.Time) (*Refr
 	if err != nil {
 		return nil, err
 	}
-	r := &Refresh{run: run, chosen: make(map[id]bool)}
+	r := &Refresh{run: run, chosen: make(map[spill.ID]bool)}
 	if json.Unmarshal(text, &r.progress) != nil || r.progress.Begun.IsZero() { // the note is missing or damaged
 		r.progress = progress{Begun: now.UTC().Truncate(time.Microsecond)} // the resolution of the times of answers
 	}
@@ -133,19 +133,12 @@ func Same(a, b client.Answer) (categories, rows bool) {
 	return slices.EqualFunc(a.Entries, b.Entries, sameCategory), slices.EqualFunc(a.Entries, b.Entries, sameRow)
 }
 
-// id is a hash of a request.
-type id [16]byte
-
-func idOf(r client.Request) (of id) {
-	sum := sha256.Sum256([]byte(r.Classification + "\x00" + r.Input))
-	copy(of[:], sum[:])
-	return of
-}
+func idOf(r client.Request) spill.ID { return spill.IDOf(r.Classification, r.Input) }
 
 // candidate is an answer that may be asked again.
 type candidate struct {
 	at time.Time // when the service last gave or confirmed the answer
-	id id
+	id spill.ID
 }
 
 // before reports whether c is asked again before d.
