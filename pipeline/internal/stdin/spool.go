@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/bulkcat/bulkcat/reader"
+	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // Spool copies a pipe to a file. A run reads the file, and can be resumed once the file holds the whole pipe. A goroutine reads
@@ -32,23 +33,36 @@ type Spool struct {
 // NewSpool starts to copy a pipe into a new hidden file beside path. Keep renames the file to path. Until then, an earlier
 // spool at path stays. NewSpool removes the hidden file of a killed process, so only one process may spool to path at a time.
 func NewSpool(pipe io.Reader, path string) (*Spool, error) {
-	dir, base := filepath.Split(path)
-	name := filepath.Join(dir, "."+base+".new")
-	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("keep standard input: %w", err)
-	}
-	in, err := create(name)
+	name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".new")
+	in, out, err := create(name)
 	if err != nil {
-		return nil, fmt.Errorf("keep standard input: %w", err)
+		return nil, fmt.Errorf("keep standard input in %s: %w", name, disk.Cause(err))
 	}
-	out, err := open(in.Name())
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("keep standard input: %w", err), in.Close(), os.Remove(in.Name()))
-	}
-	s := &Spool{path: path, name: in.Name(), in: in, out: out}
+	s := &Spool{path: path, name: name, in: in, out: out}
 	s.changed = sync.NewCond(&s.mu)
 	go s.fill(pipe) // ends with the pipe or the process
 	return s, nil
+}
+
+// create replaces a file, and opens it for writing and for reading. It opens the file in a Root, because Windows renames no file
+// that os.Open has opened.
+func create(path string) (in, out *os.File, err error) {
+	root, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer root.Close()
+	name := filepath.Base(path)
+	if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, err
+	}
+	if in, err = root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
+		return nil, nil, err
+	}
+	if out, err = root.Open(name); err != nil {
+		return nil, nil, errors.Join(err, in.Close(), root.Remove(name))
+	}
+	return in, out, nil
 }
 
 func (s *Spool) fill(pipe io.Reader) {
