@@ -89,16 +89,13 @@ func (o Options) of(r Rewriting) Options {
 	o.Output = OutputOptions{Path: r.Output, Format: writer.Format(s.OutputFormat), Carry: s.Carry, Form: s.Form}
 	o.Free.Precision, o.Free.Audit = s.Precision, s.Audit
 	o.Offline = true
-	if o.Service = (Service{Name: r.Account.Service, Hosted: true}); strings.HasPrefix(r.Account.Service, embeddedName) {
-		o.Service = Service{Name: embeddedName, Attempter: embedded.New(embedded.Options{
+	if o.Service = (Service{Name: r.Account.Service, Hosted: true}); account.IsEmbedded(r.Account.Service) {
+		o.Service = Service{Name: account.EmbeddedService, Attempter: embedded.New(embedded.Options{
 			Custom: o.Taxonomies, Editions: o.Editions, Models: o.Models, Logger: slog.New(slog.DiscardHandler),
 		})}
 	}
 	return o
 }
-
-// embeddedName begins the name of the embedded service: see fingerprints.
-const embeddedName = "embedded"
 
 // editionsOf returns the editions that the settings of a run name by their versions.
 func editionsOf(s account.Settings) (choice taxonomy.Choice) {

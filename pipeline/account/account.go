@@ -3,6 +3,7 @@ package account
 import (
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client/money"
@@ -113,6 +114,12 @@ type Carried struct {
 }
 
 const accountFormat = 1
+
+// EmbeddedService begins the names of the embedded service; the fingerprints of its taxonomies and models follow.
+const EmbeddedService = "embedded"
+
+// IsEmbedded reports whether a service is the embedded service.
+func IsEmbedded(service string) bool { return strings.HasPrefix(service, EmbeddedService) }
 
 // NewAccount makes the account of a run that starts now.
 func NewAccount(bulkcat, service string, settings Settings) *Account {

@@ -15,6 +15,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/output"
 	"github.com/bulkcat/bulkcat/reader"
 )
@@ -62,12 +63,12 @@ func ReadLabels(o StoredAnswers) (labels *StoredLabels, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	bySource := make(map[string]*StoredLabels)
-	values := make(map[string]string) // equal labels share memory
+	bySource := make(map[string]*StoredLabels) // without the embedded service: a model learns nothing new from its answers
+	values := make(map[string]string)          // equal labels share memory
 	others := make(map[string]bool)
 	err = store.Scan(func(a answers.Stored) error {
 		switch {
-		case isEmbedded(a.Source) || o.Source != "" && a.Source != o.Source || a.Request.Kind != o.Kind || a.Request.Classification != o.Classification:
+		case account.IsEmbedded(a.Source) || o.Source != "" && a.Source != o.Source || a.Request.Kind != o.Kind || a.Request.Classification != o.Classification:
 			others[fmt.Sprintf("%s (%ss in %s)", a.Source, a.Request.Kind, a.Request.Classification)] = true
 			return nil
 		case bySource[a.Source] == nil:
@@ -102,12 +103,6 @@ func ReadLabels(o StoredAnswers) (labels *StoredLabels, err error) {
 	default:
 		return nil, &output.OptionError{Option: "Stored.Source", Err: fmt.Errorf("the store %s has answers of several services: choose one of %s", o.Path, strings.Join(names, ", "))}
 	}
-}
-
-// isEmbedded reports whether a source is the embedded service. A model learns nothing new from its answers.
-func isEmbedded(source string) bool {
-	name, _, _ := strings.Cut(source, "+")
-	return name == "embedded"
 }
 
 func (s *StoredLabels) add(input, label string, most int64) {

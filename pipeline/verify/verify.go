@@ -98,7 +98,7 @@ func (v *verification) run(ctx context.Context) error {
 		v.uncheck("the hashes, the counts and the rows: only the account has them, or says how the rows are written")
 		return v.count(ctx)
 	}
-	v.Classifications, v.embedded = a.Settings.Classifications(), strings.HasPrefix(a.Service, "embedded")
+	v.Classifications, v.embedded = a.Settings.Classifications(), account.IsEmbedded(a.Service)
 	expect(v.Report, "", "ending of the run", string(account.Complete), string(a.Ending))
 	if !v.Unfinished {
 		if err := v.writeAgain(ctx); err != nil {
