@@ -7,9 +7,10 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
+	"text/tabwriter"
 	"time"
-	"unicode/utf8"
 )
 
 // table is a table of strings. Its rows have the length of its head.
@@ -30,26 +31,13 @@ func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
 // markdown returns the title and the table with aligned columns, in Markdown. No cell may have a "|".
 func (t *table) markdown() string {
-	widths, rule := make([]int, len(t.head)), make([]string, len(t.head))
-	for i := range t.head {
-		for _, row := range append(t.rows, t.head) {
-			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
-		}
-		rule[i] = strings.Repeat("-", widths[i]+2)
-	}
 	var b strings.Builder
-	line := func(row []string) {
-		for i, cell := range row {
-			fmt.Fprintf(&b, "| %-*s ", widths[i], cell)
-		}
-		b.WriteString("|\n")
-	}
 	b.WriteString("**" + t.title + "**\n\n")
-	line(t.head)
-	b.WriteString("|" + strings.Join(rule, "|") + "|\n")
-	for _, row := range t.rows {
-		line(row)
+	cells := tabwriter.NewWriter(&b, 0, 0, 1, ' ', 0)
+	for _, row := range append([][]string{t.head, slices.Repeat([]string{"---"}, len(t.head))}, t.rows...) {
+		fmt.Fprintf(cells, "| %s\t|\n", strings.Join(row, "\t| "))
 	}
+	cells.Flush() // never fails: b takes all
 	return b.String()
 }
 

@@ -87,7 +87,7 @@ func TestMarkdown(t *testing.T) {
 	want := `**Start-up**
 
 | measured | result                 | wanted               |
-|----------|------------------------|----------------------|
+| ---      | ---                    | ---                  |
 | help     | 21.3 ms (20.0 to 30.0) | at most 30.0 ms: met |
 | start    | µ                      |                      |
 `
