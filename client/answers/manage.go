@@ -14,25 +14,16 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 )
 
-// interruptible runs work on a connection, and interrupts it when ctx ends. The error is then the context's cause.
-func interruptible(ctx context.Context, c *conn, work func() error) error {
-	if ctx.Err() != nil {
-		return &callerError{context.Cause(ctx)}
-	}
-	old := c.SetInterrupt(ctx)
-	err := work()
-	c.SetInterrupt(old)
-	if ctx.Err() != nil && err != nil {
-		return &callerError{context.Cause(ctx)}
-	}
-	return err
-}
-
 // Compact frees all unused space of the store. Other processes that write wait until it has finished. If ctx ends, the store is
 // unchanged, and the error is the context's cause.
 func (s *Store) Compact(ctx context.Context) error {
 	return s.write(true, func(c *conn) error {
-		err := interruptible(ctx, c, func() error { return c.Exec("VACUUM") })
+		old := c.SetInterrupt(ctx) // also interrupts the statement if ctx has ended already
+		err := c.Exec("VACUUM")
+		c.SetInterrupt(old)
+		if err != nil && ctx.Err() != nil {
+			return &callerError{context.Cause(ctx)}
+		}
 		if err == nil {
 			err = empty(c)
 		}

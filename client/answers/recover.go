@@ -6,8 +6,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"io/fs"
-	"math/bits"
 	"os"
+	"slices"
 
 	"github.com/ncruces/go-sqlite3"
 )
@@ -54,14 +54,14 @@ func Recover(ctx context.Context, from, to string) (n Recovered, err error) {
 	}
 	defer p.close()
 	merged := merger{to: s}
-	var named idSet
+	var named []int64 // ids; the index has each once
 	for number := range p.count {
 		if ctx.Err() != nil {
 			return n, context.Cause(ctx)
 		}
 		err := p.cells(number+1, func(id int64, w *row) error {
 			if w == nil {
-				named.add(id)
+				named = append(named, id)
 				return nil
 			}
 			return merged.add(*w)
@@ -71,7 +71,9 @@ func Recover(ctx context.Context, from, to string) (n Recovered, err error) {
 		}
 	}
 	err = merged.commit()
-	return Recovered{Answers: merged.n.Added, Lost: max(0, named.count()-merged.n.Added), Cut: p.isCut(), NotesLost: notesLost}, err
+	slices.Sort(named)
+	named = slices.Compact(named) // pages that are no longer used may repeat some
+	return Recovered{Answers: merged.n.Added, Lost: max(0, int64(len(named))-merged.n.Added), Cut: p.isCut(), NotesLost: notesLost}, err
 }
 
 // copyNotes copies the notes that can be read, and reports whether some were lost. If the engine can, copyNotes also moves the
@@ -316,26 +318,4 @@ func varint(text []byte) (value int64, n int) {
 		return 0, 0
 	}
 	return value<<8 | int64(text[8]), 9
-}
-
-// mostIDs bounds the memory that wrong ids take.
-const mostIDs = 1 << 30
-
-// idSet is a set of the ids of answers.
-type idSet []uint64
-
-func (s *idSet) add(id int64) {
-	if word := int(id / 64); id >= 0 && id < mostIDs {
-		for len(*s) <= word {
-			*s = append(*s, 0)
-		}
-		(*s)[word] |= 1 << (id % 64)
-	}
-}
-
-func (s idSet) count() (n int64) {
-	for _, word := range s {
-		n += int64(bits.OnesCount64(word))
-	}
-	return n
 }
