@@ -42,13 +42,8 @@ var (
 	keyWaitDesc  = desc("key_wait_seconds", "How long the oldest of these requests waits.", "key")
 )
 
-// Describe lists the metrics.
-func (g *Gateway) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{requestsDesc, attemptsDesc, costDesc, failedDesc, rateDesc, quotaDesc, stateDesc, nextDesc, waitingDesc, savedDesc, keyCallsDesc, keyWaitDesc} {
-		to <- d
-	}
-	g.metrics.took.Describe(to)
-}
+// Describe describes no metric: the metrics depend on the keys and the price.
+func (g *Gateway) Describe(chan<- *prometheus.Desc) {}
 
 // keyWait are the calls of a key, and how long the oldest one waits.
 type keyWait struct {
