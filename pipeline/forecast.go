@@ -48,7 +48,7 @@ func DryRun(ctx context.Context, options Options) (_ Forecast, err error) {
 	if o.options.Output.Path != "" {
 		o.follow(ctx, a)
 	}
-	if err := o.quota.Check(ctx, o.everAnswered(store)); err != nil {
+	if err := o.quota.Check(ctx, store, o.options.Service.Name); err != nil {
 		return Forecast{}, err
 	}
 	p, err := o.look(ctx, a, store, o.input)

@@ -55,7 +55,7 @@ func TestMayExceedQuota(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer o.input.Close()
-			if err := o.quota.Check(t.Context(), nil); err != nil {
+			if err := o.quota.Check(t.Context(), nil, ""); err != nil {
 				t.Fatal(err)
 			}
 			if got := o.mayExceedQuota(); got != tt.want {
@@ -79,7 +79,7 @@ func TestQuotaForShortFiles(t *testing.T) {
 		Output:          OutputOptions{Path: "-"},
 		Service:         Service{Hosted: true, Usage: func(context.Context) (client.Usage, error) { return client.Usage{Remaining: "3"}, nil }},
 	}, storage.Own(t.Context()))
-	if err := errors.Join(o.openInput(t.Context()), o.quota.Check(t.Context(), nil)); err != nil {
+	if err := errors.Join(o.openInput(t.Context()), o.quota.Check(t.Context(), nil, "")); err != nil {
 		t.Fatal(err)
 	}
 	defer o.input.Close()

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/limits"
 	"github.com/bulkcat/bulkcat/pipeline/account"
 )
@@ -63,14 +62,6 @@ func (p *planned) tellQuota() {
 		log.Warn("the quota is enough, unless the audit of the free answers fails", "to_be_asked", f.ToAsk(), "if_audit_fails", f.IfAuditFails().ToAsk(), "left", left)
 	default:
 		log.Info("the quota is enough", "left", left)
-	}
-}
-
-// everAnswered returns a function that reports whether the service has ever answered, which proves the key. The store may be
-// nil.
-func (o *opened) everAnswered(store *answers.Store) func() (bool, error) {
-	return func() (bool, error) {
-		return o.standing.Ever(func() (bool, error) { return store.Has(o.options.Service.Name) })
 	}
 }
 

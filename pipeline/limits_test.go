@@ -41,7 +41,7 @@ func TestShardLimits(t *testing.T) {
 				},
 				Limits: limits.Options{Rate: 100, MaxRequests: 1000, KeepReserve: tt.reserve >= 0, Reserve: tt.reserve},
 			}, storage.Own(t.Context()))
-			if err := o.quota.Check(t.Context(), nil); err != nil {
+			if err := o.quota.Check(t.Context(), nil, ""); err != nil {
 				t.Fatal(err)
 			}
 			a := o.newAccount()
@@ -88,7 +88,7 @@ func TestStartDuringABlock(t *testing.T) {
 				}
 			}
 			o := newOpened(Options{Service: Service{Attempter: c, Name: "http://service", Usage: c.Usage, Hosted: true}}, storage.Own(t.Context()))
-			if err := o.quota.Check(t.Context(), o.everAnswered(store)); (err == nil) != tt.waits {
+			if err := o.quota.Check(t.Context(), store, o.options.Service.Name); (err == nil) != tt.waits {
 				t.Fatal(err)
 			}
 			_, err = c.Attempt(t.Context(), client.Request{Kind: client.Product, Input: "x", Classification: client.ProductTaxonomy})

@@ -50,7 +50,7 @@ func (c *claimed) plan(ctx context.Context) (_ *planned, err error) {
 		return nil, &StopError{Cause: account.Deadline, Err: &account.PassedError{FinishBy: *d}}
 	}
 	if !c.options.isOffline() {
-		if err := c.quota.Check(ctx, c.everAnswered(c.store)); err != nil {
+		if err := c.quota.Check(ctx, c.store, c.options.Service.Name); err != nil {
 			return nil, err
 		}
 	}

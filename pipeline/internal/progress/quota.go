@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/answers"
 )
 
 // Quota tells how many requests the API key of a hosted service has left. The figure is at most a minute old while it is shown.
@@ -44,10 +45,10 @@ func NewQuota(standing *client.Standing, usage func(context.Context) (client.Usa
 	return q
 }
 
-// Check asks for the quota before the first record, so that a wrong key fails before it costs anything. If proven reports that
-// the service has answered before, a 403 is no error: an earlier run may have caused a temporary block. Failures other than
-// client.Auth are logged and ignored.
-func (q *Quota) Check(ctx context.Context, proven func() (bool, error)) error {
+// Check asks for the quota before the first record, so that a wrong key fails before it costs anything. If the service has ever
+// answered, by its Standing or by the answers of source in the store, which may be nil, the key is right, and a 403 is no error:
+// an earlier run may have caused a temporary block. Failures other than client.Auth are logged and ignored.
+func (q *Quota) Check(ctx context.Context, store *answers.Store, source string) error {
 	if !q.watched {
 		return nil
 	}
@@ -55,7 +56,7 @@ func (q *Quota) Check(ctx context.Context, proven func() (bool, error)) error {
 	if e, ok := errors.AsType[*client.Error](err); ok && e.Class == client.Auth {
 		known, storeErr := false, error(nil)
 		if e.Status == http.StatusForbidden {
-			known, storeErr = proven()
+			known, storeErr = q.standing.Ever(func() (bool, error) { return store.Has(source) })
 		}
 		if storeErr != nil || !known {
 			return cmp.Or(storeErr, err)

@@ -38,7 +38,7 @@ func TestFinalQuota(t *testing.T) {
 			}
 			defer c.Close()
 			q := NewQuota(new(client.Standing), c.Usage, true, slog.New(slog.DiscardHandler))
-			if err := q.Check(t.Context(), nil); err != nil {
+			if err := q.Check(t.Context(), nil, ""); err != nil {
 				t.Fatal(err)
 			}
 			remaining = tt.after
@@ -80,7 +80,7 @@ func TestQuotaMeanwhile(t *testing.T) {
 				}
 			}
 			ask(5)
-			if err := q.Check(t.Context(), nil); err != nil {
+			if err := q.Check(t.Context(), nil, ""); err != nil {
 				t.Fatal(err)
 			}
 			ask(10)

@@ -29,13 +29,14 @@ const (
 	troublePause = 2 * time.Second // between troubles, on average
 )
 
-// now is the present trouble of an upstream; nil for none.
-type now struct {
-	atomic.Pointer[struct {
-		Trouble
-		until time.Time
-	}]
+// present is a trouble with its end.
+type present struct {
+	Trouble
+	until time.Time
 }
+
+// now is the present trouble of an upstream; nil for none.
+type now struct{ atomic.Pointer[present] }
 
 func (n *now) isRevoked() bool {
 	t := n.Load()
@@ -58,10 +59,7 @@ func (p *proof) disturb(ctx context.Context) error {
 		}
 		kind := Troubles[n%len(Troubles)]
 		lasts := troubleLeast + time.Duration(p.troubles.Int64N(int64(troubleMost-troubleLeast)))
-		p.now.Store(&struct {
-			Trouble
-			until time.Time
-		}{kind, time.Now().Add(lasts)})
+		p.now.Store(&present{kind, time.Now().Add(lasts)})
 		if kind == Dies {
 			p.upstream.Close()
 			p.died(time.Now())
