@@ -63,7 +63,7 @@ const (
 	priorShare   = 0.05 // the usual share of failures that is assumed at first, with the weight of priorCount attempts
 	priorCount   = 50
 	risen        = 0.1 // share of failures that a test needs: fewer failures cost less than the test
-	mostlyFails  = 0.6 // share of failures that a test needs if the service refused a request of an earlier run
+	mostlyFails  = 0.5 // usual share of failures, at least, if the service refused a request of an earlier run: it hardly limits by failures
 	evidence     = 8.0 // log of the likelihood ratio that begins a test: high, because each attempt is a chance to begin one
 	decisive     = 3.0 // log of the likelihood ratio that decides a step, 20 to 1
 	halvings     = 4   // most halvings in a test: a run that has not found a rate yet may be far above the limit
@@ -84,8 +84,11 @@ func (t attempts) ratio(a, b float64) float64 {
 
 // hasRisen reports whether more attempts fail than usual.
 func (f *faults) hasRisen() bool {
-	share := f.recent.share()
-	return share > risen && share > f.usual.share() && f.recent.good >= 1 && f.recent.ratio(share, f.usual.share()) > evidence
+	share, usual := f.recent.share(), f.usual.share()
+	if f.refused {
+		usual = max(usual, mostlyFails)
+	}
+	return share > risen && share > usual && f.recent.good >= 1 && f.recent.ratio(share, usual) > evidence
 }
 
 // unlikelyRow is the least number of failures in a row that chance does not explain, if a share of the attempts fails.
@@ -121,7 +124,7 @@ func (c *Controller) countFault(now time.Time, p Permit, good, bad float64) {
 	before := f.recent
 	f.recent.add(good, bad, recentOver)
 	f.usual.add(before.good+good-f.recent.good, before.bad+bad-f.recent.bad, usualOver) // attempts that are no longer recent
-	if f.refuses || f.limits || f.refused && f.recent.share() < mostlyFails {
+	if f.refuses || f.limits {
 		return
 	}
 	t := &f.test

@@ -129,7 +129,8 @@ func TestNamedNights(t *testing.T) {
 		{"a start begins in a bad minute", 3035, 20_000, 1.3},
 		{"a start ends before it has proved a rate", 3149, 20_000, 1.3},
 		{"the service is out with 503", 3133, 20_000, 1.2},
-		{"each start meets a block in a bad hour", 2226, 20_000, 3.2}, // two blocks, each of half of the ideal time
+		{"each start meets a block in a bad hour", 2226, 20_000, 2.2},
+		{"a start begins in a bad minute, after refusals", 5281, 20_000, 1.3},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
