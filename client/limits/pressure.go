@@ -125,11 +125,14 @@ func (c *Controller) pressed(now time.Time) {
 }
 
 // isSteady counts the cuts that did not change the share of refusals, and reports whether these cuts show that the rate is not
-// the cause.
+// the cause. Cuts after which few were admitted do not count, but they lower the rate.
 func (e *pressure) isSteady(now time.Time, p *pace) bool {
 	t, share := &e.steady, e.recent.share()
-	if t.cuts == 0 || share < steadyShare*t.share || p.rate >= t.last || e.recent.good < enough {
+	if t.cuts == 0 || share < steadyShare*t.share || p.rate >= t.last {
 		*t = steady{share: share, rate: p.rate, refused: p.refused, began: now}
+	}
+	if e.recent.good < enough { // too few to judge
+		return false
 	}
 	t.cuts, t.last = t.cuts+1, p.rate
 	return t.cuts > enough && p.rate < steadyRate*t.rate

@@ -285,3 +285,19 @@ func TestFirstAttemptsFail(t *testing.T) {
 		})
 	}
 }
+
+// A test of the rate may conclude by chance, in a bad hour, that the failures are about the rate. The cuts that follow show that
+// they are not.
+func TestFailuresTakenForRefusals(t *testing.T) {
+	for _, share := range []float64{0.1, 0.2, 0.36, 0.5} {
+		w := newWorld()
+		v := &vendor{world: w, least: 80 * ms, most: 120 * ms, quiet: true}
+		v.fails = func(input, attempt int) (bool, time.Duration) { return chance(input, attempt) < share, 0 }
+		c := newClient(w, v, 6000, Options{Rate: 50})
+		c.limits.faults.limits = true
+		w.run(10 * time.Hour)
+		if ideal := seconds(6000 / (1 - share) / 50); c.took() > ideal*13/10 {
+			t.Errorf("%.0f%% fail: %v, ideal %v", 100*share, c.took(), ideal)
+		}
+	}
+}
