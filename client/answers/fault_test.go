@@ -508,6 +508,15 @@ func TestDamage(t *testing.T) {
 		bit := byte(1) << rand.IntN(8)
 		damages[fmt.Sprintf("bit %#x at %d", bit, at)] = func(c []byte) []byte { c[at] ^= bit; return c }
 	}
+	leaf := pageSize
+	for sound[leaf] != tableLeaf || sound[leaf+4] < 10 { // few notes and claims are stored
+		leaf += pageSize
+	}
+	for at := leaf; at < leaf+8; at++ { // the header of a page of answers
+		for bit := byte(1); bit > 0; bit <<= 1 {
+			damages[fmt.Sprintf("header: bit %#x at %d", bit, at)] = func(c []byte) []byte { c[at] ^= bit; return c }
+		}
+	}
 	for range 15 {
 		size := rand.IntN(len(sound))
 		damages[fmt.Sprintf("truncated to %d", size)] = func(c []byte) []byte { return c[:size] }

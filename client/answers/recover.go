@@ -182,10 +182,17 @@ func (p *pages) cells(number uint32, found func(id int64, w *row) error) error {
 		start = headerBytes
 	}
 	kind, first := page[start], start+8
+	if kind != indexInterior && kind != indexLeaf { // the kind of a page of answers may be damaged, and other pages have none
+		kind = tableLeaf
+	}
 	if kind == indexInterior {
 		first += 4
 	}
-	for i := range min(int(binary.BigEndian.Uint16(page[start+3:])), (pageSize-first)/2) {
+	count, content := int(binary.BigEndian.Uint16(page[start+3:])), int(binary.BigEndian.Uint16(page[start+5:]))
+	for at := first + 2*count; at+2 <= min(content, pageSize) && binary.BigEndian.Uint16(page[at:]) > 0; at += 2 { // the count is damaged
+		count++
+	}
+	for i := range min(count, (pageSize-first)/2) {
 		cell := page[min(int(binary.BigEndian.Uint16(page[first+2*i:])), pageSize):]
 		if kind == indexInterior {
 			cell = cell[min(4, len(cell)):]

@@ -67,7 +67,7 @@ func importsOf(t *testing.T, pattern string) map[string][]string {
 // in this list. Of these packages, only those that write a run again import package pipeline itself.
 func TestImportsOfPipelineAreATree(t *testing.T) {
 	order := []string{
-		"repeat", "storage", "storage/storagetest", "storage/storagetest/s3faults", "places", "internal/stdin", "internal/refresh", "internal/spill", "internal/forecast", "internal/attempts", "jobs", "notify", // know nothing of a run
+		"repeat", "storage", "storage/storagetest", "storage/storagetest/s3faults", "places", "internal/stdin", "internal/spill", "internal/refresh", "internal/forecast", "internal/attempts", "jobs", "notify", // know nothing of a run
 		"account", "runfiles", "internal/selection", "internal/cascade", "figures", "live", "internal/progress", "internal/output", "internal/flow", "labelled", // of a run
 		"readback", "report", "diff", "expect", // read outputs back
 	}
