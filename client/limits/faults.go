@@ -63,7 +63,7 @@ const (
 	priorShare   = 0.05 // the usual share of failures that is assumed at first, with the weight of priorCount attempts
 	priorCount   = 50
 	risen        = 0.1 // share of failures that a test needs: fewer failures cost less than the test
-	mostlyFails  = 0.5 // usual share of failures, at least, if the service refused a request of an earlier run: it hardly limits by failures
+	mostlyFails  = 0.4 // usual share of failures, at least, if the service refused a request of an earlier run: it hardly limits by failures
 	evidence     = 8.0 // log of the likelihood ratio that begins a test: high, because each attempt is a chance to begin one
 	decisive     = 3.0 // log of the likelihood ratio that decides a step, 20 to 1
 	halvings     = 4   // most halvings in a test: a run that has not found a rate yet may be far above the limit

@@ -3,6 +3,8 @@ package limits
 import (
 	"testing"
 	"time"
+
+	"github.com/bulkcat/bulkcat/client/clienttest"
 )
 
 // A limiter that holds refused requests, or drops them without a word, fails them long after it has refused them, and it counts
@@ -125,5 +127,24 @@ func TestServiceBecomesSlow(t *testing.T) {
 				t.Errorf("%.1f/s are served, want %v, and %d were in flight, at most %d", rate, tt.least, most, tt.most)
 			}
 		})
+	}
+}
+
+// A limit that fails and counts requests brings one doubt after another. It is found, also if the service refused a request of an
+// earlier run.
+func TestCountingFailures(t *testing.T) {
+	for _, refuses := range []bool{false, true} {
+		w := newWorld()
+		v := &vendor{world: w, least: 20 * ms, most: 30 * ms, quiet: true, downResult: Result{Signal: Failed}}
+		l := &clienttest.Sliding{Number: 10, Window: 10 * time.Second, CountsRefused: true}
+		v.down = func() bool { ok, _, _ := l.Admit(w.now); return !ok }
+		v.fails = func(int, int) (bool, time.Duration) { return w.random.Float64() < 0.3, 0 }
+		c := newClient(w, v, 1200, Options{Rate: 1.5, Learned: Learned{Refuses: refuses}})
+		c.jitter, c.sleeps = ms/2, true
+		w.run(10 * time.Hour)
+		t.Logf("refused before: %v: %d failed after %v", refuses, c.failed, c.took())
+		if c.failed > 100 || c.took() > 2*time.Hour {
+			t.Errorf("refused before: %v: %d failed after %v", refuses, c.failed, c.took())
+		}
 	}
 }

@@ -151,7 +151,10 @@ func (c *Controller) resume(now time.Time) {
 	c.trip.end()
 	c.trip.resumed = now
 	c.flight.queue.restart(now)
-	c.faults.test, c.faults.recent = test{}, attempts{}
+	c.faults.test = test{}
+	if !c.faults.refused { // else one doubt after another must show that most attempts fail
+		c.faults.recent = attempts{}
+	}
 	c.pace.resume(now, c.flight.latency() > 0)
 	c.pressure.begin(now)
 }

@@ -279,7 +279,7 @@ func (c *Controller) endTrip(now time.Time, p Permit) {
 		c.pace.hold = hold
 	case c.beganRefused():
 		c.pace.keep(now, c.pace.nearlyRefused(), hold, silence)
-	case t.isEarly(): // the trip does not tell the rate that the service allows
+	case c.isEarly(): // the trip does not tell the rate that the service allows
 		c.pace.keep(now, c.pace.rate, hold, silence)
 	default:
 		if w.number <= t.phase.number || t.prior.number > 0 { // else the window of an earlier run is kept: other clients may have used a part of it
@@ -296,10 +296,12 @@ func (c *Controller) endTrip(now time.Time, p Permit) {
 	c.endSilence(now, p, silence >= shortestBlock)
 }
 
-// isEarly reports whether the last silence was too short: the trip came much earlier than the trip before.
-func (t *trip) isEarly() bool {
+// isEarly reports whether the last silence was too short: the trip came much earlier than the trip before. A rate above the
+// refused one may be the cause itself.
+func (c *Controller) isEarly() bool {
+	t := &c.trip
 	number, prior := t.phase.number, t.prior.number
-	return number < tellsNothing && prior > number || t.isShort() && prior > muchMore*number
+	return number < tellsNothing && prior > number || t.isShort() && prior > muchMore*number && c.pace.rate <= c.pace.refused
 }
 
 // isShort reports whether the phase lasted less than a second.

@@ -167,3 +167,18 @@ func TestSilencesBecomeShorter(t *testing.T) {
 		t.Errorf("a silence of %v after a minute of refusals, then %v after 5 s", long, short)
 	}
 }
+
+// A burst of a bucket makes the first trip at a low rate. A trip soon after the next silence, at a higher rate, tells more than that one.
+func TestTripAboveTheRefusedRate(t *testing.T) {
+	for _, rate := range []float64{45, 60} {
+		w := newWorld()
+		v := &vendor{world: w, least: 20 * ms, most: 30 * ms, status: Refused, quiet: true,
+			limiter: &clienttest.Penalty{Limiter: &clienttest.Bucket{Rate: 30, Burst: 6}, Block: 20 * time.Second}}
+		c := newClient(w, v, 1<<30, Options{Rate: rate})
+		c.jitter, c.sleeps = ms/2, true
+		w.run(40 * minute)
+		if share := float64(v.served) / 2400 / 30; share < 0.55 {
+			t.Errorf("--rate %v: %.2f of the limit", rate, share)
+		}
+	}
+}
