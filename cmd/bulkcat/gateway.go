@@ -37,7 +37,7 @@ func (f *gatewayFlags) options() []option {
 		{name: "store", to: &f.store, help: "keep the answers of the hosted service in `FILE`, which runs and other gateways share (default $XDG_STATE_HOME/bulkcat/answers.db)"},
 		{name: "max-age", to: ageValue(&f.maxAge), help: "ask again for answers older than this, such as 30d or 12h; 0 for any age. A request can ask for younger answers with Cache-Control: max-age"},
 		{name: "rate", to: rateValue(&f.limits.Rate), help: "requests to the hosted service at most, such as 10/s or 600/m; auto learns what the service allows"},
-		{name: "reserve", to: &f.limits.Reserve, or: -1, help: "leave `N` requests of the hosted service's quota; -1 for no bound"},
+		{name: "reserve", to: &f.limits.Reserve, or: -1, check: atLeast(&f.limits.Reserve, -1), help: "leave `N` requests of the hosted service's quota; -1 for no bound"},
 	}, f.price.options(), f.requests.requestOptions())
 }
 

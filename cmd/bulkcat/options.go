@@ -100,7 +100,7 @@ func (f *runFlags) options() []group {
 		}, f.money.price.options(), []option{
 			{name: "max-cost", to: amountValue(&f.money.maxCost), help: "stop before the requests of all starts of the run cost more, by --price; each attempt counts; 0 for no bound"},
 			{name: "refresh-cost", to: amountValue(&f.money.refreshCost), help: "ask again for stored answers, as --refresh-budget does, for so much money"},
-			{name: "reserve", to: &f.Limits.Reserve, or: -1, help: "stop, resumable, while `N` requests of the quota are left; -1 for no bound"},
+			{name: "reserve", to: &f.Limits.Reserve, or: -1, check: atLeast(&f.Limits.Reserve, -1), help: "stop, resumable, while `N` requests of the quota are left; -1 for no bound"},
 			{name: "wait-for-quota", to: &f.Limits.WaitForQuota, help: "when the quota is used up, wait until there is quota again, instead of stopping"},
 			{name: "finish-by", to: deadlineValue(&f.finishBy), help: "stop, resumable, in time to be done by a time of day or within a duration, such as 07:00 or 8h; a run that is started again has the deadline of its first start"},
 		})},
