@@ -166,7 +166,10 @@ func TestLatency(t *testing.T) {
 func listen(t *testing.T, l Lean) (url string, roots *x509.CertPool) {
 	t.Helper()
 	if l.Protocol.TLS() {
-		certificate, authority := Certificate()
+		certificate, authority, err := NewCertificate()
+		if err != nil {
+			t.Fatal(err)
+		}
 		l.Certificate, roots = certificate, x509.NewCertPool()
 		roots.AppendCertsFromPEM(authority)
 	}

@@ -21,7 +21,10 @@ import (
 // writeCertificate writes the files cert.pem and key.pem of a new certificate.
 func writeCertificate(t *testing.T, dir string) *x509.Certificate {
 	t.Helper()
-	certificate, authority := clienttest.Certificate()
+	certificate, authority, err := clienttest.NewCertificate()
+	if err != nil {
+		t.Fatal(err)
+	}
 	key, err := x509.MarshalPKCS8PrivateKey(certificate.PrivateKey)
 	if err != nil {
 		t.Fatal(err)

@@ -26,7 +26,10 @@ func serveMode(ctx context.Context, args []string, stdout io.Writer) error {
 		return err
 	}
 	if options.Protocol.TLS() {
-		certificate, authority := clienttest.Certificate()
+		certificate, authority, err := clienttest.NewCertificate()
+		if err != nil {
+			return err
+		}
 		if err := os.WriteFile(*caFile, authority, 0o666); err != nil {
 			return err
 		}

@@ -20,7 +20,10 @@ type authorityFiles struct {
 // newAuthority writes the files of a new certificate into dir.
 func newAuthority(t testing.TB, dir string) authorityFiles {
 	t.Helper()
-	certificate, authority := clienttest.Certificate()
+	certificate, authority, err := clienttest.NewCertificate()
+	if err != nil {
+		t.Fatal(err)
+	}
 	key, err := x509.MarshalPKCS8PrivateKey(certificate.PrivateKey)
 	if err != nil {
 		t.Fatal(err)
