@@ -63,8 +63,8 @@ func (t *attempt) gotConn(info httptrace.GotConnInfo) {
 // longer: then requests hang.
 const briefIdle = time.Second
 
-// judge records whether the attempt has failed on its connection. It has the idle connections closed if net/http has no other way to
-// leave the connection: if it is of HTTP/2.
+// judge records whether the attempt has failed on its connection. After failures in a row, a connection of HTTP/1.1 is closed before
+// its next request. net/http cannot leave a single connection of HTTP/2, so judge has all idle connections closed.
 func (t *attempt) judge(isFailure bool) {
 	c := cmp.Or(t.conn, t.shared)
 	switch {

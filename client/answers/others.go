@@ -2,6 +2,7 @@ package answers
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,10 +30,27 @@ func Remember(path string) {
 	}
 	known = append(known, path)
 	known = known[max(0, len(known)-mostKnown):]
-	if os.MkdirAll(filepath.Dir(name), 0o700) == nil {
-		// The next run adds the store if this fails, or if another process overwrites the list. A torn line names no store.
-		_ = os.WriteFile(name, []byte(strings.Join(known, "\n")+"\n"), 0o600)
+	_ = replace(name, strings.Join(known, "\n")+"\n") // the next run tries again, also if another process has overwritten the list
+}
+
+// replace replaces a file atomically, except in a power failure.
+func replace(name, text string) error {
+	folder := filepath.Dir(name)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
 	}
+	file, err := os.CreateTemp(folder, ".stores-")
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(text)
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return nil
 }
 
 // Known returns the user's stores that exist: the last mostKnown of Remember, then UserFile.

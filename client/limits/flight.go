@@ -58,9 +58,9 @@ func (f *flight) grow(now time.Time, unit time.Duration) {
 
 func (f *flight) latency() time.Duration { return f.queue.mean }
 
-// concurrency counts admitted and refused requests by the number in flight. If the service limits the
-// number in flight, all admitted requests lie below a number, and all refused requests above it. At any other limit they are
-// mixed.
+// concurrency counts admitted and refused requests by the number in flight. If the service limits the number in flight, all
+// admitted requests lie below a number, and all refused requests above it, except for a few, because the service notices late
+// that a request has ended. At any other limit they are mixed.
 type concurrency struct {
 	admitted, refused [512]float64
 	counted           int // attempts
@@ -70,8 +70,8 @@ const (
 	concurrencyFades  = 50   // attempts until the counts fade
 	concurrencyKept   = 0.75 // share of the counts that stays
 	concurrencyErrors = 0.3  // attempts that may lie on the wrong side of the limit
-	concurrencyLate   = 0.05 // share of the attempts on a side of the limit that may belong to the other: ends are noticed late
-	concurrencyRare   = 10   // times as many must be refused above the limit as below it: late ends are rare
+	concurrencyLate   = 0.05 // share of the attempts on one side of the limit that may be like those of the other side: the ends of requests are noticed late
+	concurrencyRare   = 10   // the least ratio of the refusals above the limit to those below: late ends are rare
 )
 
 func (w *concurrency) count(p Permit, counts *[512]float64) {

@@ -125,7 +125,7 @@ func (c *Controller) pressed(now time.Time) {
 }
 
 // isSteady counts the cuts that did not change the share of refusals, and reports whether these cuts show that the rate is not
-// the cause. Cuts after which few were admitted do not count, but they lower the rate.
+// the cause. A cut does not count if few requests were admitted before it.
 func (e *pressure) isSteady(now time.Time, p *pace) bool {
 	t, share := &e.steady, e.recent.share()
 	if t.cuts == 0 || share < steadyShare*t.share || p.rate >= t.last {

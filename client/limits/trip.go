@@ -47,7 +47,7 @@ func (p *phase) used(serial int64) int { return int(serial-p.serial) - p.refused
 
 const (
 	tellsNothing  = 10                     // requests: after a phase with fewer, the rate is not the cause of the trip
-	muchMore      = 4                      // times the requests of a phase of less than a second: if the phase before had more, or an earlier run served more in a second, a window or a block has not ended
+	muchMore      = 4                      // a short phase is early if the phase before had more than this multiple of its requests: windows and blocks differ less
 	otherRate     = 1.3                    // two rates differ by this factor, more than the error of measurement: if both trips came after the same number of requests, that number is a window's
 	reordered     = 2 * time.Millisecond   // requests that were sent within this time may arrive in another order
 	tripShare     = 0.02                   // share of the run that trips may cost: blocks are long, and a better rate pays for them late
