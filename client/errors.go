@@ -170,7 +170,17 @@ func (e *Error) advice() string {
 // BlamesInput reports whether the service says that it does not know the input: with the status 404 or 410, and a message about
 // an input. Messages about a path or a route are from a router that has no such operation.
 func (e *Error) BlamesInput() bool {
-	return (e.Status == http.StatusNotFound || e.Status == http.StatusGone) && !e.Page && e.refusal().BlamesInput()
+	return e.isUnknown() && !e.Page && e.refusal().BlamesInput()
+}
+
+// Astray reports whether another server than the service may have rejected the request, such as a proxy, or a backend that is
+// being replaced: with a page, or with the status 404 or 410 and a message about a path or a route.
+func (e *Error) Astray() bool {
+	return classOf(e.Status) == Rejected && !e.mayLimit() && (e.Page || e.isUnknown() && e.refusal().BlamesRoute())
+}
+
+func (e *Error) isUnknown() bool {
+	return e.Status == http.StatusNotFound || e.Status == http.StatusGone
 }
 
 // OptionName returns the option that may help: "client.APIKey", "client.BaseURL", "client.Member" or "client.Timeout"; "" for none.

@@ -205,3 +205,37 @@ func testQuotaInWords(t *testing.T, status int, body, wait, input string, spent 
 		}
 	})
 }
+
+// Another server than the service may have rejected the request.
+func TestAstray(t *testing.T) {
+	for _, tt := range []struct {
+		name, body string
+		status     int
+		want       bool
+		input      string // "" for any
+	}{
+		{"a page", "<html><title>404 Not Found</title></html>", 404, true, ""},
+		{"a page with another status", "<!DOCTYPE html><h1>Bad Request</h1>", 400, true, ""},
+		{"Go", "404 page not found", 404, true, ""},
+		{"Express", "Cannot GET /v1/product/categorization", 404, true, ""},
+		{"Kong", `{"message":"no Route matched with those values"}`, 404, true, ""},
+		{"an ingress of Kubernetes", "default backend - 404", 404, true, ""},
+		{"Heroku", "No such app", 404, true, ""},
+		{"the service", `{"error":"no such site"}`, 404, false, ""},
+		{"words of the input", `{"error":"red page holder is unknown"}`, 404, false, "Red page holder"},
+		{"nothing is said", "", 404, false, ""},
+		{"another status", `{"error":"the path is too long"}`, 400, false, ""},
+		{"a limit", "<html>too many requests</html>", 400, false, ""},
+		{"a page of an outage", "<html>Bad Gateway</html>", 502, false, ""},
+		{"a page that forbids", "<html>Forbidden</html>", 403, false, ""},
+	} {
+		c := setup(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(tt.status)
+			io.WriteString(w, tt.body)
+		}, nil)
+		_, err := c.exchange(t.Context(), Request{Kind: Product, Classification: ProductTaxonomy, Input: cmp.Or(tt.input, "red shoe")})
+		if e, ok := errors.AsType[*Error](err); !ok || e.Astray() != tt.want {
+			t.Errorf("%s: got %v, want %t", tt.name, err, tt.want)
+		}
+	}
+}

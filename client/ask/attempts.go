@@ -61,6 +61,9 @@ func (a *Attempts) Fail(now time.Time, e *client.Error, policy client.RetryPolic
 	}
 	wait, more := policy.Next(a.Counted(), a.refusals, e)
 	a.spent = !more
+	if e.Astray() {
+		wait = max(wait, astrayWait)
+	}
 	a.due, a.soon = now.Add(wait), time.Time{}
 	if (e.Refused() || e.Unavailable()) && e.RetryAfter > 0 { // after other failures, the service needs the wait to compute the answer
 		unnamed := *e

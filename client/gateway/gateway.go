@@ -39,6 +39,7 @@ type Gateway struct {
 	options  Options
 	log      *slog.Logger
 	standing *client.Standing // of the upstream
+	astray   ask.Astray
 	limits   *limits.Controller
 	service  *embedded.Service
 	metrics  metrics

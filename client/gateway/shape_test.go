@@ -91,3 +91,35 @@ func TestUsageNamesTheUpstreamsPlan(t *testing.T) {
 		})
 	})
 }
+
+// astray is an upstream behind a proxy that answers with a page for some titles, for the first time or always.
+type astray struct {
+	once, always string // the beginnings of the titles
+	next         client.Attempter
+	asked        map[string]int
+}
+
+func (a *astray) Attempt(ctx context.Context, r client.Request) (client.Answer, error) {
+	a.asked[r.Input]++
+	if strings.HasPrefix(r.Input, a.always) || strings.HasPrefix(r.Input, a.once) && a.asked[r.Input] == 1 {
+		return client.Answer{}, &client.Error{Class: client.Rejected, Status: 404, Page: true}
+	}
+	return a.next.Attempt(ctx, r)
+}
+
+// A rejection by another server than the upstream is not the upstream's.
+func TestPageOfAProxy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(clienttest.Options{}, "alice quota=100")
+		upstream := &astray{once: "once", always: "always", asked: map[string]int{}}
+		r.wrap = func(next client.Attempter) client.Attempter { upstream.next = next; return upstream }
+		r.run(t, func() {
+			r.ask("alice", "sound").check(t, response{status: 200, cache: "miss"})
+			r.ask("alice", "always").check(t, response{status: 404, cache: "miss"})
+			r.ask("alice", "once").check(t, response{status: 200, cache: "miss"})
+			if n := upstream.asked; n["always"] != 2 || n["once"] != 2 {
+				t.Errorf("asked %v", n)
+			}
+		})
+	})
+}

@@ -175,9 +175,12 @@ func (r Refusal) Says(words *regexp.Regexp) bool {
 // BlamesInput reports whether the service's message is about an input, and not about a path or a route.
 func (r Refusal) BlamesInput() bool {
 	name := strings.ToLower(nameOf(r.Input))
-	return !routerWords.MatchString(r.Detail) &&
+	return !r.BlamesRoute() &&
 		(inputWords.MatchString(r.Detail) || len(name) > leastNamed && strings.Contains(strings.ToLower(r.Detail), name))
 }
+
+// BlamesRoute reports whether the service's message is about a path or a route.
+func (r Refusal) BlamesRoute() bool { return r.Says(routerWords) }
 
 // nameOf returns an input as messages repeat it: a URL without its scheme, and without a slash at the end.
 func nameOf(input string) string {
@@ -192,5 +195,5 @@ const leastNamed = 5
 
 var (
 	inputWords  = regexp.MustCompile(`(?i)\b(domains?|(web)?sites?|hosts?|hostnames?|urls?|products?|titles?|items?|inputs?|quer(y|ies)|categor(y|ies)|classified|categori[sz]ed)\b`)
-	routerWords = regexp.MustCompile(`(?i)\b(paths?|routes?|endpoints?|pages?|resources?|methods?|operations?|servers?|services?|cannot (get|post)|requested url)\b|/categorization|no such app`)
+	routerWords = regexp.MustCompile(`(?i)\b(paths?|routes?|endpoints?|pages?|resources?|methods?|operations?|servers?|services?|cannot (get|post)|requested url)\b|/categorization|no such app|default backend`)
 )

@@ -37,6 +37,7 @@ func (r *run) attempt(t *task, permit limits.Permit) error {
 	if err := r.checkBare(t); err != nil {
 		return err
 	}
+	r.rejections.astray.Answered(&t.Attempts)
 	r.saveAll(r.rejections.confirmedBy(t.Sent))
 	r.save(t)
 	return nil
@@ -115,6 +116,12 @@ func (r *run) unanswered(t *task, permit limits.Permit, err error) error {
 	}
 	end := func() { r.dispatcher.End(permit, result) }
 	e, ok := errors.AsType[*client.Error](err)
+	if ok && r.answers() && !r.options.KeepGoing {
+		rejection := e
+		if e, result = r.rejections.astray.Judge(&t.Attempts, e, result, r.options.Retry.MaxAttempts); e != rejection {
+			r.wentAstray(rejection)
+		}
+	}
 	if !ok {
 		end()
 		if r.asks.Err() != nil {

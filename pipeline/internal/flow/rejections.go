@@ -32,6 +32,7 @@ type rejections struct {
 	recalled    sync.Map     // classifications whose latest stored answer was looked up: see recallLatest
 	bare        atomic.Int64 // answers without a list of entries: see checkBare
 	unconfirmed ask.Rejected[*task]
+	astray      ask.Astray
 
 	mu     sync.Mutex
 	kind   string // the label of the errors of the series
@@ -100,7 +101,12 @@ func (r *run) hold(t *task, e *client.Error) error {
 		}
 	}
 	place, classification := t.place(), t.Request.Classification
-	series, long := f.add(t, e.Label(), least) // from here on t may end with an answer in another goroutine
+	var series int
+	var long bool
+	if !t.WentAstray() { // else it was counted before
+		series, long = f.count(e, least)
+	}
+	f.unconfirmed.Hold(t) // from here on t may end with an answer in another goroutine
 	if long {
 		if err := r.recallLatest(classification); err != nil {
 			return err
@@ -126,6 +132,15 @@ func (r *run) hold(t *task, e *client.Error) error {
 	return nil
 }
 
+// wentAstray counts a rejection of a request that is repeated, because another server may have rejected it, like one that is held.
+func (r *run) wentAstray(e *client.Error) {
+	if _, long := r.rejections.count(e, firstSeries); long {
+		r.Counters.LastError.Store(e)
+		r.suspect()
+		r.dispatcher.Wake()
+	}
+}
+
 // recallLatest adds the latest stored answer of a classification to the standing, if this run has no answer in it. The standing
 // then has a request to repeat, and knows that the service has given answers that fit.
 func (r *run) recallLatest(classification string) error {
@@ -142,15 +157,15 @@ func (r *run) recallLatest(classification string) error {
 	return err
 }
 
-// add holds a task. It returns the length of the series, and whether the series is long enough for a check: at least least.
-func (f *rejections) add(t *task, kind string, least int) (series int, long bool) {
+// count adds a rejection to the series. It returns the length of the series, and whether the series is long enough for a check: at
+// least least.
+func (f *rejections) count(e *client.Error, least int) (series int, long bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if kind != f.kind {
+	if kind := e.Label(); kind != f.kind {
 		f.kind, f.series = kind, 0
 	}
 	f.series++
-	f.unconfirmed.Hold(t)
 	if f.series < max(f.check, least) {
 		return f.series, false
 	}
@@ -256,6 +271,9 @@ func (r *run) recheck(t *task, permit limits.Permit) error {
 		r.rejections.mu.Lock()
 		r.rejections.failed = true
 		r.rejections.mu.Unlock()
+		if e.Astray() {
+			r.rejections.astray.Pass()
+		}
 	}
 	switch {
 	case failed:
@@ -290,7 +308,7 @@ func (r *run) checked() {
 	rejected, series, suspicious := f.failed, f.series, f.suspicious
 	f.failed, f.suspicious = false, false
 	f.mu.Unlock()
-	if !rejected && suspicious {
+	if !rejected && suspicious && series >= firstSeries {
 		r.Log.Warn("the service rejects one input after another, but still answers an input that it answered before", "series", series, "error", r.Counters.LastError.Load())
 	}
 	if !rejected {

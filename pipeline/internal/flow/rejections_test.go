@@ -81,10 +81,10 @@ func TestRejections(t *testing.T) {
 		{name: "every input of a few, and no quota is told", inputs: 4, refused: between(0, 4), wrong: true},
 		{name: "every input of a few, and the run keeps going", inputs: 4, refused: between(0, 4), keepGoing: true, rejected: 4, stored: 4},
 		{name: "one of two", inputs: 2, refused: between(0, 1), rejected: 1, stored: 1},
-		{name: "every third", inputs: 300, refused: func(n int) bool { return n%3 == 0 }, rejected: 100, stored: 100},
+		{name: "every third", inputs: 300, refused: func(n int) bool { return n%3 == 0 }, rejected: 100, stored: 100, rechecks: 1},
 		{name: "the last few", inputs: 300, refused: between(290, 300), rejected: 10, stored: 10},
-		{name: "the last fifty", inputs: 300, refused: between(250, 300), rejected: 50, stored: 50, rechecks: 2, warnings: 2},
-		{name: "a thousand in a row", inputs: 3000, refused: between(1000, 2000), rejected: 1000, stored: 1000, rechecks: 6, warnings: 6},
+		{name: "the last fifty", inputs: 300, refused: between(250, 300), rejected: 50, stored: 50, rechecks: 3, warnings: 3},
+		{name: "a thousand in a row", inputs: 3000, refused: between(1000, 2000), rejected: 1000, stored: 1000, rechecks: 7, warnings: 6},
 		{name: "misrouted for ten minutes", inputs: 3000, refused: between(0, 0), down: 10 * time.Minute, rechecks: 100, warnings: 1},
 		{name: "misrouted for good", inputs: 3000, refused: between(0, 0), down: 10 * time.Hour, out: true, rechecks: 150, warnings: 1},
 		{name: "misrouted near the end", inputs: 1030, refused: between(0, 0), down: 10 * time.Minute, rechecks: 100, warnings: 1},
@@ -167,6 +167,66 @@ func TestOddResponses(t *testing.T) {
 				}
 				if n := x.service.asked(); tt.ended && n > 10 {
 					t.Errorf("%d requests", n)
+				}
+			})
+		})
+	}
+}
+
+// A rejection that another server may have sent is repeated later, until such rejections are known to be about the inputs.
+func TestAstray(t *testing.T) {
+	page := &client.Error{Class: client.Rejected, Status: 404, Page: true, Detail: "Not Found"}
+	route := &client.Error{Class: client.Rejected, Status: 404, Detail: "no Route matched with those values"}
+	third := func(n, attempt int) bool { return (n*7+attempt*5)%3 == 0 }
+	for _, tt := range []struct {
+		name      string
+		rejection *client.Error
+		rejects   func(number, attempt int, passed time.Duration) bool
+		rejected  int   // records
+		repeats   int64 // at most
+		longest   time.Duration
+	}{
+		{"one of three backends is replaced, for ten seconds", page, func(n, attempt int, passed time.Duration) bool {
+			return passed > time.Second && passed < 11*time.Second && third(n, attempt)
+		}, 0, 400, 40 * time.Second},
+		{"the same, and a router says so", route, func(n, attempt int, passed time.Duration) bool {
+			return passed > time.Second && passed < 11*time.Second && third(n, attempt)
+		}, 0, 400, 40 * time.Second},
+		{"all backends are replaced, for two minutes", page, func(n, _ int, passed time.Duration) bool {
+			return passed > time.Second && passed < 121*time.Second
+		}, 0, 100, 160 * time.Second},
+		{"inputs are rejected with pages", page, func(n, _ int, _ time.Duration) bool { return n%5 == 0 }, 200, 60, 30 * time.Second},
+		{"one input is rejected with a page", page, func(n, _ int, _ time.Duration) bool { return n == 500 }, 1, 1, 30 * time.Second},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const inputs = 1000
+				x := newTestRun(numbered(inputs)...)
+				x.limits.InFlight, x.limits.Rate = 16, 50
+				x.options.Retry = client.DefaultRetryPolicy()
+				start := time.Now()
+				x.service.answer = func(ctx context.Context, input string, attempt int) error {
+					if err := wait(ctx, 20*time.Millisecond); err != nil {
+						return err
+					}
+					if tt.rejects(number(input), attempt, time.Since(start)) {
+						return tt.rejection
+					}
+					return nil
+				}
+				x.store = openStore(t, t.TempDir())
+				defer x.store.Close()
+				if err := x.run(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if answered, rejected := x.stored(t, inputs); answered != inputs-tt.rejected || rejected != tt.rejected {
+					t.Errorf("%d answered, %d rejected, want %d", answered, rejected, tt.rejected)
+				}
+				if n := x.counters.Retries.Load(); n > tt.repeats || n == 0 {
+					t.Errorf("%d repeated, at most %d", n, tt.repeats)
+				}
+				if took := time.Since(start); took > tt.longest {
+					t.Errorf("took %v", took)
 				}
 			})
 		})
