@@ -28,7 +28,8 @@ import (
 // service has answered a request with this key before, in this run or an earlier run: the key is valid, so the refusal is a
 // limit. A 403 is also Transient for a minute if usage has answered. ² As ¹, unless usage answers 401: then the class is Transient
 // for a minute if the service has answered a request in this run, because a key is being replaced, or one of several backends does
-// not know it. A 403 from usage proves nothing, because a banned client gets it, too.
+// not know it. A 403 from usage proves nothing, because a banned client gets it, too; but a 401 is Auth after 15 minutes without an
+// answer.
 func (c *HTTP) Attempt(ctx context.Context, r Request) (Answer, error) {
 	return c.diagnoser.attempt(ctx, r)
 }
@@ -49,6 +50,10 @@ type diagnoser struct {
 // mostDenied is how long a 403 counts as a limit if only the usage operation has answered, and a 401 as a passing failure if the
 // service has answered in this run. After that, the key probably has no access, or was revoked.
 const mostDenied = time.Minute
+
+// mostUnexplained is mostDenied for a 401 if the usage operation fails in another way. No limiter is known that answers 401 for so
+// long.
+const mostUnexplained = 15 * time.Minute
 
 // usageReply is the last reply of the usage operation.
 type usageReply struct {
@@ -102,24 +107,26 @@ func (d *diagnoser) diagnose(ctx context.Context, e *Error, sent time.Time) Clas
 		return Quota
 	case !keyInDoubt:
 		return Transient
-	case refusesKey(last.err) && (d.standing.State() < Answering || d.denies()):
+	case refusesKey(last.err) && (d.standing.State() < Answering || d.denies(mostDenied)):
+		return Auth
+	case e.Status == http.StatusUnauthorized && last.err != nil && d.denies(mostUnexplained):
 		return Auth
 	case d.standing.State() >= Proven:
 		return Transient
-	case e.Status == http.StatusForbidden && last.err == nil && !d.denies():
+	case e.Status == http.StatusForbidden && last.err == nil && !d.denies(mostDenied):
 		return Transient
 	}
 	return Auth
 }
 
-// denies reports whether more than mostDenied has passed since its first call after the last answer.
-func (d *diagnoser) denies() bool {
+// denies reports whether more than most has passed since its first call after the last answer.
+func (d *diagnoser) denies(most time.Duration) bool {
 	now := time.Now()
 	if d.deny.CompareAndSwap(nil, &now) {
 		return false
 	}
 	first := d.deny.Load()
-	return first != nil && now.Sub(*first) > mostDenied
+	return first != nil && now.Sub(*first) > most
 }
 
 // refusesKey reports whether the usage operation refused the key, with 401. A banned client gets 403.

@@ -89,36 +89,47 @@ func TestDiagnoser(t *testing.T) {
 	}
 }
 
-// A key that was valid in this run has been revoked if the service has refused it for a minute, and no request was answered
+// A key that was valid in this run has been revoked if the service has refused it for a while, and no request was answered
 // meanwhile.
 func TestRevokedKey(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		revoked := false
-		refused := &Error{Class: Auth, Status: 401}
-		d := newDiagnoser(attempterFunc(func() error {
-			if revoked {
-				return refused
+	refused := &Error{Class: Auth, Status: 401}
+	for _, tt := range []struct {
+		name  string
+		usage *Error
+		most  time.Duration
+	}{
+		{"usage refuses the key, too", refused, mostDenied},
+		{"usage is forbidden", &Error{Class: Auth, Status: 403}, mostUnexplained},
+		{"there is no usage operation", &Error{Class: Rejected, Status: 404}, mostUnexplained},
+		{"usage fails", &Error{Class: Transient, Status: 500}, mostUnexplained},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			revoked := false
+			d := newDiagnoser(attempterFunc(func() error {
+				if revoked {
+					return refused
+				}
+				return nil
+			}), usageFails(tt.usage))
+			ask := func(want Class) {
+				t.Helper()
+				if _, err := d.attempt(t.Context(), testRequest); err != nil && ClassOf(err) != want {
+					t.Errorf("%s: got %v, want %v", tt.name, err, want)
+				}
 			}
-			return nil
-		}), usageFails(refused))
-		ask := func(want Class) {
-			t.Helper()
-			if _, err := d.attempt(t.Context(), testRequest); err != nil && ClassOf(err) != want {
-				t.Errorf("got %v, want %v", err, want)
+			for range 3 { // the refusals of a backend end with each answer
+				revoked = false
+				ask(0)
+				time.Sleep(tt.most / 2)
+				revoked = true
+				ask(Transient)
+				time.Sleep(tt.most / 2)
+				ask(Transient)
 			}
-		}
-		for range 3 { // the refusals of a backend end with each answer
-			revoked = false
-			ask(0)
-			time.Sleep(mostDenied / 2)
-			revoked = true
-			ask(Transient)
-			time.Sleep(mostDenied / 2)
-			ask(Transient)
-		}
-		time.Sleep(mostDenied)
-		ask(Auth)
-	})
+			time.Sleep(tt.most)
+			ask(Auth)
+		})
+	}
 }
 
 // An interruption of the usage request says nothing about the key.
