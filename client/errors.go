@@ -76,8 +76,9 @@ type Error struct {
 	Shared     bool          // a gateway has refused and sent the service no request: the attempt cost nothing
 	Err        error         // the cause; nil if the status is the cause
 
-	input string // the request's input, which Detail may repeat
-	spent bool   // the body says that the quota is used up: see reply.IsSpent
+	input    string // the request's input, which Detail may repeat
+	spent    bool   // the body says that the quota is used up: see reply.IsSpent
+	deferred bool   // see Deferred
 }
 
 // RateLimit is the service's limit, as a response reports it.
@@ -118,7 +119,7 @@ func (e *Error) refusal() reply.Refusal {
 
 // meaning returns what the response says about limits.
 func (e *Error) meaning() reply.Meaning {
-	if e.Class != Transient || e.Status == 0 {
+	if e.Class != Transient || e.Status == 0 || e.deferred {
 		return reply.NotLimited
 	}
 	return e.refusal().Meaning()
@@ -129,6 +130,13 @@ func (e *Error) Refused() bool { return e.meaning() == reply.Limited }
 
 // Unavailable reports whether the service says that it cannot serve now: it is out, or the client asks too much.
 func (e *Error) Unavailable() bool { return e.meaning() == reply.Unavailable }
+
+// Deferred returns a refusal as the response of a service that computes the answer meanwhile: it is not about a limit.
+func (e *Error) Deferred() *Error {
+	deferred := *e
+	deferred.deferred = true
+	return &deferred
+}
 
 // mayLimit reports whether a limiter may have sent the response.
 func (e *Error) mayLimit() bool { return e.Refused() || e.Unavailable() }

@@ -26,5 +26,5 @@
 //
 // A rejection is about the input if the service has answered a request that was sent later. Until then the service may
 // reject everything, because a setting is wrong or a proxy is in the way, and the rejection is not stored. A rejection that
-// another server may have sent, such as a page of a proxy, is repeated first: see [Astray].
+// another server may have sent, such as a page of a proxy, is repeated first: see [Judge].
 package ask

@@ -75,8 +75,8 @@ func (g *Gateway) attempt(ctx context.Context, c *call, permit limits.Permit) {
 		g.doubtKey()
 	} else if failed && e.Status == http.StatusUnauthorized {
 		g.doubtKey()
-	} else if failed && g.isAnswering() {
-		e, result = g.astray.Judge(&c.Attempts, e, result, g.options.Retry.MaxAttempts)
+	} else if failed {
+		e, result = g.responses.Failed(&c.Attempts, e, g.options.Retry.MaxAttempts)
 	}
 	if failed && e.Class != client.Rejected {
 		g.lastErr.Store(e)
@@ -87,7 +87,7 @@ func (g *Gateway) attempt(ctx context.Context, c *call, permit limits.Permit) {
 	g.dispatcher.End(permit, result)
 	switch {
 	case err == nil:
-		g.astray.Answered(&c.Attempts)
+		g.responses.Answered(&c.Attempts)
 		c.outcome.Answer = answer
 		g.save(ctx, c)
 	case failed:

@@ -36,14 +36,14 @@ type Options struct {
 
 // Gateway answers from the store, and asks the upstream for the rest.
 type Gateway struct {
-	options  Options
-	log      *slog.Logger
-	standing *client.Standing // of the upstream
-	astray   ask.Astray
-	limits   *limits.Controller
-	service  *embedded.Service
-	metrics  metrics
-	bodies   *memory.Pool // memory of long answers that clients read
+	options   Options
+	log       *slog.Logger
+	standing  *client.Standing // of the upstream
+	responses ask.Judge
+	limits    *limits.Controller
+	service   *embedded.Service
+	metrics   metrics
+	bodies    *memory.Pool // memory of long answers that clients read
 
 	dispatcher *ask.Dispatcher[*call]
 	commits    chan *call // answered or rejected

@@ -57,6 +57,7 @@ const (
 	blameEvery    = 20 * time.Second       // least time between two tests whether inputs are the cause of refused retries
 	shortestBlock = time.Second            // windows and blocks last at least a second: after a shorter silence, the limiter serves a rate
 	mostTest      = 900 * time.Millisecond // the longest time until a retry is sent after a repeated request: a longer one would be a block (shortestBlock)
+	mostBelieved  = 4                      // refused probes, each at the stated time, after which the stated wait is doubled
 	mostPatience  = 15 * time.Second       // the longest wait for a request that hangs
 )
 
@@ -114,10 +115,11 @@ func (c *Controller) hasBecomeLong(now time.Time) bool {
 	return true
 }
 
-// next is the time of the first probe after now.
-func (t *trip) next(now time.Time) time.Time {
+// next is the time of the next probe after a number of refused ones. A stated time that was wrong several times is too early: each
+// request may prolong the block.
+func (t *trip) next(now time.Time, probes int) time.Time {
 	if t.stated.After(now) {
-		return t.stated
+		return now.Add(t.stated.Sub(now) << min(probes/mostBelieved, 12))
 	}
 	elapsed := now.Sub(t.at)
 	if !t.certain { // this may be an outage
@@ -193,7 +195,7 @@ func (c *Controller) probeRefused(now time.Time, p Permit) {
 	case h.closed: // the window has ended, so this is a block
 		*w, h.closed, h.since, t.at = window{}, false, now, now
 	}
-	h.next = t.next(now)
+	h.next = t.next(now, h.probes)
 	if h.tested && h.probes == 1 { // a request that was answered before is repeated again
 		h.next = now.Add(c.patience())
 	}

@@ -37,7 +37,7 @@ func (r *run) attempt(t *task, permit limits.Permit) error {
 	if err := r.checkBare(t); err != nil {
 		return err
 	}
-	r.rejections.astray.Answered(&t.Attempts)
+	r.rejections.judge.Answered(&t.Attempts)
 	r.saveAll(r.rejections.confirmedBy(t.Sent))
 	r.save(t)
 	return nil
@@ -110,26 +110,24 @@ func (r *run) mayEnd(e *client.Error) bool {
 // unanswered acts on an attempt without an answer.
 func (r *run) unanswered(t *task, permit limits.Permit, err error) error {
 	err = r.tolerate(t, err)
-	result := ask.ResultOf(client.Answer{}, err)
-	if r.doubts(err) {
-		result.Signal = limits.Canceled // does not raise the number of requests in flight
-	}
-	end := func() { r.dispatcher.End(permit, result) }
 	e, ok := errors.AsType[*client.Error](err)
-	if ok && r.answers() && !r.options.KeepGoing {
-		rejection := e
-		if e, result = r.rejections.astray.Judge(&t.Attempts, e, result, r.options.Retry.MaxAttempts); e != rejection {
-			r.wentAstray(rejection)
-		}
-	}
 	if !ok {
-		end()
+		r.dispatcher.End(permit, ask.ResultOf(client.Answer{}, err))
 		if r.asks.Err() != nil {
 			r.Counters.CountCanceled()
 			return nil
 		}
 		return fmt.Errorf("ask for %s: %w", t.Request.Input, err)
 	}
+	judged, result := r.rejections.judge.Failed(&t.Attempts, e, r.options.Retry.MaxAttempts)
+	if r.doubts(e) {
+		result.Signal = limits.Canceled // does not raise the number of requests in flight
+	}
+	if e.Class == client.Rejected && judged.Class == client.Transient {
+		r.wentAstray(e)
+	}
+	e = judged
+	end := func() { r.dispatcher.End(permit, result) }
 	mayEnd := r.mayEnd(e)
 	if !mayEnd { // an error that may end the run keeps its permit, so that no other request begins before the run has ended
 		end()

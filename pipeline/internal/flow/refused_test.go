@@ -2,7 +2,9 @@ package flow
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -80,4 +82,70 @@ func TestErrorsThatMayEndTheRun(t *testing.T) {
 			t.Errorf("class %v, waits %t: %t", tt.class, tt.waits, got)
 		}
 	}
+}
+
+// A service that refuses each first attempt computes the answer meanwhile: the refusals are not about the rate.
+func TestFirstAttemptsRefused(t *testing.T) {
+	for _, e := range []*client.Error{
+		{Class: client.Transient, Status: 429},
+		{Class: client.Transient, Status: 429, RetryAfter: time.Second},
+		{Class: client.Transient, Status: 503, RetryAfter: time.Second},
+		{Class: client.Transient, Status: 503, RetryAfter: 10 * time.Second},
+	} {
+		t.Run(fmt.Sprint(e.Status, " ", e.RetryAfter), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := newTestRun(numbered(1000)...)
+				x.limits.InFlight = 64
+				x.options.Retry = client.DefaultRetryPolicy()
+				x.service.answer = func(ctx context.Context, input string, attempt int) error {
+					if err := wait(ctx, 50*time.Millisecond); err != nil {
+						return err
+					}
+					if attempt == 1 && number(input)%50 != 0 { // it has stored some answers
+						return e
+					}
+					return nil
+				}
+				start := time.Now()
+				if err := x.run(t.Context()); err != nil || len(x.sink.lines) != 1000 {
+					t.Fatalf("%d rows, %v", len(x.sink.lines), err)
+				}
+				if took := time.Since(start); took > 10*time.Minute {
+					t.Errorf("took %v", took)
+				}
+				if n := x.counters.Requests.Load(); n > 2100 {
+					t.Errorf("%d requests", n)
+				}
+			})
+		})
+	}
+}
+
+// A limiter states a wait that is too short, and each request prolongs its block.
+func TestStatedWaitIsTooShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const inputs, pause = 100, 10 * time.Second
+		x := newTestRun(numbered(inputs)...)
+		x.limits.InFlight = 64
+		x.options.Retry = client.DefaultRetryPolicy()
+		start := time.Now()
+		var mu sync.Mutex
+		var latest time.Time
+		x.service.answer = func(ctx context.Context, _ string, _ int) error {
+			mu.Lock()
+			defer mu.Unlock()
+			wait := pause - time.Since(latest)
+			latest = time.Now()
+			if wait > 0 {
+				return &client.Error{Class: client.Transient, Status: 429, RetryAfter: 3 * time.Second}
+			}
+			return nil
+		}
+		if err := x.run(t.Context()); err != nil || len(x.sink.lines) != inputs {
+			t.Fatalf("%d rows, %v", len(x.sink.lines), err)
+		}
+		if took := time.Since(start); took > 2*inputs*pause {
+			t.Errorf("took %v", took)
+		}
+	})
 }

@@ -32,7 +32,7 @@ type rejections struct {
 	recalled    sync.Map     // classifications whose latest stored answer was looked up: see recallLatest
 	bare        atomic.Int64 // answers without a list of entries: see checkBare
 	unconfirmed ask.Rejected[*task]
-	astray      ask.Astray
+	judge       ask.Judge
 
 	mu     sync.Mutex
 	kind   string // the label of the errors of the series
@@ -134,7 +134,7 @@ func (r *run) hold(t *task, e *client.Error) error {
 
 // wentAstray counts a rejection of a request that is repeated, because another server may have rejected it, like one that is held.
 func (r *run) wentAstray(e *client.Error) {
-	if _, long := r.rejections.count(e, firstSeries); long {
+	if _, long := r.rejections.count(e, firstSeries); long && !r.options.KeepGoing {
 		r.Counters.LastError.Store(e)
 		r.suspect()
 		r.dispatcher.Wake()
@@ -272,7 +272,7 @@ func (r *run) recheck(t *task, permit limits.Permit) error {
 		r.rejections.failed = true
 		r.rejections.mu.Unlock()
 		if e.Astray() {
-			r.rejections.astray.Pass()
+			r.rejections.judge.Pass()
 		}
 	}
 	switch {
