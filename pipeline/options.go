@@ -245,12 +245,7 @@ func (o Options) withDefaults() Options {
 	}
 	o.Grace = cmp.Or(o.Grace, flow.DefaultGrace)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	if len(o.Input.Candidates) == 0 {
-		o.Input.Candidates = inputColumns[o.Kind]
-	}
-	if o.Kind == client.Website {
-		o.Input.Comment = "#" // not for products: a title may begin with #
-	}
+	o.Input = InputOptions(o.Input, o.Kind)
 	o.Input.Missing = selection.Normalizer(o.Requested).IsMissing
 	o.Input.ExtraColumns, o.Input.NamedOnly, o.Input.Log = account.NamedColumns(o.Output.Carry), o.Output.Carry != "all", o.Log
 	if o.Service.Hosted {
@@ -270,6 +265,20 @@ func (o Options) withDefaults() Options {
 var inputColumns = map[client.Kind][]string{
 	client.Website: {"url", "website", "domain", "host", "homepage", "website_url", "domain_name", "site_url", "hostname", "origin", "top_pages", "address"},
 	client.Product: {"title", "product_title", "product", "name", "query", "product_name", "item_name", "g:title", "lineitem_name"},
+}
+
+// InputOptions completes the options of a reader for inputs of kinds: Candidates are the usual names of the input column, and
+// lists of websites may have comments.
+func InputOptions(o reader.Options, kinds ...client.Kind) reader.Options {
+	if len(o.Candidates) == 0 {
+		for _, kind := range kinds {
+			o.Candidates = append(o.Candidates, inputColumns[kind]...)
+		}
+	}
+	if !slices.Contains(kinds, client.Product) {
+		o.Comment = "#" // not for products: a title may begin with #
+	}
+	return o
 }
 
 // KindOf returns the kind for which column is a usual name of the input column, such as website for url; "" for none.

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 
@@ -15,7 +15,9 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/normalize"
+	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/figures"
+	"github.com/bulkcat/bulkcat/reader"
 )
 
 // deleteFlags say which stored answers are deleted.
@@ -23,6 +25,7 @@ type deleteFlags struct {
 	storeFlags
 	inputs         []string
 	inputFile      string
+	input          inputFlags // of inputFile
 	domains        []string
 	kind           string
 	classification string
@@ -38,8 +41,8 @@ classifications: no file of the store has them any more. Each INPUT stands for a
 spellings. The answers in outputs, and in copies of the store, stay.`,
 		Example: `  bulkcat store delete example.com "men's trail running shoes"
   bulkcat store delete --domain example.com --domain example.org
-  bulkcat store delete --input-file requests.txt --kind website`,
-		Args: operands(0, 0, ""),
+  bulkcat store delete --input-file requests.csv --input-column url --kind website`,
+		Args: operands(0, anyNumber, ""),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.inputs = args
 			return f.run(cmd.Context(), s)
@@ -47,18 +50,19 @@ spellings. The answers in outputs, and in copies of the store, stay.`,
 	}
 	addGroup(cmd, "Store", f.options())
 	addGroup(cmd, "Answers", []option{
-		{name: "input-file", to: &f.inputFile, help: "delete for the inputs in `FILE`, one on a line"},
+		{name: "input-file", to: &f.inputFile, help: "delete for the inputs in `FILE`, in any format of the input of a run"},
 		{name: "domain", to: &f.domains, help: "delete for all websites of this `DOMAIN` and of those below it; may be given several times"},
 		{name: "kind", to: &f.kind, words: kinds, only: true, help: "only answers of this kind: website or product"},
 		{name: "classification", to: &f.classification, help: "only answers in the classification of this `name`"},
 	})
+	addGroup(cmd, "File", f.input.columnOptions("input-column", "the `column` of the inputs (default: by its name, as in a run); may be given several times"), f.input.formatOptions())
 	return cmd
 }
 
 func (f *deleteFlags) run(ctx context.Context, s streams) error {
-	match, err := f.matcher()
+	match, err := f.matcher(ctx)
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	return f.with(answers.Options{MustExist: true}, func(store *answers.Store) error {
 		var deleted []string
@@ -85,30 +89,30 @@ func (f *deleteFlags) run(ctx context.Context, s streams) error {
 const remaining = "outputs keep their rows: write them again, or remove them\ncopies of the store keep the answers\n"
 
 // matcher returns a function that reports whether an answer is deleted.
-func (f *deleteFlags) matcher() (func(client.Request) bool, error) {
+func (f *deleteFlags) matcher(ctx context.Context) (func(client.Request) bool, error) {
 	kinds := []client.Kind{client.Website, client.Product}
 	if f.kind != "" {
 		kinds = []client.Kind{client.Kind(f.kind)}
 	}
 	inputs := f.inputs
 	if f.inputFile != "" {
-		lines, err := readLines(f.inputFile)
+		listed, err := f.listed(ctx, kinds)
 		if err != nil {
-			return nil, fmt.Errorf("--input-file: %w", err)
+			return nil, err
 		}
-		inputs = append(inputs, lines...)
+		inputs = append(inputs, listed...)
 	}
 	if len(inputs) == 0 && len(f.domains) == 0 {
-		return nil, errors.New("nothing to delete: name inputs, --input-file or --domain")
+		return nil, &usageError{errors.New("nothing to delete: name inputs, --input-file or --domain")}
 	}
 	domains, err := domainNames(f.domains)
 	if err != nil {
-		return nil, err
+		return nil, &usageError{err}
 	}
 	wanted := make(map[client.Request]bool)
 	for _, input := range inputs {
 		if err := addSpellings(wanted, input, kinds); err != nil {
-			return nil, err
+			return nil, &usageError{err}
 		}
 	}
 	return func(r client.Request) bool {
@@ -117,6 +121,34 @@ func (f *deleteFlags) matcher() (func(client.Request) bool, error) {
 		}
 		return wanted[keyOf(r)] || slices.ContainsFunc(domains, func(domain string) bool { return isOf(domain, r.Input) })
 	}, nil
+}
+
+// listed returns the inputs of the file that are not blank. A record that cannot be read is an error: its answers would stay.
+func (f *deleteFlags) listed(ctx context.Context, kinds []client.Kind) (inputs []string, err error) {
+	f.input.Paths, f.input.Log = []string{f.inputFile}, new(logFlags).logger(f.err)
+	options, err := f.input.options(f.in)
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	list, err := reader.Open(ctx, pipeline.InputOptions(options, kinds...))
+	if _, isColumn := errors.AsType[*reader.ColumnError](err); isColumn {
+		return nil, &pipeline.OptionError{Option: "InputColumn", Err: err}
+	}
+	if err != nil {
+		return nil, &usageError{fmt.Errorf("--input-file: %w", err)}
+	}
+	defer list.Close() // only read from
+	for {
+		record, err := list.Read()
+		switch err = cmp.Or(err, record.Err); {
+		case err == io.EOF:
+			return inputs, nil
+		case err != nil:
+			return nil, fmt.Errorf("--input-file: nothing is deleted: %w", err)
+		case strings.TrimSpace(record.Input) != "":
+			inputs = append(inputs, record.Input)
+		}
+	}
 }
 
 // keyOf returns the request that stands for all spellings of an input, in any classification.
@@ -173,21 +205,4 @@ func hostOf(input string) string {
 		return ""
 	}
 	return u.Hostname()
-}
-
-// readLines reads the lines of a file that are not empty.
-func readLines(path string) (lines []string, err error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close() // only read from
-	scanner := bufio.NewScanner(file)
-	scanner.Buffer(nil, 1<<20)
-	for scanner.Scan() {
-		if line := strings.TrimSpace(scanner.Text()); line != "" {
-			lines = append(lines, line)
-		}
-	}
-	return lines, scanner.Err()
 }

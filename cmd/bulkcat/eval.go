@@ -39,7 +39,7 @@ answer is right if it is an allowed category, or lies below one. Hosted services
 asked, so nothing is charged; with --fetch never no network is needed.`,
 		Example: `  bulkcat eval labelled.csv --input-column title --label-column category
   bulkcat eval companies.tsv --input-column url --label-column code --classification naics --fetch never`,
-		Args: operands(1, 0, "no input: name a file of inputs and their labels"),
+		Args: operands(1, anyNumber, "no input: name a file of inputs and their labels"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.input.Paths = args
 			return f.run(cmd.Context())

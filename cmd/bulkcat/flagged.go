@@ -40,6 +40,7 @@ var otherNames = map[string]string{
 	"pipeline.Free.Model":       "--free",
 	"pipeline.Output.Format":    "--output-format",
 	"pipeline.Expect.Against":   "--expect-against",
+	"pipeline.InputColumn":      "--input-column",
 	"pipeline.LabelColumn":      "--label-column",
 	"pipeline.CategoryColumn":   "--category-column",
 	"pipeline.ConfidenceColumn": "--confidence-column",

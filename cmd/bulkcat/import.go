@@ -40,7 +40,7 @@ answers are as old as the file. Runs that ask the service at --source find them.
 		Example: `  bulkcat store import --store project/answers.db colleague/answers.db
   bulkcat store import old.csv --input-column url --category-column category --source https://api.example.com
   bulkcat store import answers.db --source https://old.example.com --as https://new.example.com   # it has moved`,
-		Args: operands(1, 0, "name the stores or the tables whose answers are added"),
+		Args: operands(1, anyNumber, "name the stores or the tables whose answers are added"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args) },
 	}
 	addGroup(cmd, "Store", f.options(), []option{

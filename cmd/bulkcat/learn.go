@@ -57,7 +57,7 @@ listed with their lines; --suspects also lists the labels that are probably wron
   bulkcat learn labelled.csv --input-column title --label-column category -o shop.model --taxonomy shop.csv
   bulkcat learn companies.csv --input-column url --label-column code --classification naics -o naics.model
   bulkcat learn --store answers.db --classification product_taxonomy -o vendor.model`,
-		Args: cobra.ArbitraryArgs,
+		Args: operands(0, anyNumber, ""),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.input.Paths = args
 			if len(args) > 0 && !given(cmd.Flags(), "store") {

@@ -36,7 +36,7 @@ func newProbe(s streams) *cobra.Command {
 		Example: `  bulkcat probe --dry-run                        # which requests would it make?
   bulkcat probe --profile service.json
   bulkcat website domains.csv -o domains.parquet --profile service.json`,
-		Args: cobra.NoArgs,
+		Args: operands(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.run(cmd.Context(), s.text())
 		},

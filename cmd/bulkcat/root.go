@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 
@@ -130,14 +131,17 @@ func variable(flag string) string {
 	return "BULKCAT_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// operands returns a check of the number of operands: at least least, and at most most unless most is 0. missing is the text of
-// the error for too few operands.
+// anyNumber is no bound of the number of operands.
+const anyNumber = math.MaxInt
+
+// operands returns a check of the number of operands: at least least, and at most most. missing is the text of the error for too
+// few operands.
 func operands(least, most int, missing string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
 			return errors.New(missing)
-		case most > 0 && len(args) > most:
+		case len(args) > most:
 			return fmt.Errorf("there is no place for %q", args[most:])
 		}
 		return nil

@@ -66,7 +66,7 @@ func newRunCommand(s streams, kind client.Kind) (*cobra.Command, *runFlags) {
 	f.Kind, f.Retry = kind, client.DefaultRetryPolicy()
 	cmd := &cobra.Command{
 		Use:  string(kind) + " INPUT... -o OUTPUT",
-		Args: operands(1, 0, "no input: name a file, a pattern such as 'feeds/*.csv', or - for standard input"),
+		Args: operands(1, anyNumber, "no input: name a file, a pattern such as 'feeds/*.csv', or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.input.Paths = args
 			if err := f.takeDirect(); err != nil {

@@ -68,7 +68,7 @@ address alone.`,
 		Example: `  bulkcat serve --api-key-file keys.txt --state used.db --access-log
   BULKCAT_BASE_URL=http://127.0.0.1:8080 BULKCAT_API_KEY=... bulkcat usage
   BULKCAT_API_KEY=... bulkcat serve --upstream https://api.example.com --store answers.db --api-key-file keys.txt`,
-		Args: cobra.NoArgs,
+		Args: operands(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !cmd.Flags().Changed("max-in-flight") && f.gateway.upstream != "" {
 				f.maxInFlight = gatewayInFlight

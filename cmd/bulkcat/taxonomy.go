@@ -39,7 +39,7 @@ func newTaxonomyList(s streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "Name the embedded service's taxonomies, their sizes and editions",
-		Args:  cobra.NoArgs,
+		Args:  operands(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "NAME\tCATEGORIES\tLEVELS\tEDITION")
@@ -87,7 +87,7 @@ func newTaxonomySearch(s streams) *cobra.Command {
 		Use:     "search NAME_OR_FILE WORDS...",
 		Short:   "Find categories by words in their names and aliases, best first",
 		Example: "  bulkcat taxonomy search naics dentist",
-		Args:    operands(2, 0, "nothing to search: name a taxonomy, and words"),
+		Args:    operands(2, anyNumber, "nothing to search: name a taxonomy, and words"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, err := openTaxonomy(args[0])
 			if err != nil {

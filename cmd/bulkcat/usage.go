@@ -19,7 +19,7 @@ func newUsage(s streams) *cobra.Command {
 		Use:     "usage",
 		Short:   "Show how much quota is left",
 		Example: "  BULKCAT_BASE_URL=https://api.example.com BULKCAT_API_KEY=... bulkcat usage",
-		Args:    cobra.NoArgs,
+		Args:    operands(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			svc, err := service.open(cmd.Context(), 1, log.logger(s.err))
 			if err != nil {

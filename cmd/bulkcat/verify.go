@@ -38,7 +38,7 @@ rows. Nothing is asked, written or replaced. The default of the input is that of
 account. What cannot be compared, such as answers that are not stored, is said.`,
 		Example: `  bulkcat verify domains.parquet domains.csv
   bulkcat verify out/ --json`,
-		Args: operands(1, 0, "nothing to verify: name the output of a run, and the input if you have it"),
+		Args: operands(1, anyNumber, "nothing to verify: name the output of a run, and the input if you have it"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Output, f.Run.Input.Paths = args[0], args[1:]
 			return f.run(cmd.Context())

@@ -47,7 +47,7 @@ func newVersion(s streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Args:  operands(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintln(s.out, thisBuild())
 			return err

@@ -14,7 +14,8 @@ import (
 type optionColumn struct{ option, name string }
 
 // openLabelled opens an input with columns of labels. places are the indexes of these columns in the fields of a record. The
-// errors are those of reader.Open, and *pipeline.OptionError if a column is missing.
+// errors are those of reader.Open, and *pipeline.OptionError if a column is missing: its Option is InputColumn, or that of the
+// column.
 func openLabelled(ctx context.Context, o reader.Options, columns ...optionColumn) (input *reader.Reader, places []int, err error) {
 	o.Missing = normalize.Normalizer{}.IsMissing
 	for _, c := range columns {
@@ -22,12 +23,16 @@ func openLabelled(ctx context.Context, o reader.Options, columns ...optionColumn
 	}
 	if input, err = reader.Open(ctx, o); err != nil {
 		missing, ok := errors.AsType[*reader.ColumnError](err)
+		if !ok {
+			return nil, nil, err
+		}
+		option := "InputColumn"
 		for _, c := range columns {
-			if ok && missing.Option == "ExtraColumns" && missing.Column == c.name {
-				err = &output.OptionError{Option: c.option, Err: err}
+			if missing.Option == "ExtraColumns" && missing.Column == c.name {
+				option = c.option
 			}
 		}
-		return nil, nil, err
+		return nil, nil, &output.OptionError{Option: option, Err: err}
 	}
 	for _, c := range columns {
 		place, _ := input.Place(c.name) // Open has found it
