@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// Chart shows values over time. All lines have as many values as X; NaN is a gap.
+// Chart shows values over time. Each value is that of an interval, and a horizontal line; NaN is a gap.
 type Chart struct {
 	Title, Unit string
 	Suffix      string    // of the numbers of the axis, such as "/s"
-	X           []float64 // positions of the values, ascending from 0 to 1; empty while there is no data
+	X           []float64 // bounds of the intervals, ascending from 0 to 1: one more than values; empty while there is no data
 	Lines       []Line
 	Ticks       []Tick
 	Bands       []Band
@@ -37,16 +37,6 @@ type Band struct {
 	Class    string // CSS class of the state
 	From, To float64
 	Share    float64 // share of the span in the state, from 0 to 1
-}
-
-// appendBand appends a band. If the last band ends where b begins and both are wholly in the same state, it extends the last
-// band instead.
-func appendBand(list []Band, b Band) []Band {
-	if n := len(list); n > 0 && list[n-1].Class == b.Class && list[n-1].To == b.From && min(b.Share, list[n-1].Share) > 0.99 {
-		list[n-1].To = b.To
-		return list
-	}
-	return append(list, b)
 }
 
 // Width returns the length of the span, from 0 to 1.
@@ -131,7 +121,7 @@ func draw(c Chart) drawing {
 			if line.Area {
 				sums[k] += v
 				areas = max(areas, sums[k])
-			} else if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			} else if isKnown(v) {
 				lines = max(lines, v)
 			}
 		}
@@ -147,13 +137,13 @@ func draw(c Chart) drawing {
 	var words []string
 	clear(sums)
 	for _, line := range c.Lines {
-		shape := polyline(c.X, line.Values, top)
+		shape := outline(c.X, line.Values, top)
 		if line.Area {
-			lower := slices.Clone(sums)
+			lower := slices.Clone(sums[:len(line.Values)])
 			for k, v := range line.Values {
 				sums[k] += v
 			}
-			shape = area(c.X, lower, sums, top)
+			shape = area(c.X, lower, sums[:len(lower)], top)
 		}
 		d.Paths = append(d.Paths, path{line, template.HTMLAttr(`d="` + shape + `"`)}) // numbers, and the letters of this file
 		words = append(words, strings.TrimSpace(line.Name+" "+strings.Join(line.Cells[:min(1, len(line.Cells))], "")))
@@ -165,32 +155,31 @@ func draw(c Chart) drawing {
 	return d
 }
 
-func at(x, v, top float64) string { return fmt.Sprintf("%.1f %.1f", width*x, height*(1-v/top)) }
+func isKnown(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// polyline returns the path through the values. NaN and infinity break the line.
-func polyline(x, values []float64, top float64) string {
+// outline returns the path along the values. NaN and infinity break the line.
+func outline(x, values []float64, top float64) string {
 	var b strings.Builder
 	down := false
 	for i, v := range values {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			down = false
-			continue
+		switch y := height * (1 - v/top); {
+		case !isKnown(v):
+		case down:
+			fmt.Fprintf(&b, "V%.1fH%.1f", y, width*x[i+1])
+		default:
+			fmt.Fprintf(&b, "M%.1f %.1fH%.1f", width*x[i], y, width*x[i+1])
 		}
-		b.WriteString(map[bool]string{false: "M", true: "L"}[down] + at(x[i], v, top))
-		down = true
+		down = isKnown(v)
 	}
 	return b.String()
 }
 
 // area returns the path around the area between two edges.
 func area(x, lower, upper []float64, top float64) string {
-	if len(upper) == 0 {
-		return ""
-	}
 	var b strings.Builder
-	b.WriteString(polyline(x, upper, top))
-	for i := len(lower) - 1; i >= 0; i-- {
-		b.WriteString("L" + at(x[i], lower[i], top))
+	b.WriteString(outline(x, upper, top))
+	for i, v := range slices.Backward(lower) {
+		fmt.Fprintf(&b, "V%.1fH%.1f", height*(1-v/top), width*x[i])
 	}
 	return b.String() + "Z"
 }

@@ -87,15 +87,14 @@ func TestTicks(t *testing.T) {
 }
 
 func TestDraw(t *testing.T) {
-	x := []float64{0, 0.5, 1}
-	d := draw(Chart{X: x, Lines: []Line{{Values: []float64{1, math.NaN(), 2}}}})
-	if want := `d="M0.0 50.0M1000.0 0.0"`; string(d.Paths[0].D) != want {
+	d := draw(Chart{X: []float64{0, 0.2, 0.4, 0.8, 1}, Lines: []Line{{Values: []float64{1, 0.5, math.NaN(), 2}}}})
+	if want := `d="M0.0 50.0H200.0V75.0H400.0M800.0 0.0H1000.0"`; string(d.Paths[0].D) != want {
 		t.Errorf("a gap: %s, want %s", d.Paths[0].D, want)
 	}
-	d = draw(Chart{Title: "Requests", Unit: "a second", X: []float64{0, 1}, Lines: []Line{
+	d = draw(Chart{Title: "Requests", Unit: "a second", X: []float64{0, 0.5, 1}, Lines: []Line{
 		{Name: "a", Area: true, Values: []float64{1, 1}, Cells: []string{"1/s", "7"}}, {Name: "b", Area: true, Values: []float64{1, 3}}, {Name: "limit", Values: []float64{900, 900}},
 	}})
-	if want := `d="M0.0 66.7L1000.0 33.3L1000.0 83.3L0.0 83.3Z"`; string(d.Paths[1].D) != want {
+	if want := `d="M0.0 66.7H500.0V33.3H1000.0V83.3H500.0V83.3H0.0Z"`; string(d.Paths[1].D) != want {
 		t.Errorf("an area below a limit that is far above: %s, want %s", d.Paths[1].D, want)
 	}
 	if want := "Requests, a second: a 1/s, b, limit"; d.Label != want {

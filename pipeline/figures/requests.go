@@ -60,17 +60,16 @@ func Bins(counts []int64, format string) (list []Part) {
 
 // Interval is a part of the time of a run, with what has happened in it.
 type Interval struct {
-	From, To float64 // of the whole time, from 0 to 1
-	Time     time.Duration
-	Counts   map[string]int64 // of requests, by outcome
-	Waited   map[account.State]time.Duration
+	Time   time.Duration
+	Counts map[string]int64 // of requests, by outcome
+	Waited map[account.State]time.Duration
 }
 
 // shortest is the shortest time with a meaningful rate.
 const shortest = 50 * time.Millisecond
 
-// Rate returns a count of the interval per second; 0 for an interval shorter than shortest.
-func (i Interval) Rate(n int64) float64 {
+// rate returns a count of the interval per second; 0 for an interval shorter than shortest.
+func (i Interval) rate(n int64) float64 {
 	if i.Time < shortest {
 		return 0
 	}
@@ -82,19 +81,24 @@ var waitNames = map[account.State]string{
 }
 
 // Requests returns the chart of the requests per second by outcome, with bands where the run has waited. The legend has the
-// totals. With steps, the rate of an interval is a horizontal line; otherwise a point at its end, with lines between the points.
-func Requests(list []Interval, totals map[string]int64, steps bool) Chart {
+// totals.
+func Requests(list []Interval, totals map[string]int64) Chart {
 	c := Chart{Title: "Requests", Unit: "a second, by outcome", Suffix: "/s", Columns: []string{"total", "share"}}
-	waited := make(map[account.State]time.Duration)
+	all, passed := time.Duration(0), time.Duration(0)
 	for _, i := range list {
-		if steps {
-			c.X = append(c.X, i.From)
+		all += i.Time
+	}
+	waited := make(map[account.State]time.Duration)
+	for k, i := range list {
+		if k == 0 {
+			c.X = append(c.X, 0)
 		}
-		c.X = append(c.X, i.To)
+		passed += i.Time
+		c.X = append(c.X, passed.Seconds()/all.Seconds())
 		for _, state := range account.Waits {
 			if d := i.Waited[state]; d > 0 {
 				waited[state] += d
-				c.Bands = appendBand(c.Bands, Band{Class: string(state), From: i.From, To: i.To, Share: min(1, d.Seconds()/i.Time.Seconds())})
+				c.addBand(Band{Class: string(state), From: c.X[k], To: c.X[k+1], Share: min(1, d.Seconds()/i.Time.Seconds())})
 			}
 		}
 	}
@@ -106,13 +110,19 @@ func Requests(list []Interval, totals map[string]int64, steps bool) Chart {
 	for _, o := range Outcomes(totals) {
 		line := Line{Name: o.Name, Class: o.Class(), Area: true, Cells: []string{Count(o.N), Percent(o.Share)}}
 		for _, i := range list {
-			rate := i.Rate(i.Counts[o.Name])
-			if steps {
-				line.Values = append(line.Values, rate)
-			}
-			line.Values = append(line.Values, rate)
+			line.Values = append(line.Values, i.rate(i.Counts[o.Name]))
 		}
 		c.Lines = append(c.Lines, line)
 	}
 	return c
+}
+
+// addBand adds a band. If the last band ends where b begins and both are wholly in the same state, it extends the last band
+// instead.
+func (c *Chart) addBand(b Band) {
+	if n := len(c.Bands); n > 0 && c.Bands[n-1].Class == b.Class && c.Bands[n-1].To == b.From && min(b.Share, c.Bands[n-1].Share) > 0.99 {
+		c.Bands[n-1].To = b.To
+		return
+	}
+	c.Bands = append(c.Bands, b)
 }

@@ -1,28 +1,37 @@
 package live
 
 import (
+	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/figures"
 )
 
-// sample has the counters at one moment. Counters never decrease.
+// sample has the state and the counters at one moment. Counters never decrease.
 type sample struct {
 	At      time.Time
+	State   account.State    // until the next sample; a wait if account.Waits has it
 	Counts  map[string]int64 // by outcome
-	Allowed float64          // requests per second; 0 without a limit
+	Allowed float64          // requests per second; 0 or infinity without a limit
 	Latency []int64          // counts of the buckets of a histogram
-	Waited  map[account.State]time.Duration
+
+	waited map[account.State]time.Duration // so far; set by the history
 }
 
 // history keeps samples of the whole time. When there are mostSamples, it drops every second sample and doubles the interval
 // between samples.
 type history struct {
+	mu       sync.Mutex
 	samples  []sample
 	interval time.Duration
+	last     sample    // the last sample, also if samples does not have it
+	since    time.Time // of the first sample with the state of last
+	waited   map[account.State]time.Duration
 }
 
 const mostSamples = 240
@@ -30,8 +39,21 @@ const mostSamples = 240
 // leastInterval is the minimum interval between samples. The last event may come shortly after a sample.
 const leastInterval = every / 2
 
-// add adds a sample, unless the interval since the last sample is too short.
+// add adds a sample to samples, unless the interval since the last of them is too short.
 func (h *history) add(s sample) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if slices.Contains(account.Waits, h.last.State) {
+		if h.waited == nil {
+			h.waited = make(map[account.State]time.Duration)
+		}
+		h.waited[h.last.State] += s.At.Sub(h.last.At)
+	}
+	if s.State != h.last.State {
+		h.since = s.At
+	}
+	s.waited = maps.Clone(h.waited)
+	h.last = s
 	if n := len(h.samples); n > 0 && s.At.Sub(h.samples[n-1].At) < max(h.interval, leastInterval) {
 		return
 	}
@@ -50,28 +72,23 @@ func (h *history) add(s sample) {
 	h.interval = max(2*h.interval, 2*time.Second)
 }
 
-// span returns the times of the first and the last sample.
-func (h *history) span() (from, to time.Time) {
-	if len(h.samples) == 0 {
-		return from, to
-	}
-	return h.samples[0].At, h.samples[len(h.samples)-1].At
+// inState returns the time of the first sample with the present state.
+func (h *history) inState() time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.since
 }
 
 // intervals returns the intervals between the samples.
 func (h *history) intervals() (list []figures.Interval) {
-	from, to := h.span()
-	place := func(t time.Time) float64 { return t.Sub(from).Seconds() / to.Sub(from).Seconds() }
 	for i := 1; i < len(h.samples); i++ {
 		before, after := h.samples[i-1], h.samples[i]
-		interval := figures.Interval{
-			From: place(before.At), To: place(after.At), Time: after.At.Sub(before.At), Counts: make(map[string]int64), Waited: make(map[account.State]time.Duration),
-		}
+		interval := figures.Interval{Time: after.At.Sub(before.At), Counts: make(map[string]int64), Waited: make(map[account.State]time.Duration)}
 		for name, n := range after.Counts {
 			interval.Counts[name] = max(0, n-before.Counts[name])
 		}
-		for state, d := range after.Waited {
-			interval.Waited[state] = d - before.Waited[state]
+		for state, d := range after.waited {
+			interval.Waited[state] = d - before.waited[state]
 		}
 		list = append(list, interval)
 	}
@@ -85,6 +102,57 @@ func (h *history) each(value func(before, after sample) float64) (values []float
 	}
 	return values
 }
+
+// charts returns the charts of the history. counts are the present counts by outcome, which are newer than the last sample.
+func (h *history) charts(counts map[string]int64, unit string, bounds []float64) []figures.Chart {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	requests := figures.Requests(h.intervals(), counts)
+	requests.Columns = []string{"now", "total", "share"}
+	if n := len(h.samples); n > 0 {
+		requests.Ticks = figures.ClockTicks(h.samples[0].At.Local(), h.samples[n-1].At.Local())
+	}
+	for i := range requests.Lines {
+		line := &requests.Lines[i]
+		line.Cells = slices.Insert(line.Cells, 0, newest(line.Values, "/s"))
+	}
+	limits := h.each(func(_, after sample) float64 {
+		if after.Allowed == 0 || math.IsInf(after.Allowed, 1) {
+			return math.NaN()
+		}
+		return after.Allowed
+	})
+	if len(known(limits)) > 0 {
+		requests.Lines = append(requests.Lines, figures.Line{Name: "limit", Class: "limit", Values: limits, Cells: []string{newest(limits, "/s"), "", ""}})
+	}
+	latency := requests // with the same axis and bands
+	latency.Title, latency.Unit, latency.Suffix, latency.Columns, latency.Lines = "Latency", unit, " ms", []string{"now", "most"}, nil
+	for i, quantity := range []struct {
+		name string
+		q    float64
+	}{{"median", 0.5}, {"95%", 0.95}} {
+		values := h.each(func(before, after sample) float64 {
+			return 1000 * quantile(quantity.q, bounds, before.Latency, after.Latency)
+		})
+		if list := known(values); len(list) > 0 {
+			latency.Lines = append(latency.Lines, figures.Line{Name: quantity.name, Class: fmt.Sprint("s", i), Values: values, Cells: []string{
+				newest(values, " ms"), figures.Number(slices.Max(list)) + " ms",
+			}})
+		}
+	}
+	return []figures.Chart{requests, latency}
+}
+
+// newest formats the last value with its unit.
+func newest(values []float64, unit string) string {
+	if len(values) == 0 || math.IsNaN(values[len(values)-1]) {
+		return "none"
+	}
+	return figures.Number(values[len(values)-1]) + unit
+}
+
+// known returns the values without the gaps.
+func known(values []float64) []float64 { return slices.DeleteFunc(slices.Clone(values), math.IsNaN) }
 
 // quantile returns a quantile of the difference of two histograms in the unit of bounds, interpolated within its bucket; NaN for an
 // empty histogram. before may be nil.

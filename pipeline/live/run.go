@@ -1,11 +1,7 @@
 package live
 
 import (
-	"fmt"
-	"maps"
-	"math"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -18,15 +14,12 @@ import (
 type Run struct {
 	status  func() account.Status
 	metrics *prometheus.Registry
-	mu      sync.Mutex
 	history history
-	before  account.Status // of the last sample
-	waited  map[account.State]time.Duration
 }
 
 // NewRun returns the source of a session. status is the method Status of the session.
 func NewRun(status func() account.Status) *Run {
-	r := &Run{status: status, metrics: prometheus.NewRegistry(), waited: make(map[account.State]time.Duration)}
+	r := &Run{status: status, metrics: prometheus.NewRegistry()}
 	r.metrics.MustRegister(r)
 	return r
 }
@@ -46,17 +39,8 @@ var stateWords = map[account.State]string{
 
 // Sample adds the status to the history.
 func (r *Run) Sample() {
-	s := r.status()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if passed := s.Updated.Sub(r.before.Updated); passed > 0 {
-		if slices.Contains(account.Waits, r.before.State) {
-			r.waited[r.before.State] += passed
-		}
-		r.before = s
-	}
-	if s.State != account.Ended {
-		r.history.add(sample{At: s.Updated, Counts: s.Outcomes, Allowed: s.Allowed, Latency: s.Details.Attempts.Counts, Waited: maps.Clone(r.waited)})
+	if s := r.status(); s.State != account.Ended {
+		r.history.add(sample{At: s.Updated, State: s.State, Counts: s.Outcomes, Allowed: s.Allowed, Latency: s.Details.Attempts.Counts})
 	}
 }
 
@@ -65,14 +49,11 @@ func (r *Run) View() View {
 	s := r.status()
 	v := View{
 		Title: figures.Title(s.Output, s.Details.Service), State: stateWords[s.State], Since: s.Since, Ended: s.State == account.Ended,
-		Trouble: slices.Contains(account.Waits, s.State), Run: &s,
+		Trouble: slices.Contains(account.Waits, s.State), Run: &s, Charts: r.history.charts(s.Outcomes, "of requests", s.Details.Attempts.Bounds),
 	}
 	if v.Ended {
 		v.State, v.Trouble = "the run has ended: "+string(s.Ending), s.Ending != account.Complete
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	v.Charts = charts(&r.history, s.Outcomes, "of requests", s.Details.Attempts.Bounds)
 	return v
 }
 
@@ -84,53 +65,6 @@ func timeOfDay(t, now time.Time) string {
 	}
 	return t.Format("Jan 2 15:04")
 }
-
-// charts returns the charts of a history. counts are the present counts by outcome, which are newer than the last sample.
-func charts(h *history, counts map[string]int64, unit string, bounds []float64) []figures.Chart {
-	from, to := h.span()
-	requests := figures.Requests(h.intervals(), counts, false)
-	requests.Ticks, requests.Columns = figures.ClockTicks(from.Local(), to.Local()), []string{"now", "total", "share"}
-	for i := range requests.Lines {
-		line := &requests.Lines[i]
-		line.Cells = slices.Insert(line.Cells, 0, newest(line.Values, "/s"))
-	}
-	limits := h.each(func(_, after sample) float64 {
-		if after.Allowed == 0 || math.IsInf(after.Allowed, 1) {
-			return math.NaN()
-		}
-		return after.Allowed
-	})
-	if len(known(limits)) > 0 {
-		requests.Lines = append(requests.Lines, figures.Line{Name: "limit", Class: "limit", Values: limits, Cells: []string{newest(limits, "/s"), "", ""}})
-	}
-	latency := requests // with the same axis and bands
-	latency.Title, latency.Unit, latency.Suffix, latency.Columns, latency.Lines = "Latency", unit, " ms", []string{"now", "most"}, nil
-	for i, quantity := range []struct {
-		name string
-		q    float64
-	}{{"median", 0.5}, {"95%", 0.95}} {
-		values := h.each(func(before, after sample) float64 {
-			return 1000 * quantile(quantity.q, bounds, before.Latency, after.Latency)
-		})
-		if list := known(values); len(list) > 0 {
-			latency.Lines = append(latency.Lines, figures.Line{Name: quantity.name, Class: fmt.Sprint("s", i), Values: values, Cells: []string{
-				newest(values, " ms"), figures.Number(slices.Max(list)) + " ms",
-			}})
-		}
-	}
-	return []figures.Chart{requests, latency}
-}
-
-// newest formats the last value with its unit.
-func newest(values []float64, unit string) string {
-	if len(values) == 0 || math.IsNaN(values[len(values)-1]) {
-		return "none"
-	}
-	return figures.Number(values[len(values)-1]) + unit
-}
-
-// known returns the values without the gaps.
-func known(values []float64) []float64 { return slices.DeleteFunc(slices.Clone(values), math.IsNaN) }
 
 // Describe describes no metric: the metrics depend on the run.
 func (r *Run) Describe(chan<- *prometheus.Desc) {}

@@ -228,7 +228,7 @@ func TestHistoryIsBoundedAndKeepsTheBeginning(t *testing.T) {
 	if !h.samples[0].At.Equal(start) {
 		t.Errorf("the first sample is of %v", h.samples[0].At)
 	}
-	for _, c := range charts(&h, map[string]int64{"answered": 1}, "", nil) {
+	for _, c := range h.charts(map[string]int64{"answered": 1}, "", nil) {
 		if c.Title != "Requests" {
 			continue
 		}
@@ -257,8 +257,8 @@ func TestReadersChangeNothing(t *testing.T) {
 			status.Updated = status.Updated.Add(time.Minute)
 			w := httptest.NewRecorder()
 			s.routes().ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
-			if len(tt.history.samples) != 1 || len(run.waited) != 0 || w.Code != http.StatusOK {
-				t.Errorf("%s: after %s: status %d, %d samples, waited %v", name, path, w.Code, len(tt.history.samples), run.waited)
+			if len(tt.history.samples) != 1 || len(run.history.waited) != 0 || w.Code != http.StatusOK {
+				t.Errorf("%s: after %s: status %d, %d samples, waited %v", name, path, w.Code, len(tt.history.samples), run.history.waited)
 			}
 		}
 	}

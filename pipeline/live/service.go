@@ -2,12 +2,10 @@ package live
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -21,19 +19,12 @@ type Service struct {
 	title   string
 	started time.Time
 	metrics *prometheus.Registry
-
-	mu      sync.Mutex
 	history history
-	state   string    // of the upstream at the last sample
-	since   time.Time // the first sample with this state
-	sampled time.Time // the last sample
-	waited  map[account.State]time.Duration
 }
 
 // NewService returns the source of a service that begins now, with the registry of its metrics.
 func NewService(title string, metrics *prometheus.Registry) *Service {
-	now := time.Now()
-	return &Service{title: title, started: now, metrics: metrics, since: now, sampled: now, waited: map[account.State]time.Duration{}}
+	return &Service{title: title, started: time.Now(), metrics: metrics}
 }
 
 // Metrics returns the metrics of the service.
@@ -169,21 +160,7 @@ var upstreamWaits = map[string]account.State{
 func (s *Service) Sample() {
 	r := s.read()
 	_, latency := r.latency()
-	now := time.Now()
-	next := sample{At: now, Counts: r.counts(), Latency: latency}
-	if rate := r.Value(upstreamRate); !math.IsInf(rate, 1) {
-		next.Allowed = rate
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if state := r.UpstreamState(); state != s.state {
-		s.state, s.since = state, now
-	}
-	if wait, ok := upstreamWaits[s.state]; ok {
-		s.waited[wait] += now.Sub(s.sampled)
-	}
-	s.sampled, next.Waited = now, maps.Clone(s.waited)
-	s.history.add(next)
+	s.history.add(sample{At: time.Now(), State: upstreamWaits[r.UpstreamState()], Counts: r.counts(), Allowed: r.Value(upstreamRate), Latency: latency})
 }
 
 // View returns the metrics and the history.
@@ -191,19 +168,14 @@ func (s *Service) View() View {
 	r := s.read()
 	v := View{Title: s.title, State: "serving", Since: s.started, Started: s.started, Service: &r}
 	if words := upstreamWords[r.UpstreamState()]; words != "" {
-		v.State, v.Trouble = words, true
+		v.State, v.Since, v.Trouble = words, s.history.inState(), true
 	}
 	unit := "of requests"
 	if r[upstreamState] != nil {
 		unit = "of attempts at the upstream"
 	}
 	bounds, _ := r.latency()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if v.Trouble && s.state == r.UpstreamState() {
-		v.Since = s.since
-	}
-	v.Charts = charts(&s.history, r.counts(), unit, bounds)
+	v.Charts = s.history.charts(r.counts(), unit, bounds)
 	return v
 }
 

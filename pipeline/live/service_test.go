@@ -35,7 +35,7 @@ func TestServiceShowsItsMetrics(t *testing.T) {
 	s := NewService("bulkcat serve 127.0.0.1:8080", metrics)
 	s.Sample()
 	secondAgo := time.Now().Add(-time.Second)
-	s.history.samples[0].At, s.sampled, s.since = secondAgo, secondAgo, secondAgo
+	s.history.samples[0].At, s.history.last.At, s.history.since = secondAgo, secondAgo, secondAgo
 	requests.WithLabelValues("website", "200").Add(40)
 	requests.WithLabelValues("product", "200").Add(2)
 	requests.WithLabelValues("product", "429").Add(5)

@@ -98,10 +98,13 @@ func (r Report) failures() (list []account.Reason) {
 
 // course returns the time line as a chart, without the time between two starts; nil without a time line.
 func (r Report) course() *figures.Chart {
+	var list []figures.Interval
 	var total time.Duration
 	requests, records := account.Attempts{}, int64(0)
 	for _, s := range r.Timeline {
-		total += s.To.Sub(s.From)
+		d := s.To.Sub(s.From)
+		list = append(list, figures.Interval{Time: d, Counts: s.Outcomes, Waited: map[account.State]time.Duration{s.State: d}})
+		total += d
 		records += s.Records
 		requests.Add(s.Outcomes)
 	}
@@ -114,24 +117,17 @@ func (r Report) course() *figures.Chart {
 	stored := len(requests) == 0 // all answers are stored answers
 	if stored {
 		requests = account.Attempts{"records": records}
-	}
-	var list []figures.Interval
-	var marks []float64
-	x := 0.0
-	for i, s := range r.Timeline {
-		if i > 0 && s.Start != r.Timeline[i-1].Start {
-			marks = append(marks, x)
+		for i, s := range r.Timeline {
+			list[i].Counts = account.Attempts{"records": s.Records}
 		}
-		d, counts := s.To.Sub(s.From), s.Outcomes
-		if stored {
-			counts = account.Attempts{"records": s.Records}
-		}
-		from := x
-		x += d.Seconds() / total.Seconds()
-		list = append(list, figures.Interval{From: from, To: x, Time: d, Counts: counts, Waited: map[account.State]time.Duration{s.State: d}})
 	}
-	c := figures.Requests(list, requests, true)
-	c.Ticks, c.Marks = figures.ElapsedTicks(total), marks
+	c := figures.Requests(list, requests)
+	c.Ticks = figures.ElapsedTicks(total)
+	for i := 1; i < len(r.Timeline); i++ {
+		if r.Timeline[i].Start != r.Timeline[i-1].Start {
+			c.Marks = append(c.Marks, c.X[i])
+		}
+	}
 	if stored {
 		c.Title, c.Unit, c.Columns, c.Lines[0].Class, c.Lines[0].Cells = "Records", "a second, from stored answers", nil, "s0", nil
 	}
@@ -152,27 +148,24 @@ func changes(spans []account.Span) (list []account.Span) {
 	return list
 }
 
-// histogram returns a distribution as a chart with steps; nil without confidences.
+// histogram returns a distribution as a chart; nil without confidences.
 func histogram(d Distribution) *figures.Chart {
-	if slices.Max(d.Bins[:]) == 0 {
+	if figures.Sum(slices.Values(d.Bins)) == 0 {
 		return nil
 	}
 	c := &figures.Chart{Title: "Records", Unit: "by their highest confidence"}
 	line := figures.Line{Name: confidenceText(d), Class: "s0", Area: true}
 	for i, n := range d.Bins {
 		from := float64(i) / confidenceBins
-		c.X = append(c.X, from, from, from+0.9/confidenceBins, from+0.9/confidenceBins)
-		line.Values = append(line.Values, 0, float64(n), float64(n), 0)
+		c.X = append(c.X, from, from+0.9/confidenceBins)
+		line.Values = append(line.Values, float64(n), 0)
 	}
 	for i := range 5 {
 		c.Ticks = append(c.Ticks, figures.Tick{At: float64(i) / 4, Text: fmt.Sprint(float64(i) / 4)})
 	}
-	c.Lines = []figures.Line{line}
+	c.X, c.Lines = append(c.X, 1), []figures.Line{line}
 	return c
 }
-
-// Parts returns the bins.
-func (d Distribution) Parts() []figures.Part { return figures.Bins(d.Bins[:], "%.2f") }
 
 func confidenceText(d Distribution) string {
 	if d.Mean == nil {

@@ -84,10 +84,10 @@ type Category struct {
 
 // Distribution counts the confidences of main categories.
 type Distribution struct {
-	Bins    [confidenceBins]int64 `json:"bins"` // of equal width from 0 to 1; the last bin includes 1
-	Mean    *float64              `json:"mean,omitempty"`
-	Outside int64                 `json:"outside"` // below 0 or above 1
-	Missing int64                 `json:"missing"`
+	Bins    []int64  `json:"bins"` // of equal width from 0 to 1; the last bin includes 1
+	Mean    *float64 `json:"mean,omitempty"`
+	Outside int64    `json:"outside"` // below 0 or above 1
+	Missing int64    `json:"missing"`
 }
 
 const confidenceBins = 20

@@ -81,7 +81,7 @@ func (t *tally) class(name string) *class {
 	c := t.byName[name]
 	if c == nil {
 		c = &class{
-			Classification: Classification{Name: strings.Clone(name)}, statuses: make(map[writer.Status]*Coverage), paths: make(map[string][]*Category),
+			Classification: Classification{Name: strings.Clone(name), Confidence: Distribution{Bins: make([]int64, confidenceBins)}}, statuses: make(map[writer.Status]*Coverage), paths: make(map[string][]*Category),
 			custom: strings.HasPrefix(name, "product_taxonomy_custom"),
 		}
 		c.low.examples, c.close.examples = []Example{}, []Example{}
