@@ -6,6 +6,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/statefolder"
 	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 )
@@ -15,9 +16,9 @@ func (o *Options) openStore() (*answers.Store, error) {
 	offline := o.isOffline()
 	stored, err := o.stored()
 	if err == nil && stored.Path != "" && o.usesUserFile() && !offline {
-		err = answers.CheckUserFile(stored.Path)
+		err = statefolder.Make()
 	}
-	if _, state := errors.AsType[*answers.StateError](err); state && !o.Service.Hosted && !offline {
+	if _, state := errors.AsType[*statefolder.Error](err); state && !o.Service.Hosted && !offline {
 		o.Log.Info("the answers are not stored", "error", err)
 		return nil, nil
 	}
@@ -59,7 +60,7 @@ func (o *Options) usesUserFile() bool {
 // isShard reports whether the session has a store of its own, in the folder of its shard.
 func (o *Options) isShard() bool { return o.Shard != (account.Shard{}) && o.Output.Path != "" }
 
-// stored says where the store is or would be; the Path is "" if the run has no store. The error is an *answers.StateError, or
+// stored says where the store is or would be; the Path is "" if the run has no store. The error is a *statefolder.Error, or
 // that of filepath.Abs.
 func (o *Options) stored() (stored answers.Options, err error) {
 	stored = answers.Options{Path: o.Store.Path, Source: o.Service.Name, MaxAge: o.Store.MaxAge, RetryRejected: o.Store.RetryRejected}

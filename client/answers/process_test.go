@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -400,25 +399,4 @@ func TestKilledOwner(t *testing.T) {
 		t.Error("the claim of a killed process is held")
 	}
 	p.put(s, 1, 2)
-}
-
-// The store of the user is in the folder that the environment names.
-func TestUserFile(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv("XDG_STATE_HOME", dir)
-	t.Setenv("HOME", dir)
-	path, err := UserFile()
-	if err != nil || filepath.Base(path) != "answers.db" || !strings.HasPrefix(path, dir) {
-		t.Errorf("the file is %s, %v", path, err)
-	}
-	if err := CheckUserFile(path); err != nil {
-		t.Error(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	err = CheckUserFile(filepath.Join(dir, "file", "answers.db"))
-	if e, ok := err.(*StateError); !ok || e.OptionName() != "answers.Path" {
-		t.Errorf("got %v", err)
-	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/statefolder"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/places"
@@ -128,7 +129,7 @@ func flagged(err error) error {
 		}
 	case *places.OverwriteError:
 		return &usageError{fmt.Errorf("%w; --overwrite replaces no input", err)}
-	case *reader.ColumnError, *reader.UnsupportedError, *writer.FormatError, *answers.StateError, *answers.NetworkError:
+	case *reader.ColumnError, *reader.UnsupportedError, *writer.FormatError, *statefolder.Error, *answers.NetworkError:
 		return &usageError{advised(err)}
 	case *pipeline.OutputTakenError:
 		return fmt.Errorf("%s: use --overwrite to replace it", e.Describe(changedFlags(e.Changes)))

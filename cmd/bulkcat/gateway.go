@@ -14,6 +14,7 @@ import (
 	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/client/gateway"
 	"github.com/bulkcat/bulkcat/client/limits"
+	"github.com/bulkcat/bulkcat/client/statefolder"
 )
 
 // gatewayFlags make `serve` a gateway to a hosted service.
@@ -88,7 +89,7 @@ func (f *serveFlags) serveGateway(ctx context.Context, s streams, listener net.L
 func (f *gatewayFlags) openStore(source string, log *slog.Logger) (*answers.Store, error) {
 	path, err := storePath(f.store)
 	if err == nil && f.store == "" {
-		err = answers.CheckUserFile(path)
+		err = statefolder.Make()
 	}
 	if err != nil {
 		return nil, err

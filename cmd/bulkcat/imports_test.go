@@ -100,6 +100,15 @@ func TestAccountsNeedNoStages(t *testing.T) {
 	}
 }
 
+// TestStorageNeedsNoStore checks that a program that reads and writes files in object storage does not contain the engine of the
+// store.
+func TestStorageNeedsNoStore(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "../../pipeline/storage", "../../pipeline/report").Output()
+	if err != nil || strings.Contains(string(out), "sqlite") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
 // TestNoWrappedEOFIsAnEnd refuses errors.Is with io.EOF, which is also true of a failure that wraps io.EOF, such as that
 // of a connection. The contract of io.Reader is io.EOF itself.
 func TestNoWrappedEOFIsAnEnd(t *testing.T) {

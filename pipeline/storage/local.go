@@ -9,19 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/bulkcat/bulkcat/client/answers"
+	"github.com/bulkcat/bulkcat/client/statefolder"
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
-
-// stateFolder returns the folder of the machine for the files of runs whose outputs are objects. It is the folder of the user's
-// store: see answers.UserFile.
-func stateFolder() (string, error) {
-	store, err := answers.UserFile()
-	if err != nil {
-		return "", fmt.Errorf("no folder for the lock, the journal and the answers of an output in object storage: set XDG_STATE_HOME (%w)", errors.Unwrap(err))
-	}
-	return filepath.Dir(store), nil
-}
 
 // Local returns the path of an output whose local files, which cannot be objects, lie beside it. For the URL of an object it is a
 // path below $XDG_STATE_HOME/bulkcat, which is the same in every run on the machine. For other paths it is the path itself.
@@ -29,7 +19,7 @@ func Local(path string) string {
 	if !IsURL(path) {
 		return filepath.Clean(path)
 	}
-	folder, _ := stateFolder() // TryLock returns the error
+	folder, _ := statefolder.Path() // TryLock returns the error
 	scheme, rest, _ := strings.Cut(strings.TrimRight(path, "/"), "://")
 	names := []string{folder, scheme}
 	for _, name := range strings.Split(rest, "/") {
@@ -44,11 +34,10 @@ func Local(path string) string {
 // TryLock is disk.TryLock for the path of Local, whose folder it creates for a URL. The error of an object names the object.
 func TryLock(path string) (*disk.Lock, error) {
 	if IsURL(path) {
-		_, err := stateFolder()
-		if err == nil {
-			err = os.MkdirAll(filepath.Dir(Local(path)), 0o777)
+		if _, err := statefolder.Path(); err != nil {
+			return nil, fmt.Errorf("no folder for the lock, the journal and the answers of an output in object storage: set XDG_STATE_HOME (%w)", errors.Unwrap(err))
 		}
-		if err != nil {
+		if err := os.MkdirAll(filepath.Dir(Local(path)), 0o777); err != nil {
 			return nil, err
 		}
 	}
