@@ -280,7 +280,7 @@ func countStored(o answers.Options, requests map[client.Request]bool) (n int) {
 	if len(requests) == 0 {
 		return 0
 	}
-	o.ReadOnly, o.Log = true, nil
+	o.ReadOnly = true
 	store, err := answers.Open(o)
 	if err != nil {
 		return 0

@@ -32,7 +32,7 @@ func (o *Options) openStore() (*answers.Store, error) {
 	case !o.Service.Hosted && o.Kind == client.Product && o.Store.Path == "": // the embedded service computes answers to titles anew
 		return nil, nil
 	}
-	stored.MustExist, stored.Log = offline, o.Log
+	stored.MustExist = offline
 	return answers.Open(stored)
 }
 

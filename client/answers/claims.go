@@ -1,9 +1,11 @@
 package answers
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"os"
-	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -12,170 +14,72 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 )
 
-// Claim claims the requests of the queries that are not Found, for the caller to send. First it looks for outcomes that were
-// committed since LookupAll. If another process has claimed a request, it is the Holder of the query: the caller calls LookupAll
-// and Claim again from time to time, until there is an outcome, or the other process has given the claim back or is gone. In a
-// store that is nil, exclusive or read-only, nothing is claimed or held.
+// Claim looks up the queries as LookupAll does, and claims the requests that are not Found and have no Holder, for the caller to
+// send. While another process is the Holder, the caller calls LookupAll and Claim again from time to time, until there is an
+// outcome, or the other process has given the claim back or is gone. In a store that is nil, exclusive or read-only, nothing is
+// claimed.
 //
-// A claim ends with the commit of an outcome, with Release, and with Close. From LookupAll until the claim ends, no other
-// goroutine may claim the same request with this Store.
+// A claim ends with the commit of an outcome, with Release, and with Close. Until then, no other goroutine may claim the same
+// request with this Store.
 func (s *Store) Claim(queries []Query) error {
-	if !s.resetHolders(queries) {
+	if s == nil || len(queries) == 0 || !s.hasClaims() {
 		return nil
 	}
-	own := &claiming{queries: queries, done: make(chan struct{})}
-	s.claims.Lock()
-	s.claiming = append(s.claiming, own)
-	s.claims.Unlock()
-	select {
-	case <-own.done:
-	case s.writes <- struct{}{}:
-		s.claimAll()
-		<-s.writes
-	}
-	<-own.done
-	return own.err
-}
-
-// claiming is a call of Claim. Calls that wait while another goroutine writes share one transaction.
-type claiming struct {
-	queries []Query
-	done    chan struct{}
-	err     error
-}
-
-// claimAll makes the claims of all waiting calls. The caller holds s.writes.
-func (s *Store) claimAll() {
-	s.claims.Lock()
-	calls := s.claiming
-	s.claiming = nil
-	s.claims.Unlock()
-	if len(calls) == 0 {
-		return
-	}
-	err := s.writeLocked(false, func(c *conn) error {
+	return s.commit(false, func(c *conn) error {
 		if err := s.own(c); err != nil {
 			return err
 		}
-		return c.transaction("BEGIN IMMEDIATE", func() error {
-			for _, step := range []func(*conn) error{s.removeGone, s.giveBack, s.noticeOthers} {
-				if err := step(c); err != nil {
-					return err
-				}
-			}
-			for _, call := range calls {
-				if err := s.lookUp(c, call.queries, s.changes.Load()); err != nil { // outcomes committed since LookupAll
-					return err
-				}
-				if err := s.claim(c, call.queries); err != nil {
-					return err
-				}
-			}
-			return s.checkFiles()
-		})
-	})
-	for _, call := range calls {
-		call.err = err
-		close(call.done)
-	}
-}
-
-// noticeOthers increments s.changes if another connection has committed since the last call (PRAGMA data_version).
-func (s *Store) noticeOthers(c *conn) error {
-	return c.query("PRAGMA data_version", func(row *sqlite3.Stmt) error {
-		if v := row.ColumnInt64(0); v != s.version {
-			s.version = v
-			s.changes.Add(1)
-		}
-		return nil
-	})
-}
-
-// claim claims the requests of the queries that are not Found, unless another process has claimed them.
-func (s *Store) claim(c *conn, queries []Query) error {
-	for i := range queries {
-		if q := &queries[i]; !q.Found {
-			err := c.query("INSERT INTO claims (request, owner) VALUES (?, ?) ON CONFLICT DO NOTHING", nil, s.hash(q.Request), s.owner.id)
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return s.findHolders(c, queries, s.owner.id)
-}
-
-// findHolders sets the Holder of the queries that are not Found to the processes, except owner, that have claimed the requests.
-func (s *Store) findHolders(c *conn, queries []Query, owner int64) error {
-	for i := range queries {
-		q := &queries[i]
-		if q.Found {
-			continue
-		}
-		err := c.query("SELECT COALESCE(pid, -1) FROM claims LEFT JOIN owners ON id = owner WHERE request = ? AND owner <> ?", func(row *sqlite3.Stmt) error {
-			q.Holder = row.ColumnInt(0)
-			return nil
-		}, s.hash(q.Request), owner)
-		if err != nil {
+		if err := s.removeGone(c); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// Holders sets the Holder of the queries that are not Found, and claims nothing. Only Claim notices that a process is gone.
-func (s *Store) Holders(queries []Query) error {
-	if !s.resetHolders(queries) {
+		if err := s.lookUp(c, queries); err != nil {
+			return err
+		}
+		for i := range queries {
+			if q := &queries[i]; !q.Found && q.Holder == 0 {
+				err := c.query("INSERT OR REPLACE INTO claims (request, owner) VALUES (?, ?)", nil, s.claimOf(q.Request), s.owner.id.Load())
+				if err != nil {
+					return err
+				}
+			}
+		}
 		return nil
-	}
-	return s.read(func(c *conn) error {
-		return c.transaction("BEGIN", func() error { return s.findHolders(c, queries, s.ownID.Load()) })
 	})
 }
 
-// resetHolders empties the Holder of the queries, and reports whether the store may have claims of them.
-func (s *Store) resetHolders(queries []Query) bool {
-	for i := range queries {
-		queries[i].Holder = 0
-	}
-	return s != nil && len(queries) > 0 && !s.options.Exclusive && !s.options.ReadOnly
-}
+// hasClaims reports whether processes share the store, and so claim requests.
+func (s *Store) hasClaims() bool { return !s.options.Exclusive && !s.options.ReadOnly }
 
 // Release gives the claim of a request back without an outcome: with the next commit or claim, or within beatEvery. On a nil
 // Store it does nothing.
 func (s *Store) Release(r client.Request) {
-	if s == nil {
+	if s == nil || s.owner.id.Load() == 0 {
 		return
 	}
-	s.claims.Lock()
-	defer s.claims.Unlock()
-	if s.released == nil {
-		s.released = make(map[client.Request]struct{})
+	s.waiting.Lock()
+	defer s.waiting.Unlock()
+	s.released = append(s.released, s.claimOf(r))
+}
+
+// claimOf identifies a request in the table claims. If two requests have the same number, one waits for the other.
+func (s *Store) claimOf(r client.Request) int64 {
+	w := newRow(s.options.Source, r, Outcome{})
+	return w.claim()
+}
+
+// claim is claimOf the request of a row.
+func (w *row) claim() int64 {
+	return int64(xxhash.Sum64(bytes.Join([][]byte{w.input, w.classification, w.kind, w.service}, []byte{0})))
+}
+
+// unclaim removes claims of this process.
+func (s *Store) unclaim(c *conn, claims ...int64) error {
+	id := s.owner.id.Load()
+	if id == 0 {
+		return nil
 	}
-	s.released[r] = struct{}{}
-}
-
-// hash identifies a request in the table claims. If two requests have the same hash, one waits for the other.
-func (s *Store) hash(r client.Request) int64 {
-	text := strings.Join([]string{r.Input, r.Classification, string(r.Kind), s.options.Source}, "\x00")
-	return int64(xxhash.Sum64String(text))
-}
-
-// unclaim removes the claim of this process on a request.
-func (s *Store) unclaim(c *conn, r client.Request) error {
-	return c.query("DELETE FROM claims WHERE request = ? AND owner = ?", nil, s.hash(r), s.owner.id)
-}
-
-// giveBack removes the claims that were released.
-func (s *Store) giveBack(c *conn) error {
-	s.claims.Lock()
-	released := s.released
-	s.released = nil
-	s.claims.Unlock()
-	for r := range released {
-		if s.owner == nil {
-			break
-		}
-		if err := s.unclaim(c, r); err != nil {
+	for _, claim := range claims {
+		if err := c.query("DELETE FROM claims WHERE request = ? AND owner = ?", nil, claim, id); err != nil {
 			return err
 		}
 	}
@@ -184,10 +88,12 @@ func (s *Store) giveBack(c *conn) error {
 
 // owner is this process in the table owners.
 type owner struct {
-	id     int64
-	lock   *os.File // the database file; the byte lockAt+id is locked
-	beat   int64
-	others map[int64]sighting // the last sightings of other owners, by id
+	id      atomic.Int64              // 0 before the first claim
+	lock    *os.File                  // the database file; the byte lockAt+id is locked
+	others  map[int64]sighting        // the last sightings of other owners, by id
+	shown   atomic.Pointer[time.Time] // when the process last updated its row
+	lapses  atomic.Int64
+	beating sync.WaitGroup
 }
 
 // sighting tells how long the beat of an owner has been the same.
@@ -213,69 +119,64 @@ const (
 	mostOwner = 1 << 40
 )
 
-// own makes this process an owner, unless it is already an owner. The caller holds s.writes.
+// own makes sure that this process is in the table owners. Its row is missing before the first claim, and after a lapse.
 func (s *Store) own(c *conn) error {
-	if s.owner != nil {
-		return nil
+	o := &s.owner
+	if o.lock == nil {
+		if err := s.lockOwner(); err != nil {
+			return err
+		}
 	}
+	err := c.query("INSERT OR IGNORE INTO owners (id, pid, beats) VALUES (?, ?, 0)", nil, o.id.Load(), int64(os.Getpid()))
+	if err == nil && c.Changes() > 0 {
+		now := time.Now()
+		if o.shown.Swap(&now) != nil {
+			o.lapses.Add(1)
+		}
+	}
+	return err
+}
+
+// lockOwner draws an id, locks the byte of the id, and starts to beat.
+func (s *Store) lockOwner() error {
 	f, err := os.OpenFile(s.options.Path, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
-	o := &owner{lock: f, others: make(map[int64]sighting)}
+	var id int64
 	for locked := false; err == nil && !locked; {
-		o.id = 1 + rand.Int64N(mostOwner)
-		locked, err = lockByte(f, lockAt+o.id)
-	}
-	if err == nil {
-		err = c.query("INSERT INTO owners (id, pid, beats) VALUES (?, ?, 0)", nil, o.id, int64(os.Getpid()))
+		id = 1 + rand.Int64N(mostOwner)
+		locked, err = lockByte(f, lockAt+id)
 	}
 	if err != nil {
 		f.Close() // nothing was written
 		return err
 	}
-	now := time.Now()
-	s.shown.Store(&now)
-	s.ownID.Store(o.id)
-	s.owner = o
-	s.beats.Go(s.keepBeating)
+	s.owner.lock, s.owner.others = f, make(map[int64]sighting)
+	s.owner.id.Store(id)
+	s.owner.beating.Go(func() {
+		beat := time.NewTicker(beatEvery)
+		defer beat.Stop()
+		for {
+			select {
+			case <-s.closed:
+				return
+			case <-beat.C:
+				_ = s.commit(false, s.beat) // the error is sticky
+			}
+		}
+	})
 	return nil
 }
 
-// keepBeating updates the beat of this process until Close.
-func (s *Store) keepBeating() {
-	beat := time.NewTicker(beatEvery)
-	defer beat.Stop()
-	for {
-		select {
-		case <-s.closed:
-			return
-		case <-beat.C:
-		}
-		_ = s.showLife() // the error is sticky
-	}
-}
-
-func (s *Store) showLife() error {
-	now := time.Now()
-	return s.write(false, func(c *conn) error {
-		s.owner.beat++
-		err := c.transaction("BEGIN IMMEDIATE", func() error {
-			if err := s.giveBack(c); err != nil {
-				return err
-			}
-			err := c.query("UPDATE owners SET beats = ? WHERE id = ?", nil, s.owner.beat, s.owner.id)
-			if err != nil || c.Changes() > 0 {
-				return err
-			}
-			s.lapses.Add(1)
-			return c.query("INSERT INTO owners (id, pid, beats) VALUES (?, ?, ?)", nil, s.owner.id, int64(os.Getpid()), s.owner.beat)
-		})
-		if err == nil {
-			s.shown.Store(&now)
-		}
+// beat shows other processes that this process is running.
+func (s *Store) beat(c *conn) error {
+	if err := s.own(c); err != nil {
 		return err
-	})
+	}
+	now := time.Now()
+	s.owner.shown.Store(&now)
+	return c.query("UPDATE owners SET beats = beats + 1 WHERE id = ?", nil, s.owner.id.Load())
 }
 
 // Lapses returns how often other processes have removed the claims of this process because this process seemed gone, as when it
@@ -285,39 +186,39 @@ func (s *Store) Lapses() (int64, error) {
 	if s == nil {
 		return 0, nil
 	}
-	if shown := s.shown.Load(); shown != nil && time.Since(*shown) > lease*beatEvery {
-		if err := s.showLife(); err != nil {
+	if shown := s.owner.shown.Load(); shown != nil && time.Since(*shown) > lease*beatEvery {
+		if err := s.commit(false, s.beat); err != nil {
 			return 0, err
 		}
 	}
-	return s.lapses.Load(), nil
+	return s.owner.lapses.Load(), nil
 }
 
 // removeGone deletes the owners that are gone, and their claims.
 func (s *Store) removeGone(c *conn) error {
 	var gone []int64
-	now := time.Now()
+	o, now := &s.owner, time.Now()
 	err := c.query("SELECT id, beats FROM owners WHERE id <> ?", func(row *sqlite3.Stmt) error {
 		id, beat := row.ColumnInt64(0), row.ColumnInt64(1)
-		seen, known := s.owner.others[id]
+		seen, known := o.others[id]
 		switch {
 		case !known || seen.beat != beat:
 			seen = sighting{beat: beat, at: now}
 		case now.Sub(seen.at) >= beatEvery:
 			seen.at, seen.looks = now, seen.looks+1
 		}
-		s.owner.others[id] = seen
-		free, err := lockByte(s.owner.lock, lockAt+id)
+		o.others[id] = seen
+		free, err := lockByte(o.lock, lockAt+id)
 		if free {
-			err = unlockByte(s.owner.lock, lockAt+id)
+			err = unlockByte(o.lock, lockAt+id)
 		}
 		if free || seen.looks > lease {
 			gone = append(gone, id)
 		}
 		return err
-	}, s.owner.id)
+	}, o.id.Load())
 	for _, id := range gone {
-		delete(s.owner.others, id)
+		delete(o.others, id)
 		if err == nil {
 			err = c.removeOwner(id)
 		}
@@ -336,14 +237,13 @@ func (c *conn) removeOwner(id int64) error {
 
 // disown gives back all claims of this process.
 func (s *Store) disown() error {
-	if s.owner == nil {
+	s.owner.beating.Wait()
+	if s.owner.id.Load() == 0 {
 		return nil
 	}
 	defer s.owner.lock.Close() // releases the lock; nothing was written
 	if s.failure.Load() != nil {
 		return nil
 	}
-	return s.write(false, func(c *conn) error {
-		return c.transaction("BEGIN IMMEDIATE", func() error { return c.removeOwner(s.owner.id) })
-	})
+	return s.commit(false, func(c *conn) error { return c.removeOwner(s.owner.id.Load()) })
 }

@@ -44,6 +44,12 @@ type conn struct {
 
 // connect opens an existing database.
 func (o *Options) connect() (_ *conn, err error) {
+	if err := inspect(o.Path); err != nil {
+		return nil, err
+	}
+	if err := o.checkPlace(); err != nil {
+		return nil, err
+	}
 	address := uri(o.Path, o.vfs)
 	c, err := sqlite3.OpenFlags(address, sqlite3.OPEN_READWRITE|sqlite3.OPEN_URI)
 	if o.ReadOnly && err != nil || c != nil && o.ReadOnly && isReadOnly(c) {
@@ -70,7 +76,10 @@ func (o *Options) connect() (_ *conn, err error) {
 	}
 	opened := &conn{Conn: c, statements: make(map[string]*sqlite3.Stmt)}
 	if err == nil {
-		err = opened.checkMade(o.Path)
+		made, queryErr := opened.any("SELECT 1 FROM sqlite_schema LIMIT 1")
+		if err = queryErr; err == nil && !made { // the process that was making the store was killed, and its transaction is rolled back
+			err = &MissingError{Path: o.Path}
+		}
 	}
 	if err == nil && !o.ReadOnly {
 		err = opened.setJournal(journal)
@@ -79,14 +88,6 @@ func (o *Options) connect() (_ *conn, err error) {
 		return nil, errors.Join(err, opened.close())
 	}
 	return opened, nil
-}
-
-// checkMade returns a *MissingError if there is no table: the process that was making the store was killed, and the engine has
-// rolled back its transaction.
-func (c *conn) checkMade(path string) error {
-	err := error(&MissingError{Path: path})
-	queryErr := c.query("SELECT 1 FROM sqlite_schema LIMIT 1", func(*sqlite3.Stmt) error { err = nil; return nil })
-	return cmp.Or(queryErr, err)
 }
 
 // setJournal sets the journal mode of the database, if it differs: a change needs exclusive access.
@@ -159,6 +160,12 @@ func (c *conn) query(sql string, each func(*sqlite3.Stmt) error, values ...any) 
 	return s.Err()
 }
 
+// any reports whether a statement returns a row.
+func (c *conn) any(sql string, values ...any) (found bool, err error) {
+	err = c.query(sql, func(*sqlite3.Stmt) error { found = true; return nil }, values...)
+	return found, err
+}
+
 func bind(s *sqlite3.Stmt, i int, v any) error {
 	switch v := v.(type) {
 	case string:
@@ -211,6 +218,9 @@ func (c *conn) close() error {
 
 // create makes the folder and the file, with access for the user only, and an empty store in the file.
 func (o *Options) create() error {
+	if err := o.checkPlace(); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(filepath.Dir(o.Path), 0o700); err != nil {
 		return err
 	}
@@ -240,8 +250,7 @@ func build(uri string) (err error) {
 		return err
 	}
 	return c.transaction("BEGIN IMMEDIATE", func() error {
-		made := false
-		err := c.query("SELECT 1 FROM sqlite_schema LIMIT 1", func(*sqlite3.Stmt) error { made = true; return nil })
+		made, err := c.any("SELECT 1 FROM sqlite_schema LIMIT 1")
 		if err != nil || made {
 			return err
 		}

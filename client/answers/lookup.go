@@ -14,13 +14,10 @@ type Query struct {
 	Body    bool      // set Outcome.Answer.Body
 	After   time.Time // an outcome counts only if the service gave it after this time; zero for any time
 
-	Found   bool      // there is an outcome that still counts
-	Outcome Outcome   // set if Found
-	Stored  bool      // there is an outcome, whether it counts or not
-	AskedAt time.Time // of the stored outcome, whether it counts or not
-	Holder  int       // the other process that has claimed the request; 0 for none; set by Claim and Holders
-
-	Seen int64 // Store.changes at the last lookup, set by LookupAll: Claim looks again only if Store.changes has changed; 0 before
+	Found   bool    // there is an outcome that still counts
+	Outcome Outcome // set if Found
+	Stored  bool    // there is an outcome, whether it counts or not
+	Holder  int     // the other process that has claimed the request; 0 for none, and if Found
 }
 
 // Lookup returns the stored outcome of a request, and whether there is an outcome that counts (see Options). For several
@@ -33,18 +30,14 @@ func (s *Store) Lookup(r client.Request) (Outcome, bool, error) {
 	return queries[0].Outcome, queries[0].Found, nil
 }
 
-// LookupAll sets Found, Outcome, Stored and AskedAt of the queries. It finds the outcomes that any process has committed, and in
-// a nil Store none.
+// LookupAll sets Found, Outcome, Stored and Holder of the queries that are not Found. It finds the outcomes that any process has
+// committed, and in a nil Store none. Only Claim notices that a Holder is gone.
 func (s *Store) LookupAll(queries []Query) error {
 	if s == nil || len(queries) == 0 {
 		return nil
 	}
-	seen := s.changes.Load()
-	for i := range queries {
-		queries[i].Seen = 0
-	}
 	return s.read(func(c *conn) error {
-		return c.transaction("BEGIN", func() error { return s.lookUp(c, queries, seen) })
+		return c.transaction("BEGIN", func() error { return s.lookUp(c, queries) })
 	})
 }
 
@@ -77,14 +70,16 @@ func readStored(c *sqlite3.Stmt) (Stored, error) {
 	return Stored{Source: string(w.service), Request: r, Outcome: o}, err
 }
 
-// lookUp looks up the queries that are not Found, unless nothing has changed since their last lookup.
-func (s *Store) lookUp(c *conn, queries []Query, changes int64) error {
+// selectHolder selects the process that has claimed a request, unless it is a given owner.
+const selectHolder = "SELECT pid FROM claims JOIN owners ON id = owner WHERE request = ? AND owner <> ?"
+
+// lookUp looks up the queries that are not Found.
+func (s *Store) lookUp(c *conn, queries []Query) error {
 	for i := range queries {
 		q, r := &queries[i], queries[i].Request
-		if q.Found || q.Seen == changes {
+		if q.Found {
 			continue
 		}
-		q.Seen = changes
 		err := c.query(selectRows+whereRequest, func(columns *sqlite3.Stmt) error {
 			w, err := readRow(columns)
 			if err != nil {
@@ -94,12 +89,16 @@ func (s *Store) lookUp(c *conn, queries []Query, changes int64) error {
 			if err != nil {
 				return err
 			}
-			q.Stored, q.AskedAt = true, o.AskedAt()
-			if s.counts(o) && (q.After.IsZero() || q.AskedAt.After(q.After)) {
+			q.Stored = true
+			if s.counts(o) && (q.After.IsZero() || o.AskedAt().After(q.After)) {
 				q.Outcome, q.Found = o, true
 			}
 			return nil
 		}, r.Input, r.Classification, string(r.Kind), s.options.Source)
+		q.Holder = 0
+		if err == nil && !q.Found && s.hasClaims() {
+			err = c.query(selectHolder, func(row *sqlite3.Stmt) error { q.Holder = row.ColumnInt(0); return nil }, s.claimOf(r), s.owner.id.Load())
+		}
 		if err != nil {
 			return err
 		}

@@ -17,13 +17,8 @@ import (
 // Compact frees all unused space of the store. Other processes that write wait until it has finished. If ctx ends, the store is
 // unchanged, and the error is the context's cause.
 func (s *Store) Compact(ctx context.Context) error {
-	return s.write(true, func(c *conn) error {
-		old := c.SetInterrupt(ctx) // also interrupts the statement if ctx has ended already
-		err := c.Exec("VACUUM")
-		c.SetInterrupt(old)
-		if err != nil && ctx.Err() != nil {
-			return &callerError{context.Cause(ctx)}
-		}
+	return s.use(true, func(c *conn) error {
+		err := c.interruptible(ctx, "VACUUM")
 		if err == nil {
 			err = empty(c)
 		}
@@ -47,31 +42,32 @@ const emptyPoll = 10 * time.Millisecond
 // Delete deletes the outcomes of all matching requests, of any source, and returns their number. When it returns nil, no file
 // of the store contains them. After an error or the end of ctx, files may still contain some: call Delete again.
 func (s *Store) Delete(ctx context.Context, match func(source string, r client.Request) bool) (deleted int, err error) {
-	var matching []Stored // without their outcomes
-	err = s.Scan(func(o Stored) error {
-		if match(o.Source, o.Request) {
-			matching = append(matching, Stored{Source: o.Source, Request: o.Request})
-		}
-		return context.Cause(ctx)
-	})
-	if err != nil {
-		return 0, err
-	}
-	return len(matching), s.write(true, func(c *conn) error {
-		err := c.transaction("BEGIN IMMEDIATE", func() error {
-			for _, o := range matching {
-				r := o.Request // by its request, because another process may have given its id to another request
-				if err := c.query("DELETE FROM answers "+whereRequest, nil, r.Input, r.Classification, string(r.Kind), o.Source); err != nil {
-					return err
-				}
-			}
-			return nil
+	err = s.use(true, func(c *conn) error {
+		err := c.CreateFunction("matches", 4, sqlite3.DIRECTONLY, func(result sqlite3.Context, arg ...sqlite3.Value) {
+			r := client.Request{Kind: client.Kind(arg[1].Text()), Classification: arg[2].Text(), Input: arg[3].Text()}
+			result.ResultBool(match(arg[0].Text(), r))
 		})
 		if err == nil {
+			err = c.interruptible(ctx, "DELETE FROM answers WHERE matches(service, kind, classification, input)")
+		}
+		if err == nil {
+			deleted = int(c.Changes())
 			err = empty(c)
 		}
 		return err
 	})
+	return deleted, err
+}
+
+// interruptible runs a statement until ctx ends. The error is then the context's cause, and the store is unchanged.
+func (c *conn) interruptible(ctx context.Context, sql string) error {
+	old := c.SetInterrupt(ctx) // also interrupts the statement if ctx has ended already
+	defer c.SetInterrupt(old)
+	err := c.Exec(sql)
+	if err != nil && ctx.Err() != nil {
+		return &callerError{context.Cause(ctx)}
+	}
+	return err
 }
 
 // Imported counts the outcomes of an import.
@@ -82,51 +78,24 @@ type Imported struct {
 
 // Import adds the outcomes that scan passes to visit, as Scan of another store does. Of two outcomes of one request, the newer
 // is kept. If ctx ends, the error is the context's cause, and the outcomes imported so far stay.
-func (s *Store) Import(ctx context.Context, scan func(visit func(Stored) error) error) (n Imported, err error) {
-	m := merger{to: s}
-	err = scan(func(o Stored) error {
+func (s *Store) Import(ctx context.Context, scan func(visit func(Stored) error) error) (Imported, error) {
+	b := &Batch{store: s, insert: insertNewer}
+	err := scan(func(o Stored) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return m.add(newRow(o.Source, o.Request, o.Outcome))
+		return b.addRow(newRow(o.Source, o.Request, o.Outcome))
 	})
-	err = errors.Join(err, m.commit())
-	return m.n, err
+	err = errors.Join(err, b.Commit())
+	return b.counts, err
 }
 
-// merger adds rows to a store in batches. Of two outcomes of one request, the newer is kept.
-type merger struct {
-	to   *Store
-	rows []row
-	n    Imported
-}
-
-func (m *merger) add(w row) error {
-	if m.rows = append(m.rows, w); len(m.rows) < scanRows {
+// addRow puts a row into the batch, and commits a batch of scanRows.
+func (b *Batch) addRow(w row) error {
+	if b.rows = append(b.rows, w); len(b.rows) < scanRows {
 		return nil
 	}
-	return m.commit()
-}
-
-func (m *merger) commit() error {
-	defer func() { m.rows = m.rows[:0] }()
-	return m.to.write(true, func(c *conn) error {
-		err := c.transaction("BEGIN IMMEDIATE", func() error {
-			for i := range m.rows {
-				if err := m.rows[i].insert(c, insertAnswer+" WHERE excluded.asked_at > answers.asked_at"); err != nil {
-					return err
-				}
-				if c.Changes() > 0 {
-					m.n.Added++
-				} else {
-					m.n.Kept++
-				}
-			}
-			return nil
-		})
-		m.to.changes.Add(1)
-		return err
-	})
+	return b.Commit()
 }
 
 // copyPages is the number of pages that are copied between two checks of the context.

@@ -314,7 +314,7 @@ func TestClaimsAtOnce(t *testing.T) {
 	s, other := p.open(), p.open()
 	defer other.Close()
 	defer s.Close()
-	s.writes <- struct{}{} // a commit that takes long
+	s.using <- struct{}{} // a commit that takes long
 	var claims errgroup.Group
 	for i := range 100 {
 		claims.Go(func() error {
@@ -326,12 +326,12 @@ func TestClaimsAtOnce(t *testing.T) {
 		})
 	}
 	for waiting := 0; waiting < 100; runtime.Gosched() {
-		s.claims.Lock()
-		waiting = len(s.claiming)
-		s.claims.Unlock()
+		s.waiting.Lock()
+		waiting = len(s.changes)
+		s.waiting.Unlock()
 	}
-	s.claimAll()
-	<-s.writes
+	s.commitAll()
+	<-s.using
 	p.must(claims.Wait())
 	for i := range 100 {
 		query := []Query{{Request: request(i)}}
@@ -349,12 +349,12 @@ func TestLease(t *testing.T) {
 	claim(t, first, 1)
 	claim(t, second, 1)
 	later := func(d time.Duration) {
-		second.writes <- struct{}{}
+		second.using <- struct{}{}
 		for id, seen := range second.owner.others {
 			seen.at = seen.at.Add(-d)
 			second.owner.others[id] = seen
 		}
-		<-second.writes
+		<-second.using
 	}
 	for i, d := range append([]time.Duration{time.Hour}, slices.Repeat([]time.Duration{beatEvery}, lease-1)...) {
 		later(d)
@@ -370,7 +370,7 @@ func TestLease(t *testing.T) {
 		t.Errorf("%d lapses, %v", n, err)
 	}
 	stopped := time.Now().Add(-2 * lease * beatEvery)
-	first.shown.Store(&stopped)
+	first.owner.shown.Store(&stopped)
 	if n, err := first.Lapses(); n != 1 || err != nil {
 		t.Errorf("%d lapses, %v", n, err)
 	}
@@ -381,6 +381,26 @@ func TestLease(t *testing.T) {
 	if _, found := claim(t, second, 1); !found[0] {
 		t.Error("the late answer is not found")
 	}
+}
+
+// A process that has lost its claims is seen again with its next claim, even if it is killed before it shows life.
+func TestClaimAfterLapse(t *testing.T) {
+	p := newPlace(t)
+	first, second := p.open(), p.open()
+	claim(t, first, 1)
+	p.must(second.commit(false, func(c *conn) error { return c.removeOwner(first.owner.id.Load()) }))
+	if held, _ := claim(t, second, 1); held[0] {
+		t.Error("a lost claim is held")
+	}
+	claim(t, first, 2)
+	if n, err := first.Lapses(); n != 1 || err != nil {
+		t.Errorf("%d lapses, %v", n, err)
+	}
+	if held, _ := claim(t, second, 2); !held[0] {
+		t.Error("the claim after the lapse is not held")
+	}
+	p.must(errors.Join(first.Close(), second.Close()))
+	p.wantEmpty(p.open(), "claims")
 }
 
 // A claim of a process that was killed is taken over at once.

@@ -44,16 +44,13 @@ func Recover(ctx context.Context, from, to string) (n Recovered, err error) {
 		return n, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	notesLost, err := s.copyNotes(from)
-	if err != nil {
-		return n, err
-	}
+	b := &Batch{store: s, insert: insertNewer}
+	b.notes, n.NotesLost = readNotes(from)
 	p, err := openPages(from)
 	if err != nil {
 		return n, &FailedError{Path: from, Err: err}
 	}
 	defer p.close()
-	merged := merger{to: s}
 	var named []int64 // ids; the index has each once
 	for number := range p.count {
 		if ctx.Err() != nil {
@@ -64,36 +61,32 @@ func Recover(ctx context.Context, from, to string) (n Recovered, err error) {
 				named = append(named, id)
 				return nil
 			}
-			return merged.add(*w)
+			return b.addRow(*w)
 		})
 		if err != nil {
 			return n, err
 		}
 	}
-	err = merged.commit()
+	err = b.Commit()
 	slices.Sort(named)
 	named = slices.Compact(named) // pages that are no longer used may repeat some
-	return Recovered{Answers: merged.n.Added, Lost: max(0, int64(len(named))-merged.n.Added), Cut: p.isCut(), NotesLost: notesLost}, err
+	n.Answers, n.Lost, n.Cut = b.counts.Added, max(0, int64(len(named))-b.counts.Added), p.isCut()
+	return n, err
 }
 
-// copyNotes copies the notes that can be read, and reports whether some were lost. If the engine can, copyNotes also moves the
-// journal of the damaged store into the database.
-func (s *Store) copyNotes(from string) (lost bool, err error) {
-	o := Options{Path: from}
+// readNotes returns the notes that can be read, and whether some were lost.
+func readNotes(from string) (notes []note, lost bool) {
+	o := Options{Path: from, ReadOnly: true, Exclusive: true}
 	old, err := o.connect()
 	if err != nil {
-		return true, nil // the store is damaged
+		return nil, true // the store is damaged
 	}
-	var insertErr error
 	err = old.query("SELECT service, name, body FROM notes", func(columns *sqlite3.Stmt) error {
-		insertErr = errors.Join(insertErr, s.write(true, func(c *conn) error {
-			return c.query(insertNote, nil, columns.ColumnText(0), columns.ColumnText(1), columns.ColumnBlob(2, nil))
-		}))
+		notes = append(notes, note{columns.ColumnText(0), columns.ColumnText(1), columns.ColumnBlob(2, nil)})
 		return nil
 	})
-	_ = empty(old)
-	_ = old.close()
-	return err != nil, insertErr
+	_ = old.close() // only read from
+	return notes, err != nil
 }
 
 // pages reads the newest version of each page of a database: https://sqlite.org/fileformat.html

@@ -2,18 +2,18 @@ package answers
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
 
-	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
 )
 
@@ -26,7 +26,6 @@ type Options struct {
 	MustExist     bool          // a missing store is a *MissingError, and is not made
 	ReadOnly      bool          // the store is not changed; implies MustExist
 	Exclusive     bool          // no other process may open the store; for a network file system
-	Log           *slog.Logger  // nil for none
 
 	vfs string // file system of the engine; "" for the machine's
 }
@@ -39,90 +38,61 @@ type Store struct {
 	opened  time.Time              // in whole microseconds, like the times of answers
 	files   map[string]os.FileInfo // the files that every process with the store has open, by name
 	failure atomic.Pointer[error]
+	closed  chan struct{}
 
 	readers chan *conn // idle
 	made    atomic.Int64
 
-	writes  chan struct{} // of capacity 1: holds a token while a goroutine uses the fields below. Not a mutex, because the holder may sleep, and Claim waits in a select
-	writer  *conn         // nil if the store is read-only
-	synced  bool          // the writer syncs each commit
-	version int64         // the engine's data_version: see noticeOthers
-	owner   *owner        // nil if nothing is claimed
-	beats   sync.WaitGroup
-	shown   atomic.Pointer[time.Time] // when the owner last updated its row
-	lapses  atomic.Int64
-	changes atomic.Int64 // 1 plus the number of times that outcomes may have been committed without a claim of this Store
-	closed  chan struct{}
+	using  chan struct{} // of capacity 1: holds a token while a goroutine uses the fields below. Not a mutex, because commit waits in a select
+	main   *conn         // writes; also reads if the store is exclusive or read-only
+	synced bool          // main syncs each commit
+	owner  owner
+
+	waiting  sync.Mutex // guards the fields below
+	changes  []*change  // that wait for using
+	released []int64    // claims to give back
 
 	notesLock *os.File // nil without LockNotes
-
-	ownID atomic.Int64 // the id of owner; 0 if owner is nil
-
-	claims   sync.Mutex                  // guards the fields below
-	claiming []*claiming                 // calls that wait for writes
-	released map[client.Request]struct{} // claims to give back
 }
 
 // Open opens the store, or makes it if it is missing. The error is a *MissingError, *ForeignError, *NetworkError, *DamageError or
 // *FailedError.
 func Open(o Options) (*Store, error) {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
 	o.MustExist = o.MustExist || o.ReadOnly
-	s, err := open(o)
-	if err != nil {
+	s := &Store{
+		options: o, opened: time.Now().Truncate(time.Microsecond), files: make(map[string]os.FileInfo), closed: make(chan struct{}),
+		readers: make(chan *conn, mostReaders), using: make(chan struct{}, 1), synced: true,
+	}
+	if err := s.open(); err != nil {
 		return nil, explain(o.Path, err)
 	}
 	return s, nil
 }
 
-func open(o Options) (*Store, error) {
-	err := inspect(o.Path)
-	if _, missing := errors.AsType[*MissingError](err); missing && !o.MustExist {
-		if err = o.checkPlace(); err == nil {
-			err = o.create()
-		}
-		if err == nil {
-			err = inspect(o.Path)
-		}
-	}
-	if err == nil {
-		err = o.checkPlace()
-	}
-	if err != nil {
-		return nil, err
-	}
-	s := &Store{options: o, opened: time.Now().Truncate(time.Microsecond), files: make(map[string]os.FileInfo), readers: make(chan *conn, mostReaders), closed: make(chan struct{}), writes: make(chan struct{}, 1), synced: true}
-	s.changes.Store(1)
-	c, err := o.connect()
+func (s *Store) open() (err error) {
+	o := &s.options
+	s.main, err = o.connect()
 	if _, missing := errors.AsType[*MissingError](err); missing && !o.MustExist {
 		if err = o.create(); err == nil {
-			c, err = o.connect()
+			s.main, err = o.connect()
 		}
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	err = c.query("SELECT count(*) FROM (SELECT 1 FROM answers LIMIT 1)", nil) // reads the schema, and takes an exclusive lock
+	_, err = s.main.any("SELECT 1 FROM answers LIMIT 1") // reads the schema
 	for _, name := range Files(o.Path)[:3] {
 		if info, statErr := os.Stat(name); statErr == nil {
 			s.files[name] = info
 		}
 	}
 	if err == nil && o.Exclusive && !o.ReadOnly {
-		err = c.transaction("BEGIN EXCLUSIVE", func() error { return nil })
+		err = s.main.transaction("BEGIN EXCLUSIVE", func() error { return nil })
 	}
 	if err != nil {
-		return nil, errors.Join(err, c.close())
+		return errors.Join(err, s.main.close())
 	}
-	if o.ReadOnly {
-		s.readers <- c
-		s.made.Store(1)
-		return s, nil
-	}
-	s.writer = c
-	return s, nil
+	return nil
 }
 
 // checkPlace returns a *NetworkError for a shared store on a network file system.
@@ -141,17 +111,17 @@ const mostReaders = 4
 
 // read runs work with a connection.
 func (s *Store) read(work func(*conn) error) error {
+	if s.options.Exclusive || s.options.ReadOnly {
+		return s.use(true, work)
+	}
 	if err := s.failure.Load(); err != nil {
 		return *err
-	}
-	if s.options.Exclusive && s.writer != nil {
-		return s.write(true, work)
 	}
 	var c *conn
 	select {
 	case c = <-s.readers:
 	default:
-		if s.made.Add(1) > mostReaders || s.writer == nil {
+		if s.made.Add(1) > mostReaders {
 			s.made.Add(-1)
 			c = <-s.readers
 			break
@@ -166,33 +136,81 @@ func (s *Store) read(work func(*conn) error) error {
 	return s.fail(work(c))
 }
 
-// write runs work with the connection that writes. A power failure may lose commits that are not synced, until the next synced
-// commit.
-func (s *Store) write(synced bool, work func(*conn) error) error {
-	s.writes <- struct{}{}
-	defer func() { <-s.writes }()
-	return s.writeLocked(synced, work)
+// use runs work with the main connection. A power failure may lose commits that are not synced, until the next synced commit.
+func (s *Store) use(synced bool, work func(*conn) error) error {
+	s.using <- struct{}{}
+	defer func() { <-s.using }()
+	return s.useLocked(synced, work)
 }
 
-// writeLocked is write for a caller that holds s.writes.
-func (s *Store) writeLocked(synced bool, work func(*conn) error) error {
+// useLocked is use for a caller that has put a token into s.using.
+func (s *Store) useLocked(synced bool, work func(*conn) error) error {
 	if err := s.failure.Load(); err != nil {
 		return *err
-	}
-	if s.writer == nil {
-		return s.fail(errors.New("the store is only read"))
 	}
 	if synced != s.synced {
 		level := "NORMAL"
 		if synced {
 			level = "FULL"
 		}
-		if err := s.writer.Exec("PRAGMA synchronous = " + level); err != nil {
+		if err := s.main.Exec("PRAGMA synchronous = " + level); err != nil {
 			return s.fail(err)
 		}
 		s.synced = synced
 	}
-	return s.fail(work(s.writer))
+	return s.fail(work(s.main))
+}
+
+// change is a call of commit.
+type change struct {
+	synced bool
+	work   func(*conn) error
+	done   chan struct{} // closed when err is set
+	err    error
+}
+
+// commit runs work in a transaction of the main connection. Calls that wait while another goroutine uses the connection share
+// one transaction: the error of one is the error of all.
+func (s *Store) commit(synced bool, work func(*conn) error) error {
+	own := &change{synced: synced, work: work, done: make(chan struct{})}
+	s.waiting.Lock()
+	s.changes = append(s.changes, own)
+	s.waiting.Unlock()
+	select {
+	case <-own.done:
+	case s.using <- struct{}{}:
+		s.commitAll()
+		<-s.using
+	}
+	<-own.done
+	return own.err
+}
+
+// commitAll runs all waiting changes. The caller has put a token into s.using.
+func (s *Store) commitAll() {
+	s.waiting.Lock()
+	changes, released := s.changes, s.released
+	s.changes, s.released = nil, nil
+	s.waiting.Unlock()
+	if len(changes) == 0 {
+		return
+	}
+	synced := slices.ContainsFunc(changes, func(c *change) bool { return c.synced })
+	err := s.useLocked(synced, func(c *conn) error {
+		return c.transaction("BEGIN IMMEDIATE", func() error {
+			err := s.unclaim(c, released...)
+			for _, change := range changes {
+				if err == nil {
+					err = change.work(c)
+				}
+			}
+			return cmp.Or(err, s.checkFiles())
+		})
+	})
+	for _, change := range changes {
+		change.err = err
+		close(change.done)
+	}
 }
 
 // fail makes an error sticky, unless it is a callerError.
@@ -237,26 +255,23 @@ func (s *Store) Close() error {
 	default:
 	}
 	close(s.closed)
-	s.beats.Wait()
 	err := s.disown()
 	closed := error(&FailedError{Path: s.options.Path, Err: errClosed})
 	failed := !s.failure.CompareAndSwap(nil, &closed)
-	s.writes <- struct{}{} // a commit that has begun ends first
-	defer func() { <-s.writes }()
+	s.using <- struct{}{} // a commit that has begun ends first
+	defer func() { <-s.using }()
 	for range s.made.Load() {
 		err = errors.Join(err, (<-s.readers).close())
 	}
-	if s.writer != nil {
-		if !s.options.Exclusive {
-			// Other programs that have the store open would move the pages of the journal without checksums, so it must be
-			// empty. The engine does not empty the journal of a file that was moved.
-			_, _, checkpointErr := s.writer.WALCheckpoint("main", sqlite3.CHECKPOINT_PASSIVE)
-			if !errors.Is(checkpointErr, sqlite3.BUSY) { // else another process is moving the pages
-				err = errors.Join(err, checkpointErr)
-			}
+	if !s.options.Exclusive && !s.options.ReadOnly {
+		// Other programs that have the store open would move the pages of the journal without checksums, so it must be empty.
+		// The engine does not empty the journal of a file that was moved.
+		_, _, checkpointErr := s.main.WALCheckpoint("main", sqlite3.CHECKPOINT_PASSIVE)
+		if !errors.Is(checkpointErr, sqlite3.BUSY) { // else another process is moving the pages
+			err = errors.Join(err, checkpointErr)
 		}
-		err = errors.Join(err, s.writer.close())
 	}
+	err = errors.Join(err, s.main.close())
 	if s.notesLock != nil {
 		s.notesLock.Close() // releases the lock; nothing was written
 	}
@@ -281,8 +296,9 @@ func (s *Store) Has(source string) (has bool, err error) {
 	if s == nil {
 		return false, nil
 	}
-	err = s.read(func(c *conn) error {
-		return c.query("SELECT 1 FROM answers WHERE service = ? LIMIT 1", func(*sqlite3.Stmt) error { has = true; return nil }, source)
+	err = s.read(func(c *conn) (err error) {
+		has, err = c.any("SELECT 1 FROM answers WHERE service = ? LIMIT 1", source)
+		return err
 	})
 	return has, err
 }

@@ -68,7 +68,7 @@ func (f *serveFlags) serveGateway(ctx context.Context, s streams, listener net.L
 		return err
 	}
 	defer upstream.Close()
-	store, err := g.openStore(upstream.Name, log)
+	store, err := g.openStore(upstream.Name)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (f *serveFlags) serveGateway(ctx context.Context, s streams, listener net.L
 	return gw.Serve(ctx, listener, options, f.grace)
 }
 
-func (f *gatewayFlags) openStore(source string, log *slog.Logger) (*answers.Store, error) {
+func (f *gatewayFlags) openStore(source string) (*answers.Store, error) {
 	path, err := storePath(f.store)
 	if err == nil && f.store == "" {
 		err = statefolder.Make()
@@ -94,7 +94,7 @@ func (f *gatewayFlags) openStore(source string, log *slog.Logger) (*answers.Stor
 	if err != nil {
 		return nil, err
 	}
-	store, err := answers.Open(answers.Options{Path: path, Source: source, Log: log})
+	store, err := answers.Open(answers.Options{Path: path, Source: source})
 	if err != nil {
 		return nil, fmt.Errorf("--store: %w", err)
 	}

@@ -178,7 +178,7 @@ func (f *learnFlags) stored(kind client.Kind, log *slog.Logger) (*labelled.Store
 		return nil, nil
 	}
 	labels, err := labelled.ReadLabels(labelled.StoredAnswers{
-		Path: f.store, Source: f.source, Kind: kind, Classification: f.classification, Most: f.limit, Log: log,
+		Path: f.store, Source: f.source, Kind: kind, Classification: f.classification, Most: f.limit,
 	})
 	if err != nil {
 		return nil, err

@@ -140,7 +140,7 @@ func (f *serveFlags) serve(ctx context.Context, s streams) (err error) {
 	if f.gateway.upstream != "" {
 		return f.serveGateway(ctx, s, limited, scheme, options, grants, reloads, log)
 	}
-	ledger, closeState, err := f.openState(log)
+	ledger, closeState, err := f.openState()
 	if err != nil {
 		return err
 	}
@@ -152,14 +152,14 @@ func (f *serveFlags) serve(ctx context.Context, s streams) (err error) {
 }
 
 // openState opens the file of used quota; the ledger is nil without a file.
-func (f *serveFlags) openState(log *slog.Logger) (ledger *embedded.Ledger, end func() error, err error) {
+func (f *serveFlags) openState() (ledger *embedded.Ledger, end func() error, err error) {
 	if f.state == "" {
 		return nil, func() error { return nil }, nil
 	}
 	if err := places.Protect(answers.Files(f.state), append(f.taxonomies.files(), f.apiKeyFile)); err != nil {
 		return nil, nil, &usageError{fmt.Errorf("--state: %w", err)}
 	}
-	notes, err := answers.OpenNotes(answers.Options{Path: f.state, Log: log})
+	notes, err := answers.OpenNotes(answers.Options{Path: f.state})
 	if err != nil {
 		return nil, nil, stateError(err)
 	}

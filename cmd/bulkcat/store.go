@@ -138,7 +138,6 @@ func (f *storeFlags) with(options answers.Options, do func(*answers.Store) error
 	if options.Path, err = storePath(f.path); err != nil {
 		return err
 	}
-	options.Log = new(logFlags).logger(f.err)
 	store, err := answers.Open(options)
 	if err != nil {
 		return err

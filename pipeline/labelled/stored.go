@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -28,7 +27,6 @@ type StoredAnswers struct {
 	Kind           client.Kind
 	Classification string
 	Most           int64 // maximum number of labels, which are those whose inputs have the lowest hashes; 0 for DefaultLabels
-	Log            *slog.Logger
 }
 
 // DefaultLabels is the default of StoredAnswers.Most. Learning from so many labels takes about a minute and 500 MB.
@@ -58,7 +56,7 @@ func ReadLabels(o StoredAnswers) (labels *StoredLabels, err error) {
 	if o.Most == 0 {
 		o.Most = DefaultLabels
 	}
-	store, err := answers.Open(answers.Options{Path: o.Path, ReadOnly: true, Log: o.Log})
+	store, err := answers.Open(answers.Options{Path: o.Path, ReadOnly: true})
 	if err != nil {
 		return nil, err
 	}

@@ -303,17 +303,12 @@ func (r *run) lookUpHeld() (next time.Time, err error) {
 	}
 	tasks := c.takeHeld()
 	queries := queriesOf(tasks)
-	err = r.Store.LookupAll(queries)
-	if err == nil {
-		err = r.Store.Holders(queries)
-	}
-	if err != nil {
+	if err := r.Store.LookupAll(queries); err != nil {
 		return next, err
 	}
 	var waiting, free []*task
 	for i, t := range tasks {
 		q := &queries[i]
-		t.seen = q.Seen
 		switch {
 		case q.Found:
 			r.endByOthers(t, q.Outcome)
@@ -338,7 +333,7 @@ func (r *run) lookUpHeld() (next time.Time, err error) {
 func queriesOf(tasks []*task) []answers.Query {
 	queries := make([]answers.Query, len(tasks))
 	for i, t := range tasks {
-		queries[i] = answers.Query{Request: t.Request, After: t.renewal.asked(), Seen: t.seen}
+		queries[i] = answers.Query{Request: t.Request, After: t.renewal.asked()}
 	}
 	return queries
 }

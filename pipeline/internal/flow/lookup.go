@@ -121,13 +121,12 @@ func (l *lookups) resolve() error {
 	for i, t := range l.firsts {
 		switch q := &l.queries[i]; {
 		case q.Found && !r.renews(t, q.Outcome):
-			r.completeStored(t, q.Outcome, q.AskedAt.Before(r.started))
+			r.completeStored(t, q.Outcome, q.Outcome.AskedAt().Before(r.started))
 		case !q.Found && r.completeFree(t):
 		case r.options.Offline:
 			t.pending = true
 			r.complete(t)
 		default:
-			t.seen = q.Seen
 			l.missed = append(l.missed, t)
 		}
 	}

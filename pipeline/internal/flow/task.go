@@ -29,7 +29,6 @@ type task struct {
 
 	ask.Attempts // of the request
 
-	seen  int64 // the state of the store at the last lookup: see answers.Query
 	claim int64 // 1 plus Store.Lapses when the request was claimed; 0 without a claim
 	held  bool  // another process had the claim
 
