@@ -16,52 +16,31 @@ func init() { vfs.Register(diskName, disk{vfs.Find("os").(vfs.VFSFilename)}) }
 
 type disk struct{ vfs.VFSFilename }
 
-func (d disk) Open(name string, flags vfs.OpenFlag) (vfs.File, vfs.OpenFlag, error) {
-	f, flags, err := d.VFSFilename.Open(name, flags)
-	return unmapped(f), flags, err
-}
-
 func (d disk) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.File, vfs.OpenFlag, error) {
 	f, flags, err := d.VFSFilename.OpenFilename(name, flags)
-	return unmapped(f), flags, err
-}
-
-func unmapped(f vfs.File) vfs.File {
-	if f == nil {
-		return nil
+	if err != nil {
+		return nil, flags, err
 	}
-	return diskFile{f}
+	return diskFile{f.(unmapped)}, flags, nil
 }
 
 // diskFile is a file without a memory map.
-type diskFile struct{ vfs.File }
+type diskFile struct{ unmapped }
 
-func (f diskFile) Unwrap() vfs.File { return f.File }
-
-// SharedMemory returns the shared memory of the WAL.
-func (f diskFile) SharedMemory() vfs.SharedMemory {
-	if shared, ok := f.File.(vfs.FileSharedMemory); ok {
-		return shared.SharedMemory()
-	}
-	return nil
+// unmapped has what a store needs of a file: the shared memory of the WAL, and whether the file was removed or replaced. The engine
+// then leaves the journal at the path alone, because it may belong to another store.
+type unmapped interface {
+	vfs.FileSharedMemory
+	vfs.FileHasMoved
 }
 
-// HasMoved reports whether the file was removed or replaced. If so, the engine does not touch the journal at the path when it
-// closes the file: the journal may belong to another store.
-func (f diskFile) HasMoved() (bool, error) {
-	if file, ok := f.File.(vfs.FileHasMoved); ok {
-		return file.HasMoved()
-	}
-	return false, nil
-}
-
-// WriteAt returns a distinct error if the disk is full, and so does Sync.
+// WriteAt returns a distinct error if the disk is full, and so does Sync: of other errors the engine forgets the cause.
 func (f diskFile) WriteAt(p []byte, off int64) (int, error) {
-	n, err := f.File.WriteAt(p, off)
+	n, err := f.unmapped.WriteAt(p, off)
 	return n, asFull(err)
 }
 
-func (f diskFile) Sync(flags vfs.SyncFlag) error { return asFull(f.File.Sync(flags)) }
+func (f diskFile) Sync(flags vfs.SyncFlag) error { return asFull(f.unmapped.Sync(flags)) }
 
 func asFull(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {

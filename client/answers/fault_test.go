@@ -24,10 +24,10 @@ import (
 // wrapping is the file system of the machine with other files.
 type wrapping struct {
 	disk
-	wrap func(path string, f diskFile) vfs.File
+	wrap func(path string, f diskFile) unmapped
 }
 
-func newWrapping(wrap func(path string, f diskFile) vfs.File) wrapping {
+func newWrapping(wrap func(path string, f diskFile) unmapped) wrapping {
 	return wrapping{disk{vfs.Find("os").(vfs.VFSFilename)}, wrap}
 }
 
@@ -43,7 +43,7 @@ func (w wrapping) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.File
 func newFaulty(t *testing.T, err error) (name string, left *atomic.Int64) {
 	name, left = t.Name(), new(atomic.Int64)
 	left.Store(1 << 40)
-	vfs.Register(name, newWrapping(func(_ string, f diskFile) vfs.File { return faultyFile{f, left, err} }))
+	vfs.Register(name, newWrapping(func(_ string, f diskFile) unmapped { return faultyFile{f, left, err} }))
 	t.Cleanup(func() { vfs.Unregister(name) })
 	return name, left
 }
@@ -128,7 +128,7 @@ type lossy struct {
 
 func newLossy(left int) *lossy {
 	l := &lossy{files: make(map[string]*lossyContent), left: left}
-	l.wrapping = newWrapping(func(path string, f diskFile) vfs.File {
+	l.wrapping = newWrapping(func(path string, f diskFile) unmapped {
 		if l.files[path] == nil {
 			l.files[path] = new(lossyContent)
 		}
@@ -308,7 +308,7 @@ func TestKilledAtStart(t *testing.T) {
 		}
 		killed = append(killed, k)
 	}
-	vfs.Register(t.Name(), newWrapping(func(_ string, f diskFile) vfs.File { return watchedFile{f, changed} }))
+	vfs.Register(t.Name(), newWrapping(func(_ string, f diskFile) unmapped { return watchedFile{f, changed} }))
 	defer vfs.Unregister(t.Name())
 	s := p.open(func(o *Options) { o.vfs = t.Name() })
 	p.put(s, 0, 3)

@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/embedded/page"
 	"github.com/bulkcat/bulkcat/cmd/bulkcat/internal/terminal"
 	"github.com/bulkcat/bulkcat/pipeline"
@@ -236,7 +235,7 @@ func (f *runFlags) openService(ctx context.Context, classificationGiven bool) (s
 	}
 	f.Service = svc.Service
 	if svc.Hosted && !f.Offline {
-		f.Store.Others = answers.Known()
+		f.Store.Others = knownStores()
 	}
 	return svc, nil
 }
@@ -244,7 +243,7 @@ func (f *runFlags) openService(ctx context.Context, classificationGiven bool) (s
 // rememberStore makes later runs look for answers in the store of this run, unless it is the user's store or the store of a shard.
 func (f *runFlags) rememberStore() {
 	if path, err := filepath.Abs(f.Store.Path); err == nil && f.Service.Hosted && f.Store.Path != "" && f.Shard == (account.Shard{}) {
-		answers.Remember(path)
+		rememberStore(path)
 	}
 }
 

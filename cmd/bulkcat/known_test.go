@@ -1,4 +1,4 @@
-package answers
+package main
 
 import (
 	"fmt"
@@ -6,29 +6,31 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/bulkcat/bulkcat/client/answers"
 )
 
 // The latest stores that are still there are known, whatever the order in which processes add them.
-func TestKnown(t *testing.T) {
+func TestKnownStores(t *testing.T) {
 	state := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", state)
-	user, err := UserFile()
+	user, err := answers.UserFile()
 	if err != nil {
 		t.Skip(err)
 	}
-	if known := Known(); len(known) != 0 {
+	if known := knownStores(); len(known) != 0 {
 		t.Errorf("got %q of nothing", known)
 	}
 	folder := t.TempDir()
 	add := func(path string) string {
-		store, err := Open(Options{Path: path, Source: "any"})
+		store, err := answers.Open(answers.Options{Path: path, Source: "any"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := store.Close(); err != nil {
 			t.Fatal(err)
 		}
-		Remember(path)
+		rememberStore(path)
 		return path
 	}
 	first := add(filepath.Join(folder, "first.db"))
@@ -38,19 +40,19 @@ func TestKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	add(user)
-	if got := Known(); !slices.Equal(got, []string{first, second, user}) {
+	if got := knownStores(); !slices.Equal(got, []string{first, second, user}) {
 		t.Errorf("got %q", got)
 	}
 	if err := os.Remove(second); err != nil {
 		t.Fatal(err)
 	}
-	if got := Known(); !slices.Equal(got, []string{first, user}) {
+	if got := knownStores(); !slices.Equal(got, []string{first, user}) {
 		t.Errorf("got %q", got)
 	}
 	for i := range mostKnown {
 		add(filepath.Join(folder, fmt.Sprint(i)+".db"))
 	}
-	if got := Known(); len(got) != mostKnown+1 || slices.Contains(got, first) {
+	if got := knownStores(); len(got) != mostKnown+1 || slices.Contains(got, first) {
 		t.Errorf("got %q", got)
 	}
 }
