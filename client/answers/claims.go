@@ -26,7 +26,7 @@ func (s *Store) Claim(queries []Query) error {
 		return nil
 	}
 	return s.commit(false, func(c *conn) error {
-		if err := s.own(c); err != nil {
+		if err := s.beat(c); err != nil {
 			return err
 		}
 		if err := s.removeGone(c); err != nil {
@@ -119,22 +119,22 @@ const (
 	mostOwner = 1 << 40
 )
 
-// own makes sure that this process is in the table owners. Its row is missing before the first claim, and after a lapse.
-func (s *Store) own(c *conn) error {
+// beat makes this process an owner, or shows other processes that it is still running. The row of this process is missing before
+// the first beat, and after a lapse.
+func (s *Store) beat(c *conn) error {
 	o := &s.owner
 	if o.lock == nil {
 		if err := s.lockOwner(); err != nil {
 			return err
 		}
 	}
-	err := c.query("INSERT OR IGNORE INTO owners (id, pid, beats) VALUES (?, ?, 0)", nil, o.id.Load(), int64(os.Getpid()))
-	if err == nil && c.Changes() > 0 {
-		now := time.Now()
-		if o.shown.Swap(&now) != nil {
+	now := time.Now()
+	return c.query("INSERT INTO owners (id, pid, beats) VALUES (?, ?, 0) ON CONFLICT DO UPDATE SET beats = beats + 1 RETURNING beats", func(row *sqlite3.Stmt) error {
+		if first := o.shown.Swap(&now) == nil; row.ColumnInt64(0) == 0 && !first {
 			o.lapses.Add(1)
 		}
-	}
-	return err
+		return nil
+	}, o.id.Load(), int64(os.Getpid()))
 }
 
 // lockOwner draws an id, locks the byte of the id, and starts to beat.
@@ -167,16 +167,6 @@ func (s *Store) lockOwner() error {
 		}
 	})
 	return nil
-}
-
-// beat shows other processes that this process is running.
-func (s *Store) beat(c *conn) error {
-	if err := s.own(c); err != nil {
-		return err
-	}
-	now := time.Now()
-	s.owner.shown.Store(&now)
-	return c.query("UPDATE owners SET beats = beats + 1 WHERE id = ?", nil, s.owner.id.Load())
 }
 
 // Lapses returns how often other processes have removed the claims of this process because this process seemed gone, as when it

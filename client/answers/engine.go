@@ -94,13 +94,20 @@ func (o *Options) connect() (_ *conn, err error) {
 func (c *conn) setJournal(mode string) error {
 	var old string
 	err := c.query("PRAGMA journal_mode", func(row *sqlite3.Stmt) error { old = row.ColumnText(0); return nil })
-	for start := time.Now(); err == nil && !strings.EqualFold(old, mode); time.Sleep(emptyPoll) {
-		if err = c.Exec("PRAGMA journal_mode = " + mode); !errors.Is(err, sqlite3.BUSY) || time.Since(start) > mostBusy {
-			break
-		}
-		err = nil // another process is making or opening the store: the engine does not wait for that process
+	if err != nil || strings.EqualFold(old, mode) {
+		return err
 	}
-	return err
+	return waitFree(func() error { return c.Exec("PRAGMA journal_mode = " + mode) })
+}
+
+// waitFree repeats a call of the engine while another process holds a lock, for the locks for which the engine does not wait: of
+// processes that make or open the store, or empty the journal.
+func waitFree(call func() error) error {
+	for start := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		if err := call(); !errors.Is(err, sqlite3.BUSY) || time.Since(start) > mostBusy {
+			return err
+		}
+	}
 }
 
 func isReadOnly(c *sqlite3.Conn) bool {

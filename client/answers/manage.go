@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
-	"time"
 
 	"github.com/ncruces/go-sqlite3"
 
@@ -28,16 +27,11 @@ func (s *Store) Compact(ctx context.Context) error {
 
 // empty moves all pages from the journal into the database, and empties the journal.
 func empty(c *conn) error {
-	for start := time.Now(); ; time.Sleep(emptyPoll) {
+	return waitFree(func() error {
 		_, _, err := c.WALCheckpoint("main", sqlite3.CHECKPOINT_TRUNCATE)
-		if !errors.Is(err, sqlite3.BUSY) || time.Since(start) > mostBusy {
-			return err
-		}
-	}
+		return err
+	})
 }
-
-// emptyPoll is the interval between attempts to empty the journal: the engine does not wait for another process that empties it.
-const emptyPoll = 10 * time.Millisecond
 
 // Delete deletes the outcomes of all matching requests, of any source, and returns their number. When it returns nil, no file
 // of the store contains them. After an error or the end of ctx, files may still contain some: call Delete again.
