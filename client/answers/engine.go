@@ -3,12 +3,8 @@ package answers
 import (
 	"cmp"
 	_ "embed"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"math/bits"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -42,52 +38,64 @@ type conn struct {
 	next       time.Time // when the next transaction may begin: see turn
 }
 
+// openConn opens a connection.
+func openConn(uri string, flags sqlite3.OpenFlag) (*conn, error) {
+	c, err := sqlite3.OpenFlags(uri, flags|sqlite3.OPEN_URI)
+	if err != nil {
+		return nil, err
+	}
+	return &conn{Conn: c, statements: make(map[string]*sqlite3.Stmt)}, c.BusyTimeout(mostBusy) // which never fails
+}
+
 // connect opens an existing database.
-func (o *Options) connect() (_ *conn, err error) {
+func (o *Options) connect() (*conn, error) {
 	if err := inspect(o.Path); err != nil {
 		return nil, err
 	}
 	if err := o.checkPlace(); err != nil {
 		return nil, err
 	}
-	address := uri(o.Path, o.vfs)
-	c, err := sqlite3.OpenFlags(address, sqlite3.OPEN_READWRITE|sqlite3.OPEN_URI)
-	if o.ReadOnly && err != nil || c != nil && o.ReadOnly && isReadOnly(c) {
-		_ = c.Close() // nothing was written
+	c, err := openConn(o.uri(), sqlite3.OPEN_READWRITE)
+	if o.ReadOnly && (err != nil || c.isReadOnly()) {
+		if err == nil {
+			_ = c.close() // nothing was written
+		}
 		// The folder is read-only for this user. If there is a journal, a process of another user may be writing.
-		if c, err = sqlite3.OpenFlags(address+"&immutable=1", sqlite3.OPEN_READONLY|sqlite3.OPEN_URI); err == nil && o.hasJournal() {
-			err = errors.Join(errors.New("the folder is read-only, and another process may be writing"), c.Close())
+		if c, err = openConn(o.uri()+"&immutable=1", sqlite3.OPEN_READONLY); err == nil && o.hasJournal() {
+			err = errors.Join(errors.New("the folder is read-only, and another process may be writing"), c.close())
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
+	if err := o.prepare(c); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return c, nil
+}
+
+// prepare sets up a connection. The error is a *MissingError if the database has no tables: the process that was making the store
+// was killed, and the engine has rolled back its transaction.
+func (o *Options) prepare(c *conn) error {
 	locking, journal := "NORMAL", "WAL"
 	if o.Exclusive {
 		locking, journal = "EXCLUSIVE", "DELETE"
 	}
-	settings := fmt.Sprintf(`PRAGMA locking_mode = %s; SELECT 1 FROM sqlite_schema LIMIT 1; PRAGMA synchronous = FULL; PRAGMA cache_size = -%d; PRAGMA secure_delete = ON;
-		PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;`, locking, cacheKiB)
-	if o.ReadOnly {
-		settings += "PRAGMA query_only = ON;"
-	}
-	if err = c.BusyTimeout(mostBusy); err == nil {
-		err = c.Exec(settings)
-	}
-	opened := &conn{Conn: c, statements: make(map[string]*sqlite3.Stmt)}
-	if err == nil {
-		made, queryErr := opened.any("SELECT 1 FROM sqlite_schema LIMIT 1")
-		if err = queryErr; err == nil && !made { // the process that was making the store was killed, and its transaction is rolled back
-			err = &MissingError{Path: o.Path}
-		}
-	}
-	if err == nil && !o.ReadOnly {
-		err = opened.setJournal(journal)
-	}
+	err := c.Exec(fmt.Sprintf(`PRAGMA locking_mode = %s; PRAGMA synchronous = FULL; PRAGMA cache_size = -%d; PRAGMA secure_delete = ON;
+		PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864; PRAGMA query_only = %t`, locking, cacheKiB, o.ReadOnly))
 	if err != nil {
-		return nil, errors.Join(err, opened.close())
+		return err
 	}
-	return opened, nil
+	made, err := c.any("SELECT 1 FROM sqlite_schema LIMIT 1")
+	switch {
+	case err != nil:
+		return err
+	case !made:
+		return &MissingError{Path: o.Path}
+	case o.ReadOnly:
+		return nil
+	}
+	return c.setJournal(journal)
 }
 
 // setJournal sets the journal mode of the database, if it differs: a change needs exclusive access.
@@ -110,7 +118,7 @@ func waitFree(call func() error) error {
 	}
 }
 
-func isReadOnly(c *sqlite3.Conn) bool {
+func (c *conn) isReadOnly() bool {
 	readOnly, _ := c.ReadOnly("main")
 	return readOnly
 }
@@ -120,11 +128,11 @@ func (o *Options) hasJournal() bool {
 	return err == nil && info.Size() > 0
 }
 
-// uri is the address of a database for the engine.
-func uri(path, vfs string) string {
-	query := url.Values{"vfs": {cmp.Or(vfs, diskName)}, "modeof": {path}}.Encode()
+// uri is the address of the database for the engine.
+func (o *Options) uri() string {
+	query := url.Values{"vfs": {cmp.Or(o.vfs, diskName)}, "modeof": {o.Path}}.Encode()
 	query = strings.ReplaceAll(query, "+", "%20") // the engine does not decode + as a space
-	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(), RawQuery: query}
+	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(o.Path)}).EscapedPath(), RawQuery: query}
 	return u.String()
 }
 
@@ -223,7 +231,7 @@ func (c *conn) close() error {
 	return c.Conn.Close()
 }
 
-// create makes the folder and the file, with access for the user only, and an empty store in the file.
+// create makes the folder, with access for the user only, and an empty store.
 func (o *Options) create() error {
 	if err := o.checkPlace(); err != nil {
 		return err
@@ -231,25 +239,24 @@ func (o *Options) create() error {
 	if err := os.MkdirAll(filepath.Dir(o.Path), 0o700); err != nil {
 		return err
 	}
+	return o.makeFile()
+}
+
+// makeFile makes a file, with access for the user only, and an empty store in it, unless another process has done so. It is one
+// transaction: a kill leaves the file empty.
+func (o *Options) makeFile() (err error) {
 	f, err := os.OpenFile(o.Path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Close(), build(uri(o.Path, o.vfs)))
-}
-
-// build makes an empty store in an empty file, unless another process has done so. It is one transaction: a kill leaves the
-// file empty.
-func build(uri string) (err error) {
-	opened, err := sqlite3.Open(uri)
+	if err := f.Close(); err != nil {
+		return err
+	}
+	c, err := openConn(o.uri(), sqlite3.OPEN_READWRITE)
 	if err != nil {
 		return err
 	}
-	c := &conn{Conn: opened, statements: make(map[string]*sqlite3.Stmt)}
 	defer func() { err = errors.Join(err, c.close()) }()
-	if err := c.BusyTimeout(mostBusy); err != nil {
-		return err
-	}
 	if _, err := c.FileControl("main", sqlite3.FCNTL_RESERVE_BYTES, checksumBytes); err != nil {
 		return err
 	}
@@ -263,92 +270,4 @@ func build(uri string) (err error) {
 		}
 		return c.Exec(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d;", applicationID, version) + schema)
 	})
-}
-
-// Bytes of the first page: https://sqlite.org/fileformat.html#the_database_header.
-const (
-	magic         = "SQLite format 3\x00"
-	application   = "bcat"
-	headerBytes   = 100
-	pageSizeAt    = 16
-	reservedAt    = 20
-	versionAt     = 60
-	applicationAt = 68
-)
-
-// inspect reads the header of a file. The error is a *MissingError, a *ForeignError, a *DamageError or a *FailedError. A header
-// with a few wrong bits counts as a damaged store.
-func inspect(path string) error {
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0 {
-		return &MissingError{Path: path}
-	}
-	if err != nil {
-		return &FailedError{Path: path, Err: err}
-	}
-	if !info.Mode().IsRegular() {
-		return &ForeignError{Path: path}
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return &FailedError{Path: path, Err: err}
-	}
-	defer f.Close() // only read from
-	header := make([]byte, headerBytes)
-	n, err := io.ReadFull(f, header)
-	if err != nil && n == 0 || n < applicationAt+4 {
-		return &ForeignError{Path: path}
-	}
-	if v := binary.BigEndian.Uint32(header[versionAt:]); v > version && v <= 0xff && string(header[applicationAt:applicationAt+4]) == application {
-		return &ForeignError{Path: path, Newer: true}
-	}
-	wrong := 0
-	for _, field := range []struct {
-		at   int
-		want string
-	}{
-		{0, magic},
-		{pageSizeAt, string([]byte{pageSize >> 8, pageSize & 0xff})},
-		{reservedAt, string([]byte{checksumBytes})},
-		{versionAt, "\x00\x00\x00\x01"},
-		{applicationAt, application},
-	} {
-		for i := range field.want {
-			wrong += bits.OnesCount8(header[field.at+i] ^ field.want[i])
-		}
-	}
-	switch {
-	case wrong == 0:
-		return nil
-	case wrong > 8:
-		return &ForeignError{Path: path}
-	}
-	return &DamageError{Path: path, Err: errors.New("the first page is wrong")}
-}
-
-// Check returns nil if path is a store, even a damaged store, or if a store can be made there. The error is a *ForeignError or a
-// *FailedError.
-func Check(path string) error {
-	err := inspect(path)
-	_, missing := errors.AsType[*MissingError](err)
-	if _, damaged := errors.AsType[*DamageError](err); missing || damaged {
-		return nil
-	}
-	return err
-}
-
-// IsStore reports whether a file is a store, even a damaged store.
-func IsStore(path string) bool {
-	err := inspect(path)
-	_, damaged := errors.AsType[*DamageError](err)
-	return err == nil || damaged
-}
-
-// Files returns the paths of the files of a store: the database, its WAL, its shared memory and its rollback journal. It
-// resolves symbolic links.
-func Files(path string) []string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	return []string{path, path + "-wal", path + "-shm", path + "-journal"}
 }

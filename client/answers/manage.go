@@ -106,21 +106,13 @@ func (s *Store) Copy(ctx context.Context, path string) error {
 		return err
 	}
 	defer removeFiles(draft, draft+"-journal") // after an error; else the draft has been renamed
-	file, err := os.OpenFile(draft, os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	if err := file.Close(); err != nil {
-		return err
-	}
-	err = s.read(func(c *conn) error {
-		return c.transaction("BEGIN", func() error { // one consistent state
-			if err := c.query("SELECT count(*) FROM owners", nil); err != nil {
-				return err
-			}
-			return copyTo(ctx, c, uri(draft, s.options.vfs))
+	target := Options{Path: draft, vfs: s.options.vfs}
+	err := target.makeFile() // makes the pages with room for checksums
+	if err == nil {
+		err = s.read(func(c *conn) error {
+			return c.transaction("BEGIN", func() error { return c.copyTo(ctx, target.uri()) }) // one consistent state
 		})
-	})
+	}
 	if errors.Is(err, sqlite3.FULL) { // a store that is only read needs no space
 		return &fs.PathError{Op: "copy to", Path: path, Err: syscall.ENOSPC}
 	}
@@ -130,27 +122,25 @@ func (s *Store) Copy(ctx context.Context, path string) error {
 	return errors.Join(syncFile(draft), os.Rename(draft, path))
 }
 
-func copyTo(ctx context.Context, c *conn, uri string) (err error) {
-	if err := build(uri); err != nil { // makes the pages with room for checksums
-		return &callerError{err}
+func (c *conn) copyTo(ctx context.Context, uri string) (err error) {
+	if err := c.query("SELECT count(*) FROM owners", nil); err != nil { // begins to read
+		return err
 	}
 	b, err := c.BackupInit("main", uri)
 	if err != nil {
 		return &callerError{err} // an error of the new file, not of the store
 	}
 	defer func() { err = cmp.Or(err, b.Close()) }() // Close repeats the error of Step
-	for {
+	for done := false; !done && err == nil; {
 		if ctx.Err() != nil {
 			return &callerError{context.Cause(ctx)}
 		}
-		done, err := b.Step(copyPages)
-		if errors.Is(err, sqlite3.FULL) {
-			return &callerError{err} // as above
-		}
-		if done || err != nil {
-			return err
-		}
+		done, err = b.Step(copyPages)
 	}
+	if errors.Is(err, sqlite3.FULL) {
+		return &callerError{err} // as above
+	}
+	return err
 }
 
 // removeFiles removes the files that are there.

@@ -1,6 +1,11 @@
 package answers
 
 import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"io/fs"
+	"math/bits"
 	"os"
 	"path/filepath"
 
@@ -24,4 +29,103 @@ var networkOf = func(path string) string {
 			return systemOf(folder)
 		}
 	}
+}
+
+// checkPlace returns a *NetworkError for a shared store on a network file system.
+func (o *Options) checkPlace() error {
+	if o.Exclusive {
+		return nil
+	}
+	if system := networkOf(o.Path); system != "" {
+		return &NetworkError{Path: o.Path, System: system}
+	}
+	return nil
+}
+
+// Bytes of the first page: https://sqlite.org/fileformat.html#the_database_header.
+const (
+	magic         = "SQLite format 3\x00"
+	application   = "bcat"
+	headerBytes   = 100
+	pageSizeAt    = 16
+	reservedAt    = 20
+	versionAt     = 60
+	applicationAt = 68
+)
+
+// inspect reads the header of a file. The error is a *MissingError, a *ForeignError, a *DamageError or a *FailedError. A header
+// with a few wrong bits counts as a damaged store.
+func inspect(path string) error {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+		return &MissingError{Path: path}
+	}
+	if err != nil {
+		return &FailedError{Path: path, Err: err}
+	}
+	if !info.Mode().IsRegular() {
+		return &ForeignError{Path: path}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return &FailedError{Path: path, Err: err}
+	}
+	defer f.Close() // only read from
+	header := make([]byte, headerBytes)
+	n, _ := io.ReadFull(f, header)
+	if n < applicationAt+4 {
+		return &ForeignError{Path: path}
+	}
+	if v := binary.BigEndian.Uint32(header[versionAt:]); v > version && v <= 0xff && string(header[applicationAt:applicationAt+4]) == application {
+		return &ForeignError{Path: path, Newer: true}
+	}
+	wrong := 0
+	for _, field := range []struct {
+		at   int
+		want string
+	}{
+		{0, magic},
+		{pageSizeAt, string([]byte{pageSize >> 8, pageSize & 0xff})},
+		{reservedAt, string([]byte{checksumBytes})},
+		{versionAt, "\x00\x00\x00\x01"},
+		{applicationAt, application},
+	} {
+		for i := range field.want {
+			wrong += bits.OnesCount8(header[field.at+i] ^ field.want[i])
+		}
+	}
+	switch {
+	case wrong == 0:
+		return nil
+	case wrong > 8:
+		return &ForeignError{Path: path}
+	}
+	return &DamageError{Path: path, Err: errors.New("the first page is wrong")}
+}
+
+// Check returns nil if path is a store, even a damaged store, or if a store can be made there. The error is a *ForeignError or a
+// *FailedError.
+func Check(path string) error {
+	err := inspect(path)
+	_, missing := errors.AsType[*MissingError](err)
+	if _, damaged := errors.AsType[*DamageError](err); missing || damaged {
+		return nil
+	}
+	return err
+}
+
+// IsStore reports whether a file is a store, even a damaged store.
+func IsStore(path string) bool {
+	err := inspect(path)
+	_, damaged := errors.AsType[*DamageError](err)
+	return err == nil || damaged
+}
+
+// Files returns the paths of the files of a store: the database, its WAL, its shared memory and its rollback journal. It
+// resolves symbolic links.
+func Files(path string) []string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	return []string{path, path + "-wal", path + "-shm", path + "-journal"}
 }

@@ -95,17 +95,6 @@ func (s *Store) open() (err error) {
 	return nil
 }
 
-// checkPlace returns a *NetworkError for a shared store on a network file system.
-func (o *Options) checkPlace() error {
-	if o.Exclusive {
-		return nil
-	}
-	if system := networkOf(o.Path); system != "" {
-		return &NetworkError{Path: o.Path, System: system}
-	}
-	return nil
-}
-
 // mostReaders is the most goroutines that look up at the same time.
 const mostReaders = 4
 
