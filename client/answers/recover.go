@@ -217,35 +217,33 @@ const (
 	mostPayload = 64 << 20 // more than any answer
 )
 
-// payload returns the content of a cell; nil if the cell is wrong. Up to most bytes of the content are on the page, and the rest
-// on overflow pages.
+// payload returns a copy of the content of a cell; nil if the cell is wrong. Up to most bytes of the content are on the page, and
+// the rest on overflow pages, each of which begins with the number of the next.
 func (p *pages) payload(cell []byte, size int64, most int) []byte {
 	if size < 0 || size > mostPayload {
 		return nil
 	}
-	local := int(size)
+	local, pointer := int(size), 0
 	if local > most {
 		least := (usable-12)*32/255 - 23
 		if local = least + (int(size)-least)%(usable-4); local > most {
 			local = least
 		}
-		if len(cell) < local+4 {
-			return nil
-		}
-		text := bytes.Clone(cell[:local])
-		memory := make([]byte, pageSize)
-		for next := binary.BigEndian.Uint32(cell[local:]); len(text) < int(size); next = binary.BigEndian.Uint32(memory) {
-			if next == 0 || next > p.count {
-				return nil
-			}
-			text = append(text, p.page(next, memory)[4:min(usable, 4+int(size)-len(text))]...)
-		}
-		return text
+		pointer = 4
 	}
-	if len(cell) < local {
+	if len(cell) < local+pointer {
 		return nil
 	}
-	return cell[:local]
+	text, rest, memory := bytes.Clone(cell[:local]), cell[local:], make([]byte, pageSize)
+	for len(text) < int(size) {
+		next := binary.BigEndian.Uint32(rest)
+		if next == 0 || next > p.count {
+			return nil
+		}
+		rest = p.page(next, memory)
+		text = append(text, rest[4:min(usable, 4+int(size)-len(text))]...)
+	}
+	return text
 }
 
 // column is a value of a record.
@@ -292,9 +290,9 @@ func record(payload []byte) (columns []column) {
 	return columns
 }
 
-// parseRow parses a row of the table answers into a copy, and reports whether its checksum is right.
+// parseRow parses a row of the table answers, and reports whether its checksum is right.
 func parseRow(payload []byte) (*row, bool) {
-	c := record(bytes.Clone(payload))
+	c := record(payload)
 	if len(c) != 11 {
 		return nil, false
 	}
