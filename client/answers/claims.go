@@ -86,6 +86,15 @@ func (s *Store) unclaim(c *conn, claims ...int64) error {
 	return nil
 }
 
+// giveBack removes the claims that were released.
+func (s *Store) giveBack(c *conn) error {
+	s.waiting.Lock()
+	released := s.released
+	s.released = nil
+	s.waiting.Unlock()
+	return s.unclaim(c, released...)
+}
+
 // owner is this process in the table owners.
 type owner struct {
 	id      atomic.Int64              // 0 before the first claim

@@ -240,6 +240,9 @@ func TestClaims(t *testing.T) {
 	}
 	p.put(first, 1, 2)
 	first.Release(request(2))
+	first.using <- struct{}{}
+	first.commitAll() // of a call that another goroutine has committed
+	<-first.using
 	claim(t, first, 5) // carries the release
 	if held, found := claim(t, second, 1, 2, 3); !found[0] || held[1] || !held[2] {
 		t.Errorf("after an answer and a release: %v, %v", held, found)
@@ -327,7 +330,7 @@ func TestClaimsAtOnce(t *testing.T) {
 	}
 	for waiting := 0; waiting < 100; runtime.Gosched() {
 		s.waiting.Lock()
-		waiting = len(s.changes)
+		waiting = len(s.changes[false])
 		s.waiting.Unlock()
 	}
 	s.commitAll()

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -48,9 +47,9 @@ type Store struct {
 	synced bool          // main syncs each commit
 	owner  owner
 
-	waiting  sync.Mutex // guards the fields below
-	changes  []*change  // that wait for using
-	released []int64    // claims to give back
+	waiting  sync.Mutex         // guards the fields below
+	changes  map[bool][]*change // that wait for using, by whether they are synced
+	released []int64            // claims to give back
 
 	notesLock *os.File // nil without LockNotes
 }
@@ -61,7 +60,7 @@ func Open(o Options) (*Store, error) {
 	o.MustExist = o.MustExist || o.ReadOnly
 	s := &Store{
 		options: o, opened: time.Now().Truncate(time.Microsecond), files: make(map[string]os.FileInfo), closed: make(chan struct{}),
-		readers: make(chan *conn, mostReaders), using: make(chan struct{}, 1), synced: true,
+		readers: make(chan *conn, mostReaders), using: make(chan struct{}, 1), synced: true, changes: make(map[bool][]*change),
 	}
 	if err := s.open(); err != nil {
 		return nil, explain(o.Path, err)
@@ -152,18 +151,17 @@ func (s *Store) useLocked(synced bool, work func(*conn) error) error {
 
 // change is a call of commit.
 type change struct {
-	synced bool
-	work   func(*conn) error
-	done   chan struct{} // closed when err is set
-	err    error
+	work func(*conn) error
+	done chan struct{} // closed when err is set
+	err  error
 }
 
 // commit runs work in a transaction of the main connection. Calls that wait while another goroutine uses the connection share
-// one transaction: the error of one is the error of all.
+// a transaction: the error of one is the error of all.
 func (s *Store) commit(synced bool, work func(*conn) error) error {
-	own := &change{synced: synced, work: work, done: make(chan struct{})}
+	own := &change{work: work, done: make(chan struct{})}
 	s.waiting.Lock()
-	s.changes = append(s.changes, own)
+	s.changes[synced] = append(s.changes[synced], own)
 	s.waiting.Unlock()
 	select {
 	case <-own.done:
@@ -175,30 +173,33 @@ func (s *Store) commit(synced bool, work func(*conn) error) error {
 	return own.err
 }
 
-// commitAll runs all waiting changes. The caller has put a token into s.using.
+// commitAll runs all waiting changes: first those that are not synced, which so do not wait for the disk. The caller has put a
+// token into s.using.
 func (s *Store) commitAll() {
 	s.waiting.Lock()
-	changes, released := s.changes, s.released
-	s.changes, s.released = nil, nil
+	waiting := s.changes
+	s.changes = make(map[bool][]*change)
 	s.waiting.Unlock()
-	if len(changes) == 0 {
-		return
-	}
-	synced := slices.ContainsFunc(changes, func(c *change) bool { return c.synced })
-	err := s.useLocked(synced, func(c *conn) error {
-		return c.transaction("BEGIN IMMEDIATE", func() error {
-			err := s.unclaim(c, released...)
-			for _, change := range changes {
-				if err == nil {
-					err = change.work(c)
+	for _, synced := range []bool{false, true} {
+		changes := waiting[synced]
+		if len(changes) == 0 {
+			continue
+		}
+		err := s.useLocked(synced, func(c *conn) error {
+			return c.transaction("BEGIN IMMEDIATE", func() error {
+				err := s.giveBack(c)
+				for _, change := range changes {
+					if err == nil {
+						err = change.work(c)
+					}
 				}
-			}
-			return cmp.Or(err, s.checkFiles())
+				return cmp.Or(err, s.checkFiles())
+			})
 		})
-	})
-	for _, change := range changes {
-		change.err = err
-		close(change.done)
+		for _, change := range changes {
+			change.err = err
+			close(change.done)
+		}
 	}
 }
 
