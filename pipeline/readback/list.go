@@ -96,7 +96,7 @@ func List(ctx context.Context, path string, settings *account.Settings) ([]Part,
 		}
 	} else if settings != nil {
 		parts[0].Format = writer.Format(settings.OutputFormat)
-	} else if parts[0].Format, err = FormatOf(path); err != nil {
+	} else if parts[0].Format, err = formatOf(path); err != nil {
 		return nil, err
 	}
 	for i := range parts {
@@ -105,8 +105,8 @@ func List(ctx context.Context, path string, settings *account.Settings) ([]Part,
 	return parts, nil
 }
 
-// FormatOf returns the format of the extension of an output that is read.
-func FormatOf(path string) (writer.Format, error) {
+// formatOf returns the format of the extension of an output that is read.
+func formatOf(path string) (writer.Format, error) {
 	format, err := writer.FormatOf(path)
 	if err != nil {
 		return "", fmt.Errorf("read %s: its extension tells no format: name the file .parquet, .csv, .tsv or .jsonl, as it was written (the text formats also with .gz or .zst)", path)

@@ -11,7 +11,7 @@
 //
 // # How
 //
-// A first pass writes the run again into hashes. A second pass reads only the files whose hashes differ, and compares their rows
-// with the rows of the run, record by record, up to the first record that differs. If all hashes are equal, the output has the
-// counts of the run; else the output is read to count its rows. Memory does not grow with the output.
+// A first pass writes the run again into hashes. If the hashes are those of the output, the output has the counts of the run. Else a
+// second pass reads the output, counts its rows, and compares them with the rows of the run, record by record, up to the first
+// record of each file that differs. Memory does not grow with the output.
 package verify

@@ -23,7 +23,7 @@ type part struct {
 	want   account.Output // the account's entry; zero without an account
 	sha256 string         // "" if the file is missing
 	again  writer.File    // the file that the run writes; zero if the run was not written again
-	found  bool           // there is a finding about a record
+	found  bool           // there is a finding about a record, or the file is missing
 }
 
 // isSame reports whether the file is the one that the run writes.
@@ -43,59 +43,61 @@ func (v *verification) findParts(ctx context.Context) (err error) {
 	if v.folder, err = storage.IsFolder(ctx, v.path); err != nil {
 		return err
 	}
-	there := []readback.Part{{Path: v.path}}
-	if v.folder {
+	a, there, wanted := v.account, []readback.Part(nil), []account.Output(nil)
+	switch {
+	case v.folder:
 		there, err = v.list(ctx, v.path, false)
-	} else if v.account == nil {
-		if there[0].Format, err = readback.FormatOf(v.path); err != nil {
+	case a != nil:
+		there, err = readback.List(ctx, v.path, &a.Settings)
+	default:
+		if there, err = readback.List(ctx, v.path, nil); err != nil {
 			err = fmt.Errorf("without an account: %w", err)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	if v.account == nil {
-		for _, p := range there {
-			v.parts = append(v.parts, &part{Part: p})
-		}
+	if a != nil {
+		wanted = a.Outputs
 	} else {
-		for _, out := range v.account.Outputs {
-			p := readback.Part{Path: v.path, Format: writer.Format(v.account.Settings.OutputFormat), Escaped: v.account.Settings.EscapeFormulas}
-			if v.folder {
-				p.Path = disk.Join(v.path, filepath.Base(out.Path))
-			}
-			v.parts = append(v.parts, &part{Part: p, want: out})
+		for _, p := range there {
+			wanted = append(wanted, account.Output{Path: p.Path})
 		}
 	}
-	left := make(map[string]bool) // the files that are there and that no part has
-	for _, p := range there {
-		left[p.Path] = true
-	}
-	for _, p := range v.parts {
-		if !left[p.Path] {
+	for _, want := range wanted {
+		p := &part{Part: readback.Part{Path: v.path}, want: want}
+		if v.folder {
+			p.Path = disk.Join(v.path, filepath.Base(want.Path))
+		}
+		v.parts = append(v.parts, p)
+		i := slices.IndexFunc(there, func(file readback.Part) bool { return file.Path == p.Path })
+		if p.found = i < 0; p.found {
 			v.missing(p.Path)
 			continue
 		}
-		delete(left, p.Path)
+		p.Part = there[i]
+		there = slices.Delete(there, i, i+1)
 		size, sum, err := storage.Digest(ctx, p.Path)
 		if err != nil {
 			return err
 		}
 		p.sha256, v.Files, v.Bytes = sum, v.Files+1, v.Bytes+size
-		if v.account != nil {
-			expect(v.Report, p.Path, "bytes", p.want.Bytes, size)
-			expect(v.Report, p.Path, "sha256", p.want.SHA256, sum)
+		if a != nil {
+			p.Escaped = a.Settings.EscapeFormulas
+			expect(v.Report, p.Path, "bytes", want.Bytes, size)
+			expect(v.Report, p.Path, "sha256", want.SHA256, sum)
 		}
 	}
 	for _, p := range there {
-		if left[p.Path] {
-			v.unexpected(p.Path)
-		}
+		v.unexpected(p.Path)
 	}
-	if !v.folder || v.account == nil || v.account.Ending != account.Complete {
+	if len(v.parts) == 0 { // as of a file that is missing
+		v.parts = []*part{{found: true}}
+	}
+	if !v.folder || a == nil || a.Ending != account.Complete {
 		return nil
 	}
-	problem, err := runfiles.CheckManifest(ctx, v.path, v.account)
+	problem, err := runfiles.CheckManifest(ctx, v.path, a)
 	if problem != "" { // the run, started again, would not find its parts
 		v.add(Finding{File: runfiles.ManifestPath(v.path), What: "manifest", Expected: "the one of the run", Got: "it " + problem})
 	}
@@ -148,56 +150,17 @@ func (v *verification) hash(ctx context.Context, schema writer.Schema) (writer.S
 	return writer.Open(ctx, o)
 }
 
-// matchFiles sets the files that the run writes. It reports whether they are those of the output, without missing files.
+// matchFiles sets the files that the run writes. It reports whether they are those of the output.
 func (v *verification) matchFiles() (same bool) {
 	same = true
 	for i, p := range v.parts {
 		if i < len(v.again.Files) {
 			p.again = v.again.Files[i]
 		}
-		if p.isSame() {
+		if same = same && p.isSame(); p.isSame() {
 			want, got := p.want, p.again
 			expect(v.Report, p.Path, "rows, first and last record, by the account", [3]int64{want.Rows, want.FirstRecord, want.LastRecord}, [3]int64{got.Rows, got.FirstRecord, got.LastRecord})
 		}
-		same = same && (p.isSame() || p.sha256 == "")
 	}
 	return same
-}
-
-// count counts the rows of the output. If all files are those that the run writes, the counts of the run are the counts.
-func (v *verification) count(ctx context.Context) error {
-	if len(v.parts) > 0 && !slices.ContainsFunc(v.parts, func(p *part) bool { return !p.isSame() }) {
-		c := v.again.Counts
-		v.Records, v.Rows = v.Records+c.Written, v.Rows+c.Rows
-		v.Statuses.AddAll(account.Statuses{ByStatus: c.ByStatus})
-		return nil
-	}
-	// Other records of the input may belong to other shards, or are not in the sample.
-	gaps := v.account != nil && (v.account.Settings.Shard != account.Shard{} || v.account.Settings.Sample > 0)
-	last := int64(0)
-	for _, p := range v.parts {
-		if p.sha256 == "" {
-			continue
-		}
-		for g, err := range readback.Groups(ctx, []readback.Part{p.Part}, writer.ColumnRecord, writer.ColumnStatus, writer.ColumnClassification) {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			if err != nil {
-				v.find(p, last+1, "content", "a whole file", err.Error())
-				break
-			}
-			row := &g.Rows[0]
-			if row.Record != last {
-				v.Records++
-			}
-			if row.Record < last || row.Record > last+1 && !gaps {
-				v.find(p, row.Record, "record", "each record once, in order", "another order")
-			}
-			last = row.Record
-			v.Rows += g.InFile
-			v.Statuses.Add(row.Status)
-		}
-	}
-	return nil
 }

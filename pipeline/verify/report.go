@@ -96,16 +96,33 @@ func (r *Report) unexpected(path string) {
 	r.add(Finding{File: path, What: "file", Expected: "none", Got: "one"})
 }
 
-// compareInputs adds the differences between two lists of inputs. Files that were not read to their ends are not compared. of
-// begins the names of the files in the findings.
-func (r *Report) compareInputs(of string, want, got []account.Input) {
-	expect(r, strings.TrimSuffix(of, ": "), "input files", len(want), len(got))
-	for i := range min(len(want), len(got)) {
-		if want, got := want[i], got[i]; want.Whole && got.Whole {
-			expect(r, of+got.Name, "bytes", want.Bytes, got.Bytes)
-			expect(r, of+got.Name, "sha256", want.SHA256, got.SHA256)
+// compareInputs adds the differences between two lists of inputs, and reports whether there are none. Files that were not read to
+// their ends are not compared. of begins the names of the files in the findings.
+func (r *Report) compareInputs(of string, want, got []account.Input) (same bool) {
+	if len(want) != len(got) {
+		r.add(Finding{File: strings.TrimSuffix(of, ": "), What: "input files", Expected: names(want), Got: names(got)})
+		return false
+	}
+	same = true
+	for i, want := range want {
+		if got := got[i]; want.Whole && got.Whole && (want.Bytes != got.Bytes || want.SHA256 != got.SHA256) {
+			r.add(Finding{File: of + got.Name, What: "input", Expected: digest(want), Got: digest(got)})
+			same = false
 		}
 	}
+	return same
+}
+
+func digest(in account.Input) string {
+	return fmt.Sprintf("%d bytes with the sha256 %s", in.Bytes, in.SHA256)
+}
+
+func names(inputs []account.Input) string {
+	var list []string
+	for _, in := range inputs {
+		list = append(list, in.Name)
+	}
+	return fmt.Sprintf("%d: %s", len(list), strings.Join(list, ", "))
 }
 
 // expect adds a finding unless the two are equal.

@@ -14,29 +14,29 @@ import (
 	"github.com/bulkcat/bulkcat/writer"
 )
 
-// comparison is a sink that compares the rows of the run with the rows of the files whose hashes differ, and finds the first
-// record of each file that differs.
+// comparison is a sink that reads the files of the output and counts their rows. It compares the rows with those of the run, and finds
+// the first record of each file that differs. Without rows of the run, it only counts.
 type comparison struct {
 	*verification
 	ctx     context.Context
-	schema  []writer.Column // of the files
-	columns []writer.Column // of the row of a category
-	rest    []*part         // the parts from the present part on
+	schema  []writer.Column   // of the files; nil if the run is not written again
+	columns []writer.Column   // of the row of a category
+	read    []writer.ColumnID // of the files; nil for all columns
+	rest    []*part           // the parts from the present part on
+	record  int64             // the last record that was read
 	reading
 }
 
 // row has the values of a row: see writer.Values.
 type row []string
 
-// reading is the state of the present part, which is read record by record if it differs.
+// reading is the state of the present part, which is read record by record.
 type reading struct {
 	*part
-	differs bool
 	pull    func() (*readback.Group, error, bool)
 	stop    func()
 	next    *readback.Group // nil at the end, and where the file cannot be read
 	err     error           // of reading
-	last    int64           // the last record that was compared
 	excused bool            // a difference is allowed: see mayDiffer and isAnsweredLater
 }
 
@@ -45,8 +45,14 @@ func (v *verification) compare(ctx context.Context, schema writer.Schema) writer
 	c := &comparison{verification: v, ctx: ctx, schema: schema.Columns(), rest: v.parts}
 	schema.Shape = writer.ShapeLong
 	c.columns = schema.Columns()
-	c.open()
-	return c
+	return c.open()
+}
+
+// count counts the rows of the output without the rows of the run.
+func (v *verification) count(ctx context.Context) error {
+	c := &comparison{verification: v, ctx: ctx, rest: v.parts, read: []writer.ColumnID{writer.ColumnRecord, writer.ColumnStatus, writer.ColumnClassification}}
+	_, err := c.open().Close()
+	return err
 }
 
 // Write compares the rows of each record in a classification, which come in one call.
@@ -57,7 +63,7 @@ func (c *comparison) Write(rows []writer.Row) error {
 			n++
 		}
 		c.moveTo(first.Record)
-		if c.differs && !c.found {
+		if !c.found {
 			c.compareGroup(readback.Flattened(rows[:n]))
 		}
 		rows = rows[n:]
@@ -86,18 +92,33 @@ func (c *comparison) moveTo(record int64) {
 }
 
 // open begins with the first part of rest.
-func (c *comparison) open() {
-	p := c.rest[0]
-	c.reading = reading{part: p, differs: p.sha256 != "" && !p.isSame(), last: p.want.FirstRecord}
-	known := p.Part
+func (c *comparison) open() *comparison {
+	c.reading = reading{part: c.rest[0]}
+	known := c.Part
 	known.Columns = c.schema
-	c.pull, c.stop = iter.Pull2(readback.Groups(c.ctx, []readback.Part{known}))
-	if c.differs {
+	c.pull, c.stop = iter.Pull2(readback.Groups(c.ctx, []readback.Part{known}, c.read...))
+	if c.sha256 != "" {
 		c.advance()
 	}
+	return c
 }
 
-func (c *comparison) advance() { c.next, c.err, _ = c.pull() }
+// advance reads and counts the next record of the part in a classification.
+func (c *comparison) advance() {
+	if c.next, c.err, _ = c.pull(); c.next == nil {
+		return
+	}
+	first := &c.next.Rows[0]
+	if first.Record != c.record {
+		c.Records++
+	}
+	if c.schema == nil && first.Record < c.record {
+		c.find(c.part, first.Record, "record", "each record once, in order", "another order")
+	}
+	c.record = first.Record
+	c.Rows += c.next.InFile
+	c.Statuses.Add(first.Status)
+}
 
 func (c *comparison) values(rows []writer.Row) (list []row) {
 	for i := range rows {
@@ -116,8 +137,7 @@ func (c *comparison) head() row {
 
 // compareGroup compares the rows that the run writes for a record in a classification with the rows in the file.
 func (c *comparison) compareGroup(rows []writer.Row) {
-	first := rows[0] // a copy
-	c.last = first.Record
+	first := rows[0]    // a copy
 	var read writer.Row // the first row in the file
 	var got []row
 	if g := c.next; g != nil && g.Rows[0].Record == first.Record && g.Rows[0].Classification == first.Classification {
@@ -140,7 +160,7 @@ func (c *comparison) compareGroup(rows []writer.Row) {
 			c.NotCompared++
 		}
 	default:
-		c.findDifference(want, got)
+		c.findDifference(first.Record, want, got)
 	}
 }
 
@@ -159,12 +179,10 @@ func (c *comparison) isAnsweredLater(first *writer.Row, at time.Time) bool {
 // stored. Or the run got no answer, and a later run got one for an equal input.
 func (c *comparison) mayDiffer(again, read *writer.Row) bool {
 	a, at := c.account, again.AnsweredAt
-	since := at.After(a.Started)
 	// Only answers from pages have bodies and are stored. A run without answers from pages can be computed again as a whole.
-	given := c.embedded && a.Counts.Bytes+a.Counts.FromStore == 0 && len(a.Earlier) == 0
-	another := since && !given && (c.embedded || at.After(a.Ended))
-	later := since && (read.Status == writer.StatusFailed || read.Status == writer.StatusPending)
-	return again.Status == writer.StatusPending || another || later
+	isComputed := c.embedded && a.Counts.Bytes+a.Counts.FromStore == 0 && len(a.Earlier) == 0
+	isUnanswered := read.Status == writer.StatusFailed || read.Status == writer.StatusPending
+	return again.Status == writer.StatusPending || at.After(a.Ended) && !isComputed || at.After(a.Started) && isUnanswered
 }
 
 // isSameInput reports whether rows have the input and the carried columns of want.
@@ -181,7 +199,7 @@ func (c *comparison) isSameInput(want row, rows []row) bool {
 }
 
 // findDifference finds the first difference between the rows that the run writes for a record and the rows in the file.
-func (c *comparison) findDifference(want, got []row) {
+func (c *comparison) findDifference(record int64, want, got []row) {
 	i := 0
 	for i < len(want) && i < len(got) && slices.Equal(want[i], got[i]) {
 		i++
@@ -195,25 +213,28 @@ func (c *comparison) findDifference(want, got []row) {
 		what = c.columns[k].Name
 	}
 	if found == nil && c.err != nil {
-		c.find(c.part, c.last, "content", expected.String(), c.err.Error())
+		c.find(c.part, record, "content", expected.String(), c.err.Error())
 	}
-	c.find(c.part, c.last, what, expected.String(), found.String())
+	c.find(c.part, record, what, expected.String(), found.String())
 }
 
-// end ends the comparison after the last row of the run.
+// end ends the comparison after the last row of the run, and counts the further rows of the file.
 func (c *comparison) end() {
+	if c.next != nil && c.schema != nil {
+		c.find(c.part, c.record, "row", "nothing", c.head().String())
+	}
+	for c.next != nil {
+		c.advance()
+	}
 	c.stop()
-	switch version := c.account.Bulkcat; {
-	case !c.differs || c.found:
-	case c.next != nil:
-		c.find(c.part, c.next.Rows[0].Record, "row", "nothing", c.head().String())
+	switch {
 	case c.err != nil:
-		c.find(c.part, c.last, "content", "a whole file", c.err.Error())
-	case c.excused:
-	case version != c.Run.Program && c.want.SHA256 == c.sha256: // another version may write other bytes
-		c.uncheck("the bytes of %s: bulkcat %s has written them, and this is %s; the rows are the same", c.Path, version, c.Run.Program)
+		c.find(c.part, max(c.record, c.want.FirstRecord, 1), "content", "a whole file", c.err.Error())
+	case c.schema == nil || c.found || c.excused || c.isSame():
+	case c.account.Bulkcat != c.Run.Program && c.want.SHA256 == c.sha256: // another version may write other bytes
+		c.uncheck("the bytes of %s: bulkcat %s has written them, and this is %s; the rows are the same", c.Path, c.account.Bulkcat, c.Run.Program)
 	default:
-		c.find(c.part, c.want.FirstRecord, "bytes", "those that the run writes", fmt.Sprintf("others, but the rows that are read back are the same, to record %d", c.last))
+		c.find(c.part, c.want.FirstRecord, "bytes", "those that the run writes", fmt.Sprintf("others, but the rows that are read back are the same, to record %d", c.record))
 	}
 }
 

@@ -15,6 +15,8 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/cascade"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
+	"github.com/bulkcat/bulkcat/pipeline/storage"
+	"github.com/bulkcat/bulkcat/reader"
 	"github.com/bulkcat/bulkcat/writer"
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
@@ -100,12 +102,11 @@ func (v *verification) run(ctx context.Context) error {
 	}
 	v.Classifications, v.embedded = a.Settings.Classifications(), account.IsEmbedded(a.Service)
 	expect(v.Report, "", "ending of the run", string(account.Complete), string(a.Ending))
-	if !v.Unfinished {
-		if err := v.writeAgain(ctx); err != nil {
-			return err
-		}
+	read := v.writeAgain
+	if v.Unfinished {
+		read = v.count
 	}
-	if err := v.count(ctx); err != nil {
+	if err := read(ctx); err != nil {
 		return err
 	}
 	v.checkCounts()
@@ -116,14 +117,33 @@ func (v *verification) run(ctx context.Context) error {
 	return nil
 }
 
-// writeAgain writes the run again into hashes, and, if files differ, once more to compare their rows.
+// findInputs sets the paths of the input to those of the account, unless the options name them. The error says why the rows cannot
+// be written again.
+func (v *verification) findInputs(ctx context.Context) error {
+	a, read := v.account, &v.Run.Input
+	if len(read.Paths) > 0 {
+		return nil
+	}
+	if paths := a.Settings.InputPaths; len(paths) == 0 || slices.Contains(paths, "-") {
+		return errors.New("the run has read standard input, or records in memory: name a file with the same records")
+	}
+	for _, in := range a.Inputs {
+		if _, err := storage.Stat(ctx, runfiles.FromOutput(v.path, in.Path)); errors.Is(err, fs.ErrNotExist) { // opening the input reports other errors
+			return fmt.Errorf("%s is not there any more: name the input", in.Name)
+		}
+	}
+	for _, path := range a.Settings.InputPaths {
+		read.Paths = append(read.Paths, runfiles.FromOutput(v.path, path))
+	}
+	return nil
+}
+
+// writeAgain writes the run again into hashes, and, if files differ, once more to compare and count their rows.
 func (v *verification) writeAgain(ctx context.Context) (err error) {
 	a := v.account
-	if len(v.Run.Input.Paths) == 0 {
-		if err := v.takeInputs(ctx); err != nil {
-			v.uncheck("the rows: %v", err)
-			return nil
-		}
+	if err := v.findInputs(ctx); err != nil {
+		v.uncheck("the rows: %v", err)
+		return v.count(ctx)
 	}
 	if v.store, err = v.openStore(); err != nil {
 		return err
@@ -131,7 +151,12 @@ func (v *verification) writeAgain(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, v.store.Close()) }()
 	r := pipeline.Rewriting{Account: a, Output: v.path, Store: v.store}
 	r.Open = func(schema writer.Schema) (writer.Sink, error) { return v.hash(ctx, schema) }
-	if v.again, err = pipeline.Rewrite(ctx, v.Run, r); err != nil {
+	v.again, err = pipeline.Rewrite(ctx, v.Run, r)
+	if other, is := errors.AsType[*reader.ColumnError](err); is {
+		v.add(Finding{File: other.File, What: "input", Expected: "the columns of the run", Got: strings.Join(other.Columns, ", ")})
+		return v.count(ctx)
+	}
+	if err != nil {
 		return err
 	}
 	for _, fingerprint := range strings.Split(v.again.Service, "+") { // of a taxonomy or a model that the options name
@@ -142,8 +167,12 @@ func (v *verification) writeAgain(ctx context.Context) (err error) {
 	c := v.again.Counts
 	v.Inputs, v.Answers, v.NotCompared = v.Inputs+c.Read, v.Answers+c.OK+c.Empty+c.Rejected, v.NotCompared+c.Pending
 	expect(v.Report, "", "records, by the input", c.Read+c.Others, a.Counts.Read+a.Counts.Others)
-	v.compareInputs("", a.Inputs, v.again.Inputs)
+	if !v.compareInputs("", a.Inputs, v.again.Inputs) {
+		v.uncheck("the rows of the input that the run has read: the present input is another: name the one of the run")
+	}
 	if v.matchFiles() {
+		v.Records, v.Rows = v.Records+c.Written, v.Rows+c.Rows
+		v.Statuses.AddAll(account.Statuses{ByStatus: c.ByStatus})
 		return nil
 	}
 	r.Open = func(schema writer.Schema) (writer.Sink, error) { return v.compare(ctx, schema), nil }
