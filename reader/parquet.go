@@ -247,7 +247,9 @@ func (t *table) open(r *Reader, f *file, s *stream) (parser, error) {
 
 func (p *parquetParser) at() int64 { return p.row + 1 }
 
-func (p *parquetParser) next() (row, error) {
+// next returns the next row. In a damaged file, the columns of a list may have different numbers of elements, which is a panic.
+func (p *parquetParser) next() (_ row, err error) {
+	defer pages.Guard(&err)
 	if p.row == p.file.NumRows {
 		return row{}, io.EOF
 	}

@@ -211,6 +211,10 @@ func TestParquetPagesRefused(t *testing.T) {
 		{"fewer numbers", rawFile{element: number, rows: 3, pages: [][]byte{dataPage(3, 16, format.Plain, many[:16])}}, "does not have the number of values"},
 		{"fewer pages", rawFile{element: number, rows: 3, pages: [][]byte{dataPage(2, 16, format.Plain, many[:16])}}, "unexpected EOF"},
 		{"more values than the metadata has", rawFile{element: number, rows: 1, pages: [][]byte{dataPage(2, 16, format.Plain, many[:16])}}, "a page has 2 values, and the metadata has 1"},
+		{"a negative number of values", rawFile{element: number, rows: 2, pages: [][]byte{dataPage(-2, 16, format.Plain, many[:16])}}, `row group 1, column "v"`},
+		{"a negative size", rawFile{element: number, rows: 2, pages: [][]byte{dataPage(2, -16, format.Plain, many[:16])}}, `row group 1, column "v"`},
+		{"levels beyond the page", rawFile{element: optional(format.Int64), rows: 2, pages: [][]byte{dataPage(2, 22, format.Plain, append([]byte{19, 0, 0, 0, 4, 1}, many[:16]...))}}, `row group 1, column "v"`},
+		{"a run beyond the page", rawFile{element: optional(format.Int64), rows: 8, pages: [][]byte{dataPage(8, 6, format.Plain, []byte{2, 0, 0, 0, 5, 0})}}, `row group 1, column "v"`},
 		{"a checksum", rawFile{element: text, pages: [][]byte{broken}, rows: 2}, "does not have its checksum"},
 		{"an encoding of the future", rawFile{element: number, pages: [][]byte{dataPage(2, 16, 42, many[:16])}, rows: 2}, "in the encoding"},
 	}
@@ -248,6 +252,33 @@ func TestParquetPagesRefused(t *testing.T) {
 				t.Errorf("%d MiB of memory", used>>20)
 			}
 		})
+	}
+}
+
+// In a damaged file, the columns of a list of structs may have different numbers of elements.
+func TestParquetUnequalElements(t *testing.T) {
+	number := func(size int, levels ...byte) []byte { // a page: sizes and runs of the levels, and zeros
+		return dataPage(size/8, len(levels)+size, format.Plain, append(levels, make([]byte, size)...))
+	}
+	v := dataPage(1, 5, format.Plain, plainText("a"))
+	a := number(16, 2, 0, 0, 0, 1<<1|1, 0b10, 2, 0, 0, 0, 2<<1, 1)
+	b := number(8, 2, 0, 0, 0, 1<<1, 0, 2, 0, 0, 0, 1<<1, 1)
+	file := rawFile{element: required(format.ByteArray), rows: 1, pages: [][]byte{v, a, b}, change: func(m *format.FileMetaData) {
+		list := format.SchemaElement{Name: "list", RepetitionType: thrift.New(format.Repeated), NumChildren: thrift.New[int32](2)}
+		m.Schema[0].NumChildren.V = 2
+		m.Schema = append(m.Schema, list)
+		at := int64(len(parquetMagic) + len(v))
+		for n, page := range [][]byte{a, b} {
+			element := required(format.Int64)
+			element.Name = string(rune('a' + n))
+			m.Schema = append(m.Schema, element)
+			m.RowGroups[0].Columns = append(m.RowGroups[0].Columns, format.ColumnChunk{MetaData: format.ColumnMetaData{
+				Type: format.Int64, PathInSchema: []string{"list", element.Name}, NumValues: int64(2 - n), DataPageOffset: at}})
+			at += int64(len(page))
+		}
+	}}
+	if _, err := parquetValues(t, file.String()); !isReadError(err) {
+		t.Errorf("got %v, want a ReadError", err)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -160,7 +159,7 @@ func (f *File) check() error {
 		f.leaves = append(f.leaves, e)
 	}
 	for _, g := range f.meta.RowGroups {
-		if g.NumRows < 0 || g.NumRows > math.MaxInt64-f.NumRows || len(g.Columns) != len(f.leaves) {
+		if g.NumRows < 0 || len(g.Columns) != len(f.leaves) {
 			return damagef("a row group has %d rows and %d columns", g.NumRows, len(g.Columns))
 		}
 		f.NumRows += g.NumRows

@@ -23,19 +23,19 @@ func (v *Values) nextPage() error {
 		return fmt.Errorf("the header of a page: %w", err)
 	}
 	n, e := int32(0), format.Plain
-	switch {
-	case h.Type == format.DataPage && h.DataPageHeader.Valid:
+	switch h.Type {
+	case format.DataPage:
 		n, e = h.DataPageHeader.V.NumValues, h.DataPageHeader.V.Encoding
-	case h.Type == format.DataPageV2 && h.DataPageHeaderV2.Valid:
+	case format.DataPageV2:
 		n, e = h.DataPageHeaderV2.V.NumValues, h.DataPageHeaderV2.V.Encoding
-	case h.Type == format.DictionaryPage && h.DictionaryPageHeader.Valid:
+	case format.DictionaryPage:
 		return v.readDictionary(h)
 	}
 	if n == 0 { // or a page of another type
 		_, err := v.in.Discard(int(h.CompressedPageSize))
 		return err
 	}
-	if n < 0 || int64(n) > v.ahead {
+	if int64(n) > v.ahead {
 		return fmt.Errorf("a page has %d values, and the metadata has %d in all", n, v.meta.NumValues)
 	}
 	levels, values, err := v.readPage(h)
@@ -51,9 +51,7 @@ func (v *Values) nextPage() error {
 			if encodings[i] != format.RLE {
 				return fmt.Errorf("levels in the encoding %v, which is not read", encodings[i])
 			}
-			if levels[i], values, err = cutSized(values); err != nil {
-				return err
-			}
+			levels[i], values = cutSized(values)
 		}
 		v.runs[i] = runs{data: levels[i], width: bits.Len(uint(most))}
 	}
@@ -77,25 +75,19 @@ func (v *Values) readDictionary(h *format.PageHeader) error {
 }
 
 // cutSized returns the bytes at the beginning of data whose size precedes them.
-func cutSized(data []byte) (sized, rest []byte, err error) {
-	if len(data) < 4 || uint64(binary.LittleEndian.Uint32(data)) > uint64(len(data)-4) {
-		return nil, nil, io.ErrUnexpectedEOF
-	}
-	end := 4 + binary.LittleEndian.Uint32(data)
-	return data[4:end], data[end:], nil
+func cutSized(data []byte) (sized, rest []byte) {
+	end := 4 + int(binary.LittleEndian.Uint32(data))
+	return data[4:end], data[end:]
 }
 
 // readPage reads a page, checks its sizes and checksum, and decompresses it. Only pages of version 2 have levels apart from
-// values.
+// values. Sizes of levels beyond the page are a panic, here and in cutSized, because the rest of the page begins after them.
 func (v *Values) readPage(h *format.PageHeader) (levels [2][]byte, values []byte, err error) {
 	size, compressed, cut := int(h.UncompressedPageSize), int(h.CompressedPageSize), [2]int{}
 	packed := v.meta.Codec != format.Uncompressed
 	if v2 := &h.DataPageHeaderV2.V; h.Type == format.DataPageV2 {
 		cut = [2]int{int(v2.RepetitionLevelsByteLength), int(v2.DefinitionLevelsByteLength)}
 		packed = packed && (!v2.IsCompressed.Valid || v2.IsCompressed.V)
-	}
-	if cut[0] < 0 || cut[1] < 0 || cut[0]+cut[1] > min(size, compressed) || !packed && size != compressed {
-		return levels, nil, fmt.Errorf("a page has %d bytes, %d of them compressed, and its levels have %d and %d", size, compressed, cut[0], cut[1])
 	}
 	v.file.reserved -= v.reserved
 	v.reserved = 0
@@ -135,7 +127,7 @@ func sized(b []byte, size int) []byte { return slices.Grow(b[:0], size+1)[:size]
 const plainDictionary format.Encoding = 2
 
 // setValues sets the values of a page.
-func (v *Values) setValues(e format.Encoding, data []byte) (err error) {
+func (v *Values) setValues(e format.Encoding, data []byte) error {
 	t := v.column.Type()
 	switch {
 	case e == format.RLEDictionary || e == plainDictionary:
@@ -145,15 +137,12 @@ func (v *Values) setValues(e format.Encoding, data []byte) (err error) {
 		if len(data) == 0 { // all are null
 			data = []byte{0}
 		}
-		if data[0] > 32 {
-			return fmt.Errorf("indexes of %d bits", data[0])
-		}
 		v.runs[2], v.lookup = runs{data: data[1:], width: int(data[0])}, v.dictionary.Lookup
 		return nil
 	case e == format.RLE && t.Kind() == parquet.Boolean: // the library begins each run with a new byte
-		data, _, err = cutSized(data)
+		data, _ = cutSized(data)
 		v.runs[2], v.lookup = runs{data: data, width: 1}, t.NewDictionary(v.column.Index(), 2, encoding.BooleanValues([]byte{0b10})).Lookup
-		return err
+		return nil
 	}
 	n := 0
 	for r, left := v.runs[1], v.left; left > 0; {

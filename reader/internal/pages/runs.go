@@ -1,9 +1,6 @@
 package pages
 
-import (
-	"encoding/binary"
-	"io"
-)
+import "encoding/binary"
 
 // runs reads integers of a number of bits in the encoding RLE: levels, indexes of a dictionary, and booleans. The library
 // decodes all of a page at once, which takes 40 times the size of a page of indexes of one bit; programs write a million
@@ -27,9 +24,6 @@ func (r *runs) next() error {
 	r.run, r.left, r.at, r.step = r.data[size:], int(header>>1), 0, int(header&1)
 	if r.step == 1 {
 		r.left, bytes = 8*r.left, r.left*r.width
-	}
-	if bytes > len(r.run) {
-		return io.ErrUnexpectedEOF
 	}
 	r.data = r.run[bytes:]
 	return nil
