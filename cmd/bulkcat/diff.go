@@ -11,23 +11,22 @@ import (
 
 	"github.com/bulkcat/bulkcat/pipeline/diff"
 	"github.com/bulkcat/bulkcat/writer"
-	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // diffFlags are the flags of `diff`.
 type diffFlags struct {
 	streams          streams
-	path, format     string
+	file             outputFile // of the changes
+	format           string
 	level            int
 	asJSON, exitCode bool
-	replace          replaceFlag
 }
 
 // errDifferent is the error with --exit-code if the outputs differ.
 var errDifferent = errors.New("the outputs differ")
 
 func newDiff(s streams) *cobra.Command {
-	f := &diffFlags{streams: s}
+	f := &diffFlags{streams: s, file: outputFile{flag: "--output"}}
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW",
 		Short: "Compare two outputs: inputs added, removed, and changed in category or confidence",
@@ -41,16 +40,14 @@ confidence (with the same category).`,
   bulkcat diff old.csv new.csv -o changes.parquet`,
 		Args: operands(2, 2, "name the old and the new output"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.path == "" && !given(cmd.Flags(), "output-format") {
+			if f.file.path == "" && !given(cmd.Flags(), "output-format") {
 				f.format = ""
 			}
 			return f.run(cmd.Context(), args[0], args[1])
 		},
 	}
-	addGroup(cmd, "Output", []option{
-		{name: "output", short: "o", to: &f.path, help: "write the changes as rows to `FILE`, or - for standard output"},
+	addGroup(cmd, "Output", f.file.options("write the changes as rows to `FILE`, or - for standard output"), []option{
 		{name: "output-format", to: &f.format, words: formats, help: "parquet, csv or jsonl (default: by the extension of the file; csv on standard output)"},
-	}, f.replace.options(), []option{
 		{name: "level", to: &f.level, or: 1, check: atLeast(&f.level, 1), help: "the level `N` of the categories of the moves"},
 		{name: "json", to: &f.asJSON, help: "the counts and the moves as one line of JSON"},
 		{name: "exit-code", to: &f.exitCode, help: "end with the status 1 if anything changed, and with 0 if nothing did"},
@@ -73,7 +70,7 @@ func (f *diffFlags) run(ctx context.Context, old, fresh string) error {
 	if o.New, err = f.open(ctx, fresh); err != nil {
 		return err
 	}
-	if err := f.replace.check("--output", f.path, nil); err != nil {
+	if err := f.file.check(append(filesOf(old, o.Old.Parts), filesOf(fresh, o.New.Parts)...)...); err != nil {
 		return err
 	}
 	var summary diff.Summary
@@ -88,15 +85,15 @@ func (f *diffFlags) run(ctx context.Context, old, fresh string) error {
 		}
 		return table.Close()
 	}
-	switch f.path {
+	switch f.file.path {
 	case "":
 		summary, err = diff.Run(ctx, o)
 	case "-":
 		out := bufio.NewWriterSize(f.streams.out, 64<<10)
 		err = errors.Join(compare(out), out.Flush())
 	default:
-		o.Temp = filepath.Dir(f.path)
-		err = disk.PublishFrom(f.path, compare)
+		o.Temp = filepath.Dir(f.file.path)
+		err = f.file.publish(nil, compare)
 	}
 	if err != nil {
 		return err
@@ -113,19 +110,19 @@ func (f *diffFlags) run(ctx context.Context, old, fresh string) error {
 // check returns the format of the rows.
 func (f *diffFlags) check() (writer.Format, error) {
 	switch {
-	case f.path == "" && f.format != "":
+	case f.file.path == "" && f.format != "":
 		return "", errors.New("--output-format: name a file with -o")
 	case f.format != "":
 		return writer.ParseFormat(f.format)
-	case f.path == "-":
+	case f.file.path == "-":
 		return writer.CSV, nil
-	case f.path == "":
+	case f.file.path == "":
 		return "", nil
 	}
-	return writer.FormatOf(f.path)
+	return writer.FormatOf(f.file.path)
 }
 
-// open finds the files of an output, which the rows must not replace.
+// open finds the files of an output.
 func (f *diffFlags) open(ctx context.Context, output string) (diff.Side, error) {
 	if err := checkRead(output); err != nil {
 		return diff.Side{}, err
@@ -134,16 +131,13 @@ func (f *diffFlags) open(ctx context.Context, output string) (diff.Side, error) 
 	if err == nil {
 		err = f.streams.warnUnfinished(ctx, output)
 	}
-	if err != nil || f.path == "" {
-		return side, err
-	}
-	return side, notOver(f.path, output, side.Parts)
+	return side, err
 }
 
 // print prints the summary, on standard error if the rows are on standard output.
 func (f *diffFlags) print(s diff.Summary) error {
 	out, data := f.streams.text(), f.streams.out
-	if f.path == "-" {
+	if f.file.path == "-" {
 		out, data = f.streams.err, f.streams.err
 	}
 	if f.asJSON {

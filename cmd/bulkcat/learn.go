@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -29,14 +29,16 @@ import (
 type learnFlags struct {
 	evalFlags // of the service, at most one taxonomy and no models
 	store     string
-	source    string // the service that has given the answers in the store
-	output    string
-	suspects  string
-	replace   replaceFlag
+	source    string     // the service that has given the answers in the store
+	output    outputFile // the model
+	suspects  outputFile
 }
 
 func newLearn(s streams) *cobra.Command {
-	f := &learnFlags{evalFlags: evalFlags{streams: s}}
+	f := &learnFlags{
+		evalFlags: evalFlags{streams: s},
+		output:    outputFile{flag: "--output", extension: ".model", isOwn: learn.IsModel}, suspects: outputFile{flag: "--suspects", extension: ".csv", isOwn: isSuspects},
+	}
 	cmd := &cobra.Command{
 		Use:   "learn (FILE... --input-column COLUMN --label-column COLUMN | --store FILE) -o MODEL",
 		Short: "Make a model of labelled inputs, with which the embedded service answers better",
@@ -71,10 +73,9 @@ listed with their lines; --suspects also lists the labels that are probably wron
 		{name: "source", to: &f.source, help: "the `URL` of that service, if the store has answers of several"},
 		{name: "limit", to: &f.limit, check: atLeast(&f.limit, 0), help: "read only the first `N` records; of a store N answers, chosen by a hash of their inputs (default 100000)"},
 	})
-	addGroup(cmd, "Output", []option{
-		{name: "output", short: "o", to: &f.output, help: "write the model to `FILE`"},
-		{name: "suspects", to: &f.suspects, help: "write the labels that are wrong or probably wrong to `FILE`, as CSV, and the repeated inputs"},
-	}, f.replace.options(), jsonOption(&f.asJSON, "one line of JSON"))
+	addGroup(cmd, "Output", f.output.options("write the model to `FILE`"), []option{
+		{name: "suspects", to: &f.suspects.path, help: "write the labels that are wrong or probably wrong to `FILE`, as CSV, and the repeated inputs"},
+	}, jsonOption(&f.asJSON, "one line of JSON"))
 	addGroup(cmd, "Service", []option{
 		{name: "kind", to: &f.kind, words: kinds, only: true, help: "website or product (default: by the classification; product without one)"},
 		{name: "classification", to: &f.classification, help: "the `name` of the classification (default " + client.TaxonomyV3 + " or " + client.ProductTaxonomy + ")"},
@@ -149,9 +150,9 @@ func (f *learnFlags) check() (client.Kind, error) {
 		return "", err
 	case f.store == "" && f.source != "":
 		return "", errors.New("--source: is about the answers of a store: name it with --store")
-	case f.output == "":
+	case f.output.path == "":
 		return "", errors.New("no output: name a file for the model (-o shop.model)")
-	case f.output == "-":
+	case f.output.path == "-":
 		return "", errors.New("--output: a model is no text: name a file")
 	}
 	return kind, nil
@@ -210,28 +211,13 @@ func (f *learnFlags) taxonomy(stored *labelled.StoredLabels) (*taxonomy.Custom, 
 
 // checkOutputs checks that the files of the model and the suspects can be written, and are no inputs.
 func (f *learnFlags) checkOutputs(custom *taxonomy.Custom) error {
-	if err := f.replace.check("--output", f.output, learn.IsModel); err != nil {
+	f.suspects.overwrite = f.output.overwrite
+	read := append(slices.Clone(f.input.Paths), custom.File)
+	if err := errors.Join(f.output.check(read...), f.suspects.check(read...)); err != nil {
 		return err
 	}
-	if err := f.replace.check("--suspects", f.suspects, isSuspects); err != nil {
-		return err
-	}
-	written := []string{f.output}
-	if f.suspects != "" {
-		written = append(written, f.suspects)
-		if filepath.Clean(f.suspects) == filepath.Clean(f.output) {
-			return &usageError{errors.New("--suspects: is the file of the model: name another")}
-		}
-	}
-	if err := errors.Join(checkExtension("--output", f.output, ".model"), checkExtension("--suspects", f.suspects, ".csv")); err != nil {
-		return err
-	}
-	read := f.input.Paths
-	if custom.File != "" {
-		read = append(read, custom.File)
-	}
-	if err := places.Protect(written, read); err != nil {
-		return &usageError{err}
+	if f.suspects.path != "" && places.IsSame(f.suspects.path, f.output.path) {
+		return &usageError{errors.New("--suspects: is the file of the model: name another")}
 	}
 	return nil
 }
@@ -255,19 +241,18 @@ func (f *learnFlags) write(learned labelled.Learned) error {
 	if _, err := learned.Model.WriteTo(&file); err != nil {
 		return err
 	}
-	if f.suspects != "" {
-		write := func(out io.Writer) error { return writeSuspects(out, learned) }
-		if err := f.replace.publish(f.streams, "--suspects", f.suspects, isSuspects, write); err != nil {
+	if f.suspects.path != "" {
+		if err := f.suspects.publish(f.streams.out, func(out io.Writer) error { return writeSuspects(out, learned) }); err != nil {
 			return err
 		}
 	}
 	write := func(out io.Writer) error { _, err := out.Write(file.Bytes()); return err }
-	if err := f.replace.publish(f.streams, "--output", f.output, learn.IsModel, write); err != nil {
+	if err := f.output.publish(nil, write); err != nil {
 		return err
 	}
 	m := learned.Model
 	return f.streams.print(learnedReport{
-		Model: f.output, Fingerprint: m.Fingerprint(), Bytes: file.Len(), Classification: m.Classification, Records: learned.Records,
+		Model: f.output.path, Fingerprint: m.Fingerprint(), Bytes: file.Len(), Classification: m.Classification, Records: learned.Records,
 		Invalid: learned.Invalid, Unread: learned.Unread, Labels: m.Labels, Classes: len(m.Classes), Findings: len(learned.Findings), Suspects: len(learned.Suspects),
 		Engine: m.Engine, Report: m.Report, Sure: surenessOf(m),
 	}, f.asJSON)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/probe"
-	"github.com/bulkcat/bulkcat/pipeline/places"
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
@@ -23,13 +22,12 @@ type probeFlags struct {
 	service        serviceFlags
 	price          priceFlags // for the profile
 	classification string
-	profile        string
-	replace        replaceFlag
+	profile        outputFile
 	dryRun         bool
 }
 
 func newProbe(s streams) *cobra.Command {
-	var f probeFlags
+	f := probeFlags{profile: outputFile{flag: "--profile", isOwn: isProfile}}
 	cmd := &cobra.Command{
 		Use:   "probe",
 		Short: "Find out how to ask a service, with 16 requests at most",
@@ -45,8 +43,7 @@ func newProbe(s streams) *cobra.Command {
 	addGroup(cmd, "Service", f.service.optionsOfProbe())
 	addGroup(cmd, "Probe", []option{
 		{name: "classification", to: &f.classification, help: "find the member of this custom classification, too: `" + client.CustomPrefix + "NAME`"},
-		{name: "profile", to: &f.profile, help: "write the profile to `FILE`, for --profile of the other commands; an earlier profile is replaced"},
-	}, f.replace.options(), f.price.options(), []option{
+	}, f.profile.options("write the profile to `FILE`, for --profile of the other commands; an earlier profile is replaced"), f.price.options(), []option{
 		{name: "dry-run", to: &f.dryRun, help: "list the requests, but make none"},
 	})
 	return cmd
@@ -58,11 +55,7 @@ func (f *probeFlags) run(ctx context.Context, out io.Writer) error {
 	if err := errors.Join(err, priceErr); err != nil {
 		return &usageError{err}
 	}
-	if err := places.Protect([]string{f.profile}, f.service.files()); err != nil {
-		return &usageError{fmt.Errorf("--profile: %w", err)}
-	}
-	isProfile := func(text []byte) bool { _, err := probe.ParseProfile(text); return err == nil }
-	if err := f.replace.check("--profile", f.profile, isProfile); err != nil {
+	if err := f.profile.check(f.service.files()...); err != nil {
 		return err
 	}
 	f.printPlan(out, probe.Plan(options))
@@ -84,14 +77,19 @@ func (f *probeFlags) run(ctx context.Context, out io.Writer) error {
 		profile.Price, profile.Currency = json.Number(price.Request.String()), price.Currency
 	}
 	printProfile(out, profile)
-	if f.profile == "" || profile.WebsiteParam == "" && profile.ProductParam == "" {
+	if f.profile.path == "" || profile.WebsiteParam == "" && profile.ProductParam == "" {
 		return err
 	}
 	text, encodeErr := profile.Encode()
 	if encodeErr != nil {
 		return errors.Join(err, encodeErr)
 	}
-	return errors.Join(err, disk.PublishFile(f.profile, text))
+	return errors.Join(err, disk.PublishFile(f.profile.path, text))
+}
+
+func isProfile(text []byte) bool {
+	_, err := probe.ParseProfile(text)
+	return err == nil
 }
 
 func (f *probeFlags) options(ctx context.Context) (probe.Options, error) {

@@ -15,18 +15,17 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/readback"
 	"github.com/bulkcat/bulkcat/pipeline/report"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
-	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // reportFlags are the flags of `report`.
 type reportFlags struct {
-	streams      streams
-	path, format string
-	replace      replaceFlag
+	streams streams
+	file    outputFile
+	format  string
 }
 
 func newReport(s streams) *cobra.Command {
-	f := &reportFlags{streams: s}
+	f := &reportFlags{streams: s, file: outputFile{flag: "--output", path: "-", isOwn: report.IsReport}}
 	cmd := &cobra.Command{
 		Use:   "report OUTPUT [-o FILE]",
 		Short: "Report on an output and its run: one HTML file, Markdown or JSON",
@@ -39,10 +38,9 @@ report says what is unknown.`,
 		Args: operands(1, 1, "no output: name a file or folder that a run has written"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args[0]) },
 	}
-	addGroup(cmd, "Report", []option{
-		{name: "output", short: "o", to: &f.path, or: "-", help: "the `FILE` of the report, or - for standard output"},
+	addGroup(cmd, "Report", f.file.options("the `FILE` of the report, or - for standard output"), []option{
 		{name: "format", to: &f.format, words: []string{"html", "md", "json"}, only: true, help: "html, md or json (default: by the extension of the file; md on standard output)"},
-	}, f.replace.options())
+	})
 	return cmd
 }
 
@@ -50,7 +48,7 @@ func (f *reportFlags) run(ctx context.Context, output string) error {
 	if err := takeParameters(ctx, &output); err != nil {
 		return err
 	}
-	format, err := reportFormat(f.path, f.format)
+	format, err := reportFormat(f.file.path, f.format)
 	if err != nil {
 		return &usageError{err}
 	}
@@ -58,10 +56,7 @@ func (f *reportFlags) run(ctx context.Context, output string) error {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	if err := notOver(f.path, output, parts); err != nil {
-		return err
-	}
-	if err := f.replace.check("--output", f.path, report.IsReport); err != nil {
+	if err := f.file.check(filesOf(output, parts)...); err != nil {
 		return err
 	}
 	r, err := report.Build(ctx, output)
@@ -71,7 +66,7 @@ func (f *reportFlags) run(ctx context.Context, output string) error {
 	if err != nil {
 		return err
 	}
-	return writeReport(r, f.path, format, f.streams)
+	return f.streams.writeReport(r, &f.file, format)
 }
 
 // reportFormat returns the format of the report in a file: html, md or json.
@@ -89,34 +84,21 @@ func reportFormat(path, format string) (string, error) {
 	return format, nil
 }
 
-// notOver returns a usage error if a file is the output or belongs to the output.
-func notOver(path, output string, parts []readback.Part) error {
-	if path == "-" {
-		return nil
-	}
-	for _, other := range []string{output, runfiles.AccountPath(output), runfiles.JournalPath(output), runfiles.StatusPath(output)} {
-		parts = append(parts, readback.Part{Path: other})
-	}
-	info, err := os.Stat(path)
+// filesOf returns the files of an output and of its run.
+func filesOf(output string, parts []readback.Part) []string {
+	files := []string{output, runfiles.AccountPath(output), runfiles.JournalPath(output), runfiles.StatusPath(output)}
 	for _, p := range parts {
-		other, otherErr := os.Stat(p.Path)
-		if filepath.Clean(path) == filepath.Clean(p.Path) || err == nil && otherErr == nil && os.SameFile(info, other) {
-			return &usageError{fmt.Errorf("%s is read, and cannot be written: name another file", path)}
-		}
+		files = append(files, p.Path)
 	}
-	return nil
+	return files
 }
 
-func writeReport(r report.Report, path, format string, s streams) error {
-	asJSON := func(out io.Writer) error { return writeJSON(out, r) }
-	write := map[string]func(io.Writer) error{"html": r.WriteHTML, "md": r.WriteMarkdown, "json": asJSON}[format]
-	if path == "-" {
-		if format == "md" {
-			return write(s.text())
-		}
-		return write(s.out)
+func (s streams) writeReport(r report.Report, file *outputFile, format string) error {
+	if file.path == "-" && format == "md" {
+		return r.WriteMarkdown(s.text())
 	}
-	return disk.PublishFrom(path, write)
+	asJSON := func(out io.Writer) error { return writeJSON(out, r) }
+	return file.publish(s.out, map[string]func(io.Writer) error{"html": r.WriteHTML, "md": r.WriteMarkdown, "json": asJSON}[format])
 }
 
 // writeRunReport writes the report of a run that has ended. It reads the rows of the output only if the run is complete.
@@ -136,23 +118,15 @@ func (f *runFlags) writeRunReport(ctx context.Context, a *account.Account) error
 	if err != nil {
 		return fmt.Errorf("--report: %w", err)
 	}
-	if err := f.checkReplaced(); err != nil { // another program may have written the file during the run
-		return err
-	}
-	return writeReport(r, f.report, format, f.streams)
+	return f.streams.writeReport(r, f.reportFile(), format)
 }
 
-// checkReplaced returns an error if the file of the report exists and is no report.
-func (f *runFlags) checkReplaced() error {
-	output := filepath.Clean(f.Output.Path)
-	if _, err := os.Stat(output); errors.Is(err, os.ErrNotExist) && filepath.Dir(f.report) == output {
-		return nil // the run makes this folder
-	}
-	replace := replaceFlag{overwrite: f.Output.Overwrite}
-	return replace.check("--report", f.report, report.IsReport)
+// reportFile is the file of the report of a run.
+func (f *runFlags) reportFile() *outputFile {
+	return &outputFile{flag: "--report", path: f.report, isOwn: report.IsReport, overwrite: f.Output.Overwrite}
 }
 
-// checkReport checks the file of the report of a run.
+// checkReport checks the file of the report of a run. Check of the options has found a file that the run reads or writes.
 func (f *runFlags) checkReport() error {
 	if f.report == "" {
 		return nil
@@ -163,8 +137,9 @@ func (f *runFlags) checkReport() error {
 	if _, err := reportFormat(f.report, ""); err != nil {
 		return fmt.Errorf("--report: %w", err)
 	}
-	if err := notOver(f.report, f.Output.Path, nil); err != nil {
-		return fmt.Errorf("--report: %w", err)
+	output := filepath.Clean(f.Output.Path)
+	if _, err := os.Stat(output); errors.Is(err, os.ErrNotExist) && filepath.Dir(f.report) == output {
+		return nil // the run makes this folder
 	}
-	return f.checkReplaced()
+	return f.reportFile().check()
 }

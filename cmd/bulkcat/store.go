@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"time"
 
@@ -13,7 +11,6 @@ import (
 
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline/figures"
-	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
 // storeFlags name the store of a command.
@@ -145,25 +142,6 @@ func (f *storeFlags) with(options answers.Options, do func(*answers.Store) error
 	err = do(store)
 	if closeErr := store.Close(); err == nil {
 		err = closeErr
-	}
-	return err
-}
-
-// writeNew writes a new file; "-" is standard output. It replaces no file: an earlier file may be the last good result.
-func (s streams) writeNew(path, extension string, write func(io.Writer) error) error {
-	if path == "-" {
-		return write(s.out)
-	}
-	if err := checkExtension("--output", path, extension); err != nil {
-		return err
-	}
-	var content bytes.Buffer
-	if err := write(&content); err != nil {
-		return err
-	}
-	created, err := disk.CreateFile(path, content.Bytes())
-	if err == nil && !created {
-		err = &usageError{fmt.Errorf("--output: %s exists already: choose another name", path)}
 	}
 	return err
 }

@@ -129,7 +129,7 @@ category, names that are too long. The exit status is 1 if there is a finding.`,
 }
 
 func newTaxonomyLink(s streams) *cobra.Command {
-	path := ""
+	file := newCSV()
 	cmd := &cobra.Command{
 		Use:   "link FILE",
 		Short: "Show which categories of product_taxonomy a custom taxonomy's stand for",
@@ -145,14 +145,18 @@ behind = or none, or write none for no link, and give it to --taxonomy. A catego
 			if err != nil {
 				return err
 			}
-			return s.writeNew(path, ".csv", func(out io.Writer) error { return writeLinks(out, c, embedded.LinkTaxonomy(c)) })
+			if err := file.check(args[0]); err != nil {
+				return err
+			}
+			return file.publish(s.out, func(out io.Writer) error { return writeLinks(out, c, embedded.LinkTaxonomy(c)) })
 		},
 	}
-	addGroup(cmd, "Output", []option{
-		{name: "output", short: "o", to: &path, or: "-", help: "a new `FILE` of CSV, or - for standard output"},
-	})
+	addGroup(cmd, "Output", file.options("a `FILE` of CSV, or - for standard output"))
 	return cmd
 }
+
+// newCSV returns the output of a command that writes CSV.
+func newCSV() *outputFile { return &outputFile{flag: "--output", path: "-", extension: ".csv"} }
 
 // writeLinks writes a taxonomy with the paths that its categories are linked to.
 func writeLinks(out io.Writer, c *taxonomy.Custom, links [][]string) error {

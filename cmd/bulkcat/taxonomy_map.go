@@ -19,7 +19,7 @@ import (
 )
 
 func newTaxonomyMap(s streams) *cobra.Command {
-	to, path := "", ""
+	to, file := "", newCSV()
 	cmd := &cobra.Command{
 		Use:   "map OUTPUT --to EDITION",
 		Short: "Map the categories of an output to another edition of their taxonomy",
@@ -37,7 +37,14 @@ a category that the edition lacks is mapped to its nearest ancestor there (match
 			if err := takeParameters(cmd.Context(), &args[0]); err != nil {
 				return err
 			}
-			found, err := categoriesOf(cmd.Context(), args[0], target.Classification)
+			parts, err := s.partsOf(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if err := file.check(filesOf(args[0], parts)...); err != nil {
+				return err
+			}
+			found, err := categoriesOf(cmd.Context(), parts, target.Classification)
 			if err != nil {
 				return err
 			}
@@ -45,7 +52,7 @@ a category that the edition lacks is mapped to its nearest ancestor there (match
 				return fmt.Errorf("%s has no category of %s, which %s is an edition of", args[0], target.Classification, to)
 			}
 			var mapped map[string]int
-			err = s.writeNew(path, ".csv", func(out io.Writer) (err error) { mapped, err = writeMapping(out, target, found); return err })
+			err = file.publish(s.out, func(out io.Writer) (err error) { mapped, err = writeMapping(out, target, found); return err })
 			if err == nil {
 				fmt.Fprintf(s.err, "%d categories: %d mapped, %d to a broader one, %d to none\n", len(found), mapped["same"], mapped["broader"], mapped["none"])
 			}
@@ -54,17 +61,12 @@ a category that the edition lacks is mapped to its nearest ancestor there (match
 	}
 	addGroup(cmd, "Output", []option{
 		{name: "to", to: &to, help: "the `EDITION`: " + strings.Join(taxonomy.Targets(), ", ")},
-		{name: "output", short: "o", to: &path, or: "-", help: "a new `FILE` of CSV, or - for standard output"},
-	})
+	}, file.options("a `FILE` of CSV, or - for standard output"))
 	return cmd
 }
 
 // categoriesOf counts the rows of an output by their category in a classification.
-func categoriesOf(ctx context.Context, output, classification string) (map[string]int64, error) {
-	parts, _, err := readback.Find(ctx, output)
-	if err != nil {
-		return nil, err
-	}
+func categoriesOf(ctx context.Context, parts []readback.Part, classification string) (map[string]int64, error) {
 	rows := make(map[string]int64)
 	for g, err := range readback.Groups(ctx, parts, writer.ColumnRecord, writer.ColumnClassification, writer.ColumnValue) {
 		if err != nil {

@@ -110,8 +110,8 @@ if TYPE_CHECKING:
         """The options for diff."""
 
         output: str | PathLike[str]
-        output_format: str
         overwrite: bool
+        output_format: str
         level: int
         exit_code: bool
 
@@ -245,8 +245,8 @@ COMMANDS = {
     },
     "diff": {
         "output": ("str | PathLike[str]", "Output"),
-        "output_format": ("str", "Output"),
         "overwrite": ("bool", "Output"),
+        "output_format": ("str", "Output"),
         "level": ("int", "Output"),
         "exit_code": ("bool", "Output"),
     },
