@@ -12,8 +12,8 @@ import (
 // shown.
 //
 // Another server may have rejected a request: see [client.Error.Astray]. One of several backends does so while it is replaced. Some
-// services reject inputs in this way, too. So the request is repeated once, after a while, until there is evidence: mostAgreed
-// requests were rejected again, and none was answered. If one was answered, all such rejections are failures that may pass.
+// services reject inputs in this way, too. So the request is repeated twice, after a while, until there is evidence:
+// mostAgreed requests were rejected each time, and none was answered. If one was answered, all such rejections are failures that may pass.
 //
 // A service may refuse each first attempt, with 429 or 503, because it begins to compute the answer. Then a refusal says nothing
 // about the rate. The evidence is that refused first attempts and answered retries alternate.
@@ -22,7 +22,7 @@ import (
 type Judge struct {
 	mu       sync.Mutex
 	answered bool // the service answers
-	agreed   int  // rejections by another server that were repeated and rejected again
+	agreed   int  // requests that were repeated, and rejected each time
 	passes   bool // such a rejection has passed
 	firsts   tally
 	retries  tally // of refused requests
@@ -31,9 +31,11 @@ type Judge struct {
 }
 
 const (
-	// mostAgreed is the number of repeated requests that show that the service rejects inputs in this way. If two of three
-	// backends reject everything, one in eight such numbers is wrong; all other requests are evidence, too.
-	mostAgreed = 5
+	mostAgreed = 5 // requests that show that the service rejects inputs in this way
+
+	// astrayAttempts are the attempts of such a request. With two, half of the inputs that one of two backends rejects would be
+	// rejected for good.
+	astrayAttempts = 3
 
 	// astrayWait is the time until a request that another server has rejected is repeated: about as long as a backend takes to start.
 	astrayWait = 5 * time.Second
@@ -112,7 +114,7 @@ func (j *Judge) rejected(a *Attempts, e *client.Error, result limits.Result) (*c
 	switch {
 	case j.passes:
 		return &failure, ResultOf(client.Answer{}, &failure)
-	case a.WentAstray():
+	case a.WentAstray() && a.made >= astrayAttempts:
 		j.agreed++
 		return e, result
 	case j.agreed >= mostAgreed:

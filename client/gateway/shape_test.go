@@ -117,7 +117,7 @@ func TestPageOfAProxy(t *testing.T) {
 			r.ask("alice", "sound").check(t, response{status: 200, cache: "miss"})
 			r.ask("alice", "always").check(t, response{status: 404, cache: "miss"})
 			r.ask("alice", "once").check(t, response{status: 200, cache: "miss"})
-			if n := upstream.asked; n["always"] != 2 || n["once"] != 2 {
+			if n := upstream.asked; n["always"] != 3 || n["once"] != 2 {
 				t.Errorf("asked %v", n)
 			}
 		})

@@ -123,7 +123,7 @@ func (r *run) unanswered(t *task, permit limits.Permit, err error) error {
 	if r.doubts(e) {
 		result.Signal = limits.Canceled // does not raise the number of requests in flight
 	}
-	if e.Class == client.Rejected && judged.Class == client.Transient {
+	if e.Class == client.Rejected && judged.Class == client.Transient && !t.WentAstray() {
 		r.wentAstray(e)
 	}
 	e = judged

@@ -103,7 +103,7 @@ func (r *run) hold(t *task, e *client.Error) error {
 	place, classification := t.place(), t.Request.Classification
 	var series int
 	var long bool
-	if !t.WentAstray() { // else it was counted before
+	if !t.WentAstray() { // else it was counted at its first rejection
 		series, long = f.count(e, least)
 	}
 	f.unconfirmed.Hold(t) // from here on t may end with an answer in another goroutine
