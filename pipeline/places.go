@@ -13,7 +13,7 @@ import (
 
 // A run writes several files and folders: places. No two places may be the same, under any name.
 
-// checkPlaces finds places that clash. The errors are *places.ClashError, *OptionError and *answers.ForeignError.
+// checkPlaces finds places that clash. The errors are *places.ClashError and *OptionError.
 func (o *Options) checkPlaces() error {
 	if err := o.Output.CheckKind(); err != nil {
 		return err

@@ -44,7 +44,7 @@ func (o *Options) readStore() (*answers.Store, error) {
 	}
 	stored.ReadOnly = true
 	store, err := answers.Open(stored)
-	if _, missing := errors.AsType[*answers.MissingError](err); missing {
+	if errors.Is(err, answers.Missing) {
 		return nil, nil
 	}
 	return store, err

@@ -74,7 +74,7 @@ func (o *Options) connect() (*conn, error) {
 	return c, nil
 }
 
-// prepare sets up a connection. The error is a *MissingError if the database has no tables: the process that was making the store
+// prepare sets up a connection. The error is of the kind Missing if the database has no tables: the process that was making the store
 // was killed, and the engine has rolled back its transaction.
 func (o *Options) prepare(c *conn) error {
 	locking, journal := "NORMAL", "WAL"
@@ -91,7 +91,7 @@ func (o *Options) prepare(c *conn) error {
 	case err != nil:
 		return err
 	case !made:
-		return &MissingError{Path: o.Path}
+		return &Error{o.Path, Missing, nil}
 	case o.ReadOnly:
 		return nil
 	}

@@ -92,8 +92,8 @@ func TestFaults(t *testing.T) {
 						committed++
 						continue
 					}
-					failed, ok := errors.AsType[*FailedError](err)
-					if !ok || !errors.Is(err, refusal) || failed.Path != p.path {
+					failed, ok := errors.AsType[*Error](err)
+					if !ok || failed.Kind != Failed || !errors.Is(err, refusal) || failed.Path != p.path {
 						t.Fatalf("after %d operations: %v", operations, err)
 					}
 					if again := s.LookupAll([]Query{{Request: request(0)}}); again != err {
@@ -319,7 +319,7 @@ func TestKilledAtStart(t *testing.T) {
 	for _, k := range killed {
 		if s, err := Open(Options{Path: k.path, Source: source, MustExist: true}); err == nil {
 			p.must(s.Close())
-		} else if _, missing := errors.AsType[*MissingError](err); !missing {
+		} else if !errors.Is(err, Missing) {
 			t.Error(err)
 		}
 		s := k.open()
@@ -355,7 +355,7 @@ func TestFullDisk(t *testing.T) {
 			committed += 10
 			continue
 		}
-		if _, ok := errors.AsType[*FailedError](err); !ok || !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "no space left") {
+		if !errors.Is(err, Failed) || !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "no space left") {
 			t.Errorf("got %v", err)
 		}
 		break
@@ -386,7 +386,7 @@ func TestGone(t *testing.T) {
 	b := s.NewBatch()
 	b.Add(request(1), answer("x", noon))
 	err := b.Commit()
-	if _, ok := errors.AsType[*FailedError](err); !ok || !strings.Contains(err.Error(), "removed or replaced") {
+	if !errors.Is(err, Failed) || !strings.Contains(err.Error(), "removed or replaced") {
 		t.Errorf("got %v", err)
 	}
 	p.must(s.Close())
@@ -414,7 +414,7 @@ func TestJournalGone(t *testing.T) {
 					p.must(os.Remove(Files(p.path)[i]))
 				}
 				err := ask(p, s)
-				if _, ok := errors.AsType[*FailedError](err); !ok || !strings.Contains(err.Error(), "removed or replaced") {
+				if !errors.Is(err, Failed) || !strings.Contains(err.Error(), "removed or replaced") {
 					t.Errorf("got %v", err)
 				}
 				p.must(s.Close())
@@ -531,10 +531,10 @@ func TestDamage(t *testing.T) {
 			if wrong == nil {
 				return
 			}
-			if _, foreign := errors.AsType[*ForeignError](wrong); foreign && len(content) < headerBytes {
+			if errors.Is(wrong, Foreign) && len(content) < headerBytes {
 				return
 			}
-			if _, ok := errors.AsType[*DamageError](wrong); !ok || !strings.Contains(wrong.Error(), "bulkcat store recover") {
+			if !errors.Is(wrong, Damaged) || !strings.Contains(wrong.Error(), "bulkcat store recover") {
 				t.Fatalf("got %v", wrong)
 			}
 			to := place{t, filepath.Join(filepath.Dir(d.path), "recovered.db")}

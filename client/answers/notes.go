@@ -31,7 +31,7 @@ func (s *Store) PutNotes(notes map[string][]byte) error {
 }
 
 // LockNotes locks the notes of the store itself for this process until Close. Only one process at a time may change them. The
-// error is a *LockedError if another process holds the lock.
+// error is of the kind Locked if another process holds the lock.
 func (s *Store) LockNotes() error {
 	lock, err := lockNotes(s.options.Path, os.O_RDWR)
 	if err != nil {
@@ -41,16 +41,6 @@ func (s *Store) LockNotes() error {
 	return nil
 }
 
-// LockedError says that another process has locked the notes of a store.
-type LockedError struct{ Path string }
-
-func (e *LockedError) Error() string {
-	return fmt.Sprintf("another service counts the usage of API keys in %s: stop it, or choose another file", e.Path)
-}
-
-// OptionName returns "answers.Path", the option that chooses the store.
-func (e *LockedError) OptionName() string { return "answers.Path" }
-
 // lockNotes locks the notes of the store at path until the file is closed. No owner locks that byte.
 func lockNotes(path string, flags int) (*os.File, error) {
 	f, err := os.OpenFile(path, flags, 0o600)
@@ -59,7 +49,7 @@ func lockNotes(path string, flags int) (*os.File, error) {
 	}
 	locked, err := lockByte(f, lockAt)
 	if err == nil && !locked {
-		err = &LockedError{Path: path}
+		err = &Error{path, Locked, nil}
 	}
 	if err != nil {
 		f.Close() // nothing was written
@@ -76,7 +66,7 @@ type NoteFile struct {
 	mu      sync.Mutex // held while the store is open
 }
 
-// OpenNotes opens the file, or makes it and its folder. The error is a *LockedError or an error of Open.
+// OpenNotes opens the file, or makes it and its folder. The error is an *Error.
 func OpenNotes(o Options) (*NoteFile, error) {
 	if err := Check(o.Path); err != nil {
 		return nil, err

@@ -77,7 +77,7 @@ func TestDamagedNotes(t *testing.T) {
 	n, err = OpenNotes(Options{Path: p.path})
 	p.must(err)
 	_, err = n.Notes("used ")
-	if _, ok := errors.AsType[*DamageError](err); !ok {
+	if !errors.Is(err, Damaged) {
 		t.Errorf("error %v", err)
 	}
 	p.must(n.Close())
@@ -91,7 +91,7 @@ func TestOneProcessHasTheNotes(t *testing.T) {
 	p := newPlace(t)
 	refused := func(what string, err error) {
 		t.Helper()
-		if locked, ok := errors.AsType[*LockedError](err); !ok || locked.Path != p.path {
+		if locked, ok := errors.AsType[*Error](err); !ok || locked.Kind != Locked || locked.Path != p.path {
 			t.Errorf("%s: error %v", what, err)
 		}
 	}
@@ -138,14 +138,14 @@ func TestNotesOnAFaultyDisk(t *testing.T) {
 						before = after
 					}
 				}
-				if _, ok := errors.AsType[*FailedError](err); !ok {
+				if !errors.Is(err, Failed) {
 					t.Fatalf("after %d operations: %v", operations, err)
 				}
 				if err = n.PutNotes(puts("again", "again")); err == nil && left.Load() < 0 {
 					t.Error("a disk that refuses keeps notes")
 				}
 				_, lockErr := OpenNotes(Options{Path: p.path})
-				if _, ok := errors.AsType[*LockedError](lockErr); !ok {
+				if !errors.Is(lockErr, Locked) {
 					t.Errorf("another process, meanwhile: %v", lockErr)
 				}
 				left.Store(1 << 40)
@@ -193,7 +193,7 @@ func TestNoteFiles(t *testing.T) {
 	p.must(os.MkdirAll(filepath.Dir(p.path), 0o700))
 	p.must(os.WriteFile(p.path, []byte("secret-key 100\n"), 0o644))
 	_, err := OpenNotes(Options{Path: p.path})
-	if _, ok := errors.AsType[*ForeignError](err); !ok {
+	if !errors.Is(err, Foreign) {
 		t.Errorf("error %v", err)
 	}
 	for _, name := range Files(p.path)[1:] {

@@ -31,13 +31,13 @@ var networkOf = func(path string) string {
 	}
 }
 
-// checkPlace returns a *NetworkError for a shared store on a network file system.
+// checkPlace returns an error of the kind Network for a shared store on a network file system.
 func (o *Options) checkPlace() error {
 	if o.Exclusive {
 		return nil
 	}
 	if system := networkOf(o.Path); system != "" {
-		return &NetworkError{Path: o.Path, System: system}
+		return &Error{o.Path, Network, errors.New(system)}
 	}
 	return nil
 }
@@ -53,31 +53,30 @@ const (
 	applicationAt = 68
 )
 
-// inspect reads the header of a file. The error is a *MissingError, a *ForeignError, a *DamageError or a *FailedError. A header
-// with a few wrong bits counts as a damaged store.
+// inspect reads the header of a file. The error is of the kind Missing, Foreign, Newer, Damaged or Failed. A header with a few wrong bits counts as a damaged store.
 func inspect(path string) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0 {
-		return &MissingError{Path: path}
+		return &Error{path, Missing, nil}
 	}
 	if err != nil {
-		return &FailedError{Path: path, Err: err}
+		return &Error{path, Failed, err}
 	}
 	if !info.Mode().IsRegular() {
-		return &ForeignError{Path: path}
+		return &Error{path, Foreign, nil}
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return &FailedError{Path: path, Err: err}
+		return &Error{path, Failed, err}
 	}
 	defer f.Close() // only read from
 	header := make([]byte, headerBytes)
 	n, _ := io.ReadFull(f, header)
 	if n < applicationAt+4 {
-		return &ForeignError{Path: path}
+		return &Error{path, Foreign, nil}
 	}
 	if v := binary.BigEndian.Uint32(header[versionAt:]); v > version && v <= 0xff && string(header[applicationAt:applicationAt+4]) == application {
-		return &ForeignError{Path: path, Newer: true}
+		return &Error{path, Newer, nil}
 	}
 	wrong := 0
 	for _, field := range []struct {
@@ -98,27 +97,24 @@ func inspect(path string) error {
 	case wrong == 0:
 		return nil
 	case wrong > 8:
-		return &ForeignError{Path: path}
+		return &Error{path, Foreign, nil}
 	}
-	return &DamageError{Path: path, Err: errors.New("the first page is wrong")}
+	return &Error{path, Damaged, errors.New("the first page is wrong")}
 }
 
-// Check returns nil if path is a store, even a damaged store, or if a store can be made there. The error is a *ForeignError or a
-// *FailedError.
+// Check returns nil if path is a store, even a damaged store, or if a store can be made there. The error is of the kind Foreign,
+// Newer or Failed.
 func Check(path string) error {
-	err := inspect(path)
-	_, missing := errors.AsType[*MissingError](err)
-	if _, damaged := errors.AsType[*DamageError](err); missing || damaged {
-		return nil
+	if err := inspect(path); !errors.Is(err, Missing) && !errors.Is(err, Damaged) {
+		return err
 	}
-	return err
+	return nil
 }
 
 // IsStore reports whether a file is a store, even a damaged store.
 func IsStore(path string) bool {
 	err := inspect(path)
-	_, damaged := errors.AsType[*DamageError](err)
-	return err == nil || damaged
+	return err == nil || errors.Is(err, Damaged)
 }
 
 // Files returns the paths of the files of a store: the database, its WAL, its shared memory and its rollback journal. It

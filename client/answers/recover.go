@@ -32,7 +32,7 @@ func Recover(ctx context.Context, from, to string) (n Recovered, err error) {
 		return n, &fs.PathError{Op: "recover to", Path: to, Err: fs.ErrExist}
 	}
 	defer func() {
-		if failed, ok := errors.AsType[*FailedError](err); ok && failed.Path == to {
+		if failed, ok := errors.AsType[*Error](err); ok && failed.Kind == Failed && failed.Path == to {
 			err = &fs.PathError{Op: "recover to", Path: to, Err: failed.Err}
 		}
 		if err != nil { // a part of the answers is no store to go on with
@@ -48,7 +48,7 @@ func Recover(ctx context.Context, from, to string) (n Recovered, err error) {
 	b.notes, n.NotesLost = readNotes(from)
 	p, err := openPages(from)
 	if err != nil {
-		return n, &FailedError{Path: from, Err: err}
+		return n, &Error{from, Failed, err}
 	}
 	defer p.close()
 	var named []int64 // ids; the index has each once

@@ -22,7 +22,7 @@ type Options struct {
 	Source        string        // the service whose answers are looked up and stored
 	MaxAge        time.Duration // answers older than this when the store is opened are ignored; 0 for any age
 	RetryRejected bool          // rejections from before the store is opened are ignored
-	MustExist     bool          // a missing store is a *MissingError, and is not made
+	MustExist     bool          // a missing store is an error of the kind Missing, and is not made
 	ReadOnly      bool          // the store is not changed; implies MustExist
 	Exclusive     bool          // no other process may open the store; for a network file system
 
@@ -54,8 +54,7 @@ type Store struct {
 	notesLock *os.File // nil without LockNotes
 }
 
-// Open opens the store, or makes it if it is missing. The error is a *MissingError, *ForeignError, *NetworkError, *DamageError or
-// *FailedError.
+// Open opens the store, or makes it if it is missing. The error is an *Error.
 func Open(o Options) (*Store, error) {
 	o.MustExist = o.MustExist || o.ReadOnly
 	s := &Store{
@@ -71,7 +70,7 @@ func Open(o Options) (*Store, error) {
 func (s *Store) open() (err error) {
 	o := &s.options
 	s.main, err = o.connect()
-	if _, missing := errors.AsType[*MissingError](err); missing && !o.MustExist {
+	if errors.Is(err, Missing) && !o.MustExist {
 		if err = o.create(); err == nil {
 			s.main, err = o.connect()
 		}
@@ -246,7 +245,7 @@ func (s *Store) Close() error {
 	}
 	close(s.closed)
 	err := s.disown()
-	closed := error(&FailedError{Path: s.options.Path, Err: errClosed})
+	closed := error(&Error{s.options.Path, Failed, errClosed})
 	failed := !s.failure.CompareAndSwap(nil, &closed)
 	s.using <- struct{}{} // a commit that has begun ends first
 	defer func() { <-s.using }()

@@ -209,7 +209,7 @@ func TestRefusals(t *testing.T) {
 		o := p.options()
 		change(&o)
 		_, err := Open(o)
-		if missing, ok := errors.AsType[*MissingError](err); !ok || missing.Path != p.path {
+		if missing, ok := errors.AsType[*Error](err); !ok || missing.Kind != Missing || missing.Path != p.path {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -225,7 +225,7 @@ func TestRefusals(t *testing.T) {
 	for _, name := range []string{"folder", "text", "long", "other.db"} {
 		before, _ := os.ReadFile(filepath.Join(dir, name))
 		_, err := Open(Options{Path: filepath.Join(dir, name), Source: source})
-		if _, ok := errors.AsType[*ForeignError](err); !ok || IsStore(filepath.Join(dir, name)) {
+		if !errors.Is(err, Foreign) || IsStore(filepath.Join(dir, name)) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if after, _ := os.ReadFile(filepath.Join(dir, name)); string(after) != string(before) {
@@ -236,7 +236,7 @@ func TestRefusals(t *testing.T) {
 	s := later.open()
 	p.must(errors.Join(s.main.Exec("PRAGMA user_version = 2"), s.Close()))
 	_, err = Open(later.options())
-	if e, ok := errors.AsType[*ForeignError](err); !ok || !e.Newer || IsStore(later.path) || Check(later.path) == nil {
+	if !errors.Is(err, Newer) || IsStore(later.path) || Check(later.path) == nil {
 		t.Errorf("a later version: %v", err)
 	}
 	read := p.open()
@@ -276,7 +276,7 @@ func TestNetwork(t *testing.T) {
 	networkOf = func(string) string { return "nfs" }
 	defer func() { networkOf = old }()
 	_, err := Open(p.options())
-	if e, ok := errors.AsType[*NetworkError](err); !ok || e.System != "nfs" || !strings.Contains(err.Error(), "local folder") || !strings.Contains(err.Error(), "--upstream") {
+	if !errors.Is(err, Network) || !strings.Contains(err.Error(), "(nfs)") || !strings.Contains(err.Error(), "local folder") || !strings.Contains(err.Error(), "--upstream") {
 		t.Errorf("got %v", err)
 	}
 	s := p.open(exclusive)

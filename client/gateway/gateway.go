@@ -74,7 +74,7 @@ const commitsQueued = 1024
 
 // New returns a gateway. It asks the upstream for its quota. An upstream that is out may come back, but a wrong API key is an
 // error, and a reserve of a quota that the upstream does not tell, too. Other errors come from the store, such as
-// *answers.LockedError if another gateway has it, and from [embedded.OpenLedger].
+// answers.Locked if another gateway has it, and from [embedded.OpenLedger].
 func New(ctx context.Context, o Options) (*Gateway, error) {
 	if err := o.Store.LockNotes(); err != nil {
 		return nil, err

@@ -575,7 +575,7 @@ func TestTwoGatewaysOnOneStore(t *testing.T) {
 			o := r.Gateway.options
 			o.Store = store
 			_, err = New(t.Context(), o)
-			if _, ok := errors.AsType[*answers.LockedError](err); !ok {
+			if !errors.Is(err, answers.Locked) {
 				t.Errorf("error %v", err)
 			}
 			if err := store.Close(); err != nil {

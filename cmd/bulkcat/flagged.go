@@ -129,8 +129,12 @@ func flagged(err error) error {
 		}
 	case *places.OverwriteError:
 		return &usageError{fmt.Errorf("%w; --overwrite replaces no input", err)}
-	case *reader.ColumnError, *reader.UnsupportedError, *writer.FormatError, *statefolder.Error, *answers.NetworkError:
+	case *reader.ColumnError, *reader.UnsupportedError, *writer.FormatError, *statefolder.Error:
 		return &usageError{advised(err)}
+	case *answers.Error:
+		if e.Kind == answers.Network {
+			return &usageError{advised(err)}
+		}
 	case *pipeline.OutputTakenError:
 		return fmt.Errorf("%s: use --overwrite to replace it", e.Describe(changedFlags(e.Changes)))
 	case *account.ShardsTakenError:

@@ -29,7 +29,7 @@ func TestFlaggedNamesFlags(t *testing.T) {
 		{"outage", &pipeline.StopError{Cause: account.OutageTooLong, Err: &limits.OutageError{Longest: time.Hour}}, "out for 1h0m0s; the limit is --max-outage"},
 		{"requests", &pipeline.StopError{Cause: account.Budget, Err: &limits.SpentError{Limit: limits.MaxRequests, Value: 9}}, "the limit of 9 requests is reached: to go on, raise --max-requests"},
 		{"reserve", &limits.SpentError{Limit: limits.Reserve, Value: 9}, "the reserve of 9 requests is reached (--reserve)"},
-		{"store", &answers.ForeignError{Path: "s"}, "choose another file with --store"},
+		{"store", &answers.Error{Path: "s", Kind: answers.Foreign}, "choose another file with --store"},
 		{"format", &writer.FormatError{Path: "-"}, "; set --output-format"},
 		{"column", &reader.ColumnError{Column: "x", Columns: []string{"a"}, Option: "Columns"}, "(columns: a); name one with --column NAME"},
 		{"column of a text", &reader.ColumnError{Column: "x", Option: "ExtraColumns"}, "no column \"x\": the input has no columns"},

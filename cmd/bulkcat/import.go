@@ -89,7 +89,7 @@ func (f *importFlags) run(ctx context.Context, paths []string) (err error) {
 func (f *importFlags) checkStores(paths []string) error {
 	for _, path := range paths {
 		if err := answers.Check(path); err != nil || !answers.IsStore(path) {
-			return fmt.Errorf("import: %v; of a table name --input-column and --category-column", cmp.Or(err, error(&answers.MissingError{Path: path}))) // --store names another file
+			return fmt.Errorf("import: %v; of a table name --input-column and --category-column", cmp.Or(err, error(&answers.Error{Path: path, Kind: answers.Missing}))) // --store names another file
 		}
 	}
 	if f.as != "" && f.source == "" {

@@ -192,7 +192,7 @@ func (v *verification) openStore() (*answers.Store, error) {
 		return nil, nil
 	}
 	opened, err := answers.Open(answers.Options{Path: path, Source: v.account.Service, ReadOnly: true, Exclusive: isShard})
-	if _, isMissing := errors.AsType[*answers.MissingError](err); isMissing && v.Store == "" {
+	if errors.Is(err, answers.Missing) && v.Store == "" {
 		return nil, nil
 	}
 	return opened, err

@@ -355,10 +355,7 @@ func TestRecordsWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-func isMissing(err error) bool {
-	_, ok := errors.AsType[*answers.MissingError](err)
-	return ok
-}
+func isMissing(err error) bool { return errors.Is(err, answers.Missing) }
 
 // The embedded service gives its answers again, in a taxonomy of the user, too.
 func TestEmbeddedService(t *testing.T) {
