@@ -1,9 +1,7 @@
 package answers
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -12,8 +10,6 @@ import (
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
-
-	"github.com/bulkcat/bulkcat/client/limits"
 )
 
 // Options describe a store.
@@ -290,44 +286,4 @@ func (s *Store) Has(source string) (has bool, err error) {
 		return err
 	})
 	return has, err
-}
-
-// Note returns the note of the store's source with the given name; nil if there is none, as in a nil Store.
-func (s *Store) Note(name string) (body []byte, err error) {
-	if s == nil {
-		return nil, nil
-	}
-	err = s.read(func(c *conn) error {
-		return c.query("SELECT body FROM notes WHERE service = ? AND name = ?", func(row *sqlite3.Stmt) error {
-			body = bytes.Clone(row.ColumnRawBlob(0))
-			return nil
-		}, s.options.Source, name)
-	})
-	return body, err
-}
-
-// learnedNote is the name of the note that holds limits.Learned.
-const learnedNote = "learned"
-
-// Learned returns what earlier runs have learned about the service. A damaged note counts as nothing learned.
-func (s *Store) Learned() (l limits.Learned, err error) {
-	body, err := s.Note(learnedNote)
-	if err != nil || body == nil {
-		return l, err
-	}
-	if json.Unmarshal(body, &l) != nil || !l.IsValid() { // the run learns it again
-		return limits.Learned{}, nil
-	}
-	return l, nil
-}
-
-// KeepLearned stores l for the next run.
-func (s *Store) KeepLearned(l limits.Learned) error {
-	body, err := json.Marshal(l)
-	if err != nil {
-		return err
-	}
-	b := s.NewBatch()
-	b.AddNote(learnedNote, body)
-	return b.Commit()
 }
