@@ -17,14 +17,15 @@ type trip struct {
 	blamed  struct{ from, to time.Time } // the last trip that inputs caused: all refused requests were retries, and a repeated request was answered
 	certain bool                         // a refusal was explicit (Refused); else the service may be out
 
-	at      time.Time     // when the trip began; zero if there is none
-	stated  time.Time     // when the service will accept requests, as it states; zero if it states no time
-	rate    float64       // requests a second that were admitted before the trip
-	silence time.Duration // the length of the last silence
-	last    time.Time     // the end of the last silence
-	latest  time.Time     // when the latest refused request was sent
-	gap     time.Duration // from the latest refused request to the end of the last silence; 0 before a silence has ended
-	ended   time.Time     // when an attempt that was in flight at the start of the trip last ended
+	at       time.Time     // when the trip began; zero if there is none
+	stated   time.Time     // when the service will accept requests, as it states; zero if it states no time
+	statedAt time.Time     // since when it has stated times within Options.MaxWait: later ones are not awaited, and so are not wrong
+	rate     float64       // requests a second that were admitted before the trip
+	silence  time.Duration // the length of the last silence
+	last     time.Time     // the end of the last silence
+	latest   time.Time     // when the latest refused request was sent
+	gap      time.Duration // from the latest refused request to the end of the last silence; 0 before a silence has ended
+	ended    time.Time     // when an attempt that was in flight at the start of the trip last ended
 
 	resumed time.Time // when the run last resumed its pace after a doubt in which nothing was answered
 
@@ -57,7 +58,6 @@ const (
 	blameEvery    = 20 * time.Second       // least time between two tests whether inputs are the cause of refused retries
 	shortestBlock = time.Second            // windows and blocks last at least a second: after a shorter silence, the limiter serves a rate
 	mostTest      = 900 * time.Millisecond // the longest time until a retry is sent after a repeated request: a longer one would be a block (shortestBlock)
-	mostBelieved  = 4                      // refused probes, each at the stated time, after which the stated wait is doubled
 	mostPatience  = 15 * time.Second       // the longest wait for a request that hangs
 )
 
@@ -97,7 +97,7 @@ func (t *trip) answer(p Permit) {
 	}
 	t.row = 0
 	if t.at.IsZero() {
-		t.lost, t.stated = 0, time.Time{}
+		t.lost, t.stated, t.statedAt = 0, time.Time{}, time.Time{}
 	}
 }
 
@@ -115,11 +115,11 @@ func (c *Controller) hasBecomeLong(now time.Time) bool {
 	return true
 }
 
-// next is the time of the next probe after a number of refused ones. A stated time that was wrong several times is too early: each
-// request may prolong the block.
-func (t *trip) next(now time.Time, probes int) time.Time {
+// next is the time of the next probe after a refused one. If the service has stated times for long, they were wrong, and the probes
+// become rarer, as in an outage, but wait for at most most: each request may prolong the block.
+func (t *trip) next(now time.Time, most time.Duration) time.Time {
 	if t.stated.After(now) {
-		return now.Add(t.stated.Sub(now) << min(probes/mostBelieved, 12))
+		return now.Add(max(t.stated.Sub(now), min(now.Sub(t.statedAt)/probeGrowth, most)))
 	}
 	elapsed := now.Sub(t.at)
 	if !t.certain { // this may be an outage
@@ -159,6 +159,9 @@ func (c *Controller) refused(now time.Time, p Permit, r Result) {
 		if stated := now.Add(r.Wait + time.Second); stated.After(t.stated) {
 			t.stated = stated
 		}
+		if t.statedAt.IsZero() || r.Wait >= c.options.MaxWait {
+			t.statedAt = now
+		}
 	}
 	switch {
 	case h.state == Up && total && !p.first && now.Sub(t.blamed.to) < blameEvery:
@@ -195,7 +198,7 @@ func (c *Controller) probeRefused(now time.Time, p Permit) {
 	case h.closed: // the window has ended, so this is a block
 		*w, h.closed, h.since, t.at = window{}, false, now, now
 	}
-	h.next = t.next(now, h.probes)
+	h.next = t.next(now, c.options.MaxWait)
 	if h.tested && h.probes == 1 { // a request that was answered before is repeated again
 		h.next = now.Add(c.patience())
 	}
@@ -348,7 +351,7 @@ func (c *Controller) endSilence(now time.Time, p Permit, isNew bool) {
 }
 
 func (t *trip) end() {
-	t.row, t.lost, t.at, t.stated = 0, 0, time.Time{}, time.Time{}
+	t.row, t.lost, t.at, t.stated, t.statedAt = 0, 0, time.Time{}, time.Time{}, time.Time{}
 }
 
 // isSame reports whether two trips came after the same number of requests. Small numbers are the same by chance.

@@ -182,3 +182,37 @@ func TestTripAboveTheRefusedRate(t *testing.T) {
 		}
 	}
 }
+
+// A service is asked again at the time that it states. After a long outage whose stated times were wrong, the run resumes soon, too.
+func TestStatedTimes(t *testing.T) {
+	for _, tt := range []struct {
+		down, states time.Duration // states: 0 for the time that is left
+		latest       time.Duration // after the end
+	}{
+		{10 * minute, 0, 2 * time.Second},
+		{5 * time.Hour, 0, 2 * time.Second},
+		{5 * time.Hour, time.Hour, 16 * minute},
+		{minute, 30 * time.Second, 32 * time.Second},
+		{10 * minute, 30 * time.Second, 75 * time.Second},
+		{3 * time.Hour, 30 * time.Second, 16 * minute},
+		{20 * time.Hour, 30 * time.Second, 16 * minute},
+		{3 * time.Hour, 5 * minute, 16 * minute},
+	} {
+		w := newWorld()
+		v := &vendor{world: w, least: 20 * ms, most: 30 * ms, status: Refused, downWait: tt.states}
+		ends := w.now.Add(minute + tt.down)
+		v.down = func() bool {
+			if tt.states == 0 {
+				v.downWait = ends.Sub(w.now)
+			}
+			return w.now.After(ends.Add(-tt.down)) && w.now.Before(ends)
+		}
+		newClient(w, v, 1<<30, Options{Rate: 20})
+		w.run(minute + tt.down)
+		before := v.served
+		w.run(tt.latest)
+		if v.served == before {
+			t.Errorf("%v, states %v: no answer %v after the end", tt.down, tt.states, tt.latest)
+		}
+	}
+}
