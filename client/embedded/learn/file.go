@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client"
@@ -282,13 +283,18 @@ func (d *decoder) linear(classes int) *linear {
 	return m
 }
 
-// treeText returns a custom taxonomy as CSV for taxonomy.ReadCustom.
+// treeText returns a custom taxonomy as CSV for taxonomy.ReadCustom. It has a column of links if a category has links.
 func treeText(t *taxonomy.Taxonomy) string {
+	columns := []string{"path", "id", "aliases", "links"}
+	if !slices.ContainsFunc(t.Categories, func(c taxonomy.Category) bool { return c.Links != nil }) {
+		columns = columns[:3]
+	}
 	var b strings.Builder
 	w := csv.NewWriter(&b)
-	_ = w.Write([]string{"path", "id", "aliases"}) // a strings.Builder has no errors
+	_ = w.Write(columns) // a strings.Builder has no errors
 	for _, c := range t.Categories {
-		_ = w.Write([]string{c.Path, c.ID, strings.Join(c.Aliases, "|")})
+		cells := []string{c.Path, c.ID, strings.Join(c.Aliases, "|"), strings.Join(c.Links, "|")}
+		_ = w.Write(cells[:len(columns)])
 	}
 	w.Flush()
 	return b.String()

@@ -96,6 +96,30 @@ func fileOf(t testing.TB, m *Model) []byte {
 	return file.Bytes()
 }
 
+// The taxonomy in a model's file is the taxonomy that the model was made for.
+func TestTreeText(t *testing.T) {
+	for _, tt := range []struct{ name, text string }{
+		{"ids and aliases", shopTree},
+		{"paths alone", "path\nSeating > Sofas\nLamps\n"},
+		{"links of some", "path,links\nSofas,Furniture > Sofas=0.5|Furniture\nLamps,\nRugs,none\n"},
+		{"links and aliases", "path,aliases,links\nSofas,\"couch, \"\"soft\"\"|settee\",Furniture > Sofas\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			read := func(text string) *taxonomy.Custom {
+				c, err := taxonomy.ReadCustom(client.CustomPrefix+"shop", "shop.csv", strings.NewReader(text))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return c
+			}
+			tree := read(tt.text)
+			if text := treeText(&tree.Taxonomy); read(text).Fingerprint() != tree.Fingerprint() {
+				t.Errorf("another taxonomy: %s", text)
+			}
+		})
+	}
+}
+
 // A model knows words that the taxonomy does not have, and keeps what the engine knows.
 func TestPredict(t *testing.T) {
 	s := newShop(t)
