@@ -6,28 +6,24 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"github.com/bulkcat/bulkcat/client/embedded/internal/words"
 )
 
-// attributes are the attributes of one tag that this package uses. Their bytes are valid until
-// the tokenizer's next token.
-type attributes struct {
-	id, class, role, style    []byte
-	name, property, httpEquiv []byte
-	content, alt, src, media  []byte // media is the attribute type
-	itemprop, itemtype        []byte
-	hidden                    bool
-}
+// attributes are the attributes of one tag that this package uses, by name. Their bytes are valid until the tokenizer's next token.
+type attributes map[string][]byte
+
+var attributeNames = words.Set("id class role style hidden name property http-equiv content alt src type itemprop itemtype")
 
 // read reads the attributes of the current tag. Of equal names, the first counts.
-func (a *attributes) read(z *html.Tokenizer, more bool) {
-	*a = attributes{}
+func (a attributes) read(z *html.Tokenizer, more bool) {
+	clear(a)
 	for more {
 		var key, value []byte
 		key, value, more = z.TagAttr()
-		if string(key) == "hidden" {
-			a.hidden = true
-		} else if field := a.field(key); field != nil && *field == nil {
-			*field = value
+		name := atom.String(key)
+		if _, ok := a[name]; !ok && attributeNames[name] {
+			a[name] = value
 		}
 	}
 }
@@ -63,44 +59,12 @@ func lowered(buffer *[256]byte, text []byte) []byte {
 	return lower
 }
 
-func (a *attributes) field(key []byte) *[]byte {
-	switch string(key) {
-	case "id":
-		return &a.id
-	case "class":
-		return &a.class
-	case "role":
-		return &a.role
-	case "style":
-		return &a.style
-	case "name":
-		return &a.name
-	case "property":
-		return &a.property
-	case "http-equiv":
-		return &a.httpEquiv
-	case "content":
-		return &a.content
-	case "alt":
-		return &a.alt
-	case "src":
-		return &a.src
-	case "type":
-		return &a.media
-	case "itemprop":
-		return &a.itemprop
-	case "itemtype":
-		return &a.itemtype
-	}
-	return nil
-}
-
 // isHidden reports whether an element's own attributes hide it.
-func (a *attributes) isHidden() bool {
-	if a.hidden {
+func (a attributes) isHidden() bool {
+	if _, ok := a["hidden"]; ok {
 		return true
 	}
-	for style := range bytes.SplitSeq(a.style, []byte(";")) {
+	for style := range bytes.SplitSeq(a["style"], []byte(";")) {
 		key, value, _ := bytes.Cut(style, []byte(":"))
 		switch key, value := bytes.TrimSpace(key), bytes.TrimSpace(value); {
 		case bytes.EqualFold(key, []byte("display")) && hasPrefixFold(value, "none"),
@@ -127,12 +91,12 @@ var bannerWords = wordList("banner bar notice popup modal dialog overlay message
 func wordList(words string) [][]byte { return bytes.Fields([]byte(words)) }
 
 // isConsent reports whether an element's id or class is the name of a cookie or consent banner.
-func (a *attributes) isConsent() bool {
-	if isConsentName(a.id, a.role) {
+func (a attributes) isConsent() bool {
+	if isConsentName(a["id"], a["role"]) {
 		return true
 	}
-	for class := range bytes.FieldsSeq(a.class) {
-		if isConsentName(class, a.role) {
+	for class := range bytes.FieldsSeq(a["class"]) {
+		if isConsentName(class, a["role"]) {
 			return true
 		}
 	}

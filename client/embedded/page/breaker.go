@@ -2,7 +2,6 @@ package page
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net"
 	"sync"
@@ -146,8 +145,7 @@ func verdictOf(err *Error) verdict {
 	case DNS:
 		return nameless
 	case Proxy:
-		var op *net.OpError
-		if errors.As(err, &op) {
+		if is[*net.OpError](err) {
 			return proxyless
 		}
 		return alive // a refusal is a response

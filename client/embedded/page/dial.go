@@ -3,7 +3,6 @@ package page
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -130,13 +129,12 @@ func (d *dialer) resolve(ctx context.Context, host string) ([]netip.Addr, error)
 	limited, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
 	addrs, err := d.lookup(limited, "ip", host)
-	var dns *net.DNSError
 	switch {
 	case err == nil && len(addrs) > 0:
 		return addrs, nil
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case errors.As(err, &dns):
+	case is[*net.DNSError](err):
 		return nil, err
 	case err != nil:
 		return nil, &net.DNSError{Err: err.Error(), Name: host, IsTimeout: limited.Err() != nil}

@@ -72,8 +72,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // asError converts the error of an exchange with u to an *Error. An *Error in the chain, such as the dial guard's, keeps its
 // reason.
 func asError(ctx context.Context, u *url.URL, err error) *Error {
-	var known *Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*Error](err); ok {
 		if known.URL == "" {
 			return &Error{URL: redact(u), Reason: known.Reason, Status: known.Status, Err: known.Err, recalled: known.recalled}
 		}
@@ -86,19 +85,18 @@ func asError(ctx context.Context, u *url.URL, err error) *Error {
 }
 
 func reasonOf(err error) FailureKind {
-	var dns *net.DNSError
-	var op *net.OpError
-	var timeout net.Error
+	op, isOp := errors.AsType[*net.OpError](err)
+	failed, isNet := errors.AsType[net.Error](err)
 	switch {
-	case errors.As(err, &op) && op.Op == "proxyconnect": // checked before DNS, because the failed name may be the proxy's
+	case isOp && op.Op == "proxyconnect": // checked before DNS, because the failed name may be the proxy's
 		return Proxy
-	case errors.As(err, &dns):
+	case is[*net.DNSError](err):
 		return DNS
 	case socket.Is(err, syscall.ECONNREFUSED):
 		return Refused
 	case socket.Is(err, syscall.ENETUNREACH), socket.Is(err, syscall.EHOSTUNREACH):
 		return Unreachable
-	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+	case errors.Is(err, context.DeadlineExceeded), isNet && failed.Timeout():
 		return Timeout
 	case isTLS(err):
 		return TLS
@@ -107,11 +105,13 @@ func reasonOf(err error) FailureKind {
 }
 
 func isTLS(err error) bool {
-	var record tls.RecordHeaderError
-	var alert tls.AlertError
-	var verify *tls.CertificateVerificationError
-	var host x509.HostnameError
-	return errors.As(err, &record) || errors.As(err, &alert) || errors.As(err, &verify) || errors.As(err, &host)
+	return is[tls.RecordHeaderError](err) || is[tls.AlertError](err) || is[*tls.CertificateVerificationError](err) || is[x509.HostnameError](err)
+}
+
+// is reports whether an error of a type is in the chain of err.
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
 }
 
 // redact returns u without the parts that may be secret: user, query and fragment.

@@ -110,8 +110,7 @@ func (f *Fetcher) Fetch(ctx context.Context, rawURL string) (Page, error) {
 		return Page{}, err
 	}
 	page, err := f.fetch(ctx, u)
-	var failed *Error
-	errors.As(err, &failed)
+	failed, _ := errors.AsType[*Error](err)
 	f.breaker.leave(ctx, failed)
 	return page, err
 }

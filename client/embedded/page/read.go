@@ -93,29 +93,29 @@ func read(ctx context.Context, r io.Reader, contentType string) (Page, error) {
 }
 
 // meta reads a meta element. Of each kind the first counts, as for search engines.
-func (p *Page) meta(a *attributes) {
-	name := bytes.TrimSpace(a.name)
+func (p *Page) meta(a attributes) {
+	name := bytes.TrimSpace(a["name"])
 	if len(name) == 0 {
-		name = bytes.TrimSpace(a.property)
+		name = bytes.TrimSpace(a["property"])
 	}
 	switch string(bytes.ToLower(name)) {
 	case "description":
-		setOnce(&p.Description, a.content, maxDescription)
+		setOnce(&p.Description, a["content"], maxDescription)
 	case "keywords":
-		setOnce(&p.Keywords, a.content, maxKeywords)
+		setOnce(&p.Keywords, a["content"], maxKeywords)
 	case "og:title":
-		setOnce(&p.OGTitle, a.content, maxTitle)
+		setOnce(&p.OGTitle, a["content"], maxTitle)
 	case "og:description":
-		setOnce(&p.OGDescription, a.content, maxDescription)
+		setOnce(&p.OGDescription, a["content"], maxDescription)
 	case "og:site_name":
-		setOnce(&p.SiteName, a.content, maxName)
+		setOnce(&p.SiteName, a["content"], maxName)
 	case "og:type":
-		p.addType(fold(a.content, maxName))
+		p.addType(fold(a["content"], maxName))
 	case "article:section":
-		setOnce(&p.Section, a.content, maxName)
+		setOnce(&p.Section, a["content"], maxName)
 	}
-	if p.Refresh == "" && bytes.EqualFold(a.httpEquiv, []byte("refresh")) {
-		p.Refresh = refreshURL(string(a.content))
+	if p.Refresh == "" && bytes.EqualFold(a["http-equiv"], []byte("refresh")) {
+		p.Refresh = refreshURL(string(a["content"]))
 	}
 }
 

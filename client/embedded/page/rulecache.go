@@ -1,7 +1,6 @@
 package page
 
 import (
-	"container/list"
 	"context"
 	"errors"
 	"io"
@@ -36,15 +35,14 @@ const (
 	maxRuleCache = 16 << 20
 )
 
-// A ruleCache is a cache of rules by origin, least recently used first out. The zero value is
-// ready to use.
+// A ruleCache is a cache of rules by origin in two halves. Rules that are used move to the newer half. When the newer half is full,
+// the older half is dropped, and the newer half becomes the older half. The zero value is ready to use.
 type ruleCache struct {
 	learning keyLocks // by origin: held while a robots.txt is fetched
 
-	mu    sync.Mutex
-	known map[string]*list.Element // by origin; values are *originRules
-	order list.List                // the most recently used first
-	size  int
+	mu           sync.Mutex
+	newer, older map[string]originRules // by origin
+	size         int                    // of newer
 }
 
 // originRules has the rules of one origin, or the error of fetching them.
@@ -59,42 +57,33 @@ type originRules struct {
 func (b *ruleCache) find(origin string) *originRules {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	e, ok := b.known[origin]
+	c, ok := b.newer[origin]
 	if !ok {
+		if c, ok = b.older[origin]; ok {
+			b.add(c)
+		}
+	}
+	if !ok || !time.Now().Before(c.until) {
 		return nil
 	}
-	c := e.Value.(*originRules)
-	if !time.Now().Before(c.until) {
-		b.drop(e)
-		return nil
-	}
-	b.order.MoveToFront(e)
-	return c
+	return &c
 }
 
-// keep adds the rules of an origin, and drops the least recently used rules to make room.
+// keep adds the rules of an origin.
 func (b *ruleCache) keep(c originRules, lasts time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if e, ok := b.known[c.origin]; ok {
-		b.drop(e)
-	}
-	if b.known == nil {
-		b.known = map[string]*list.Element{}
-	}
 	c.until = time.Now().Add(lasts)
-	b.known[c.origin] = b.order.PushFront(&c)
-	b.size += c.size()
-	for b.size > maxRuleCache {
-		b.drop(b.order.Back())
-	}
+	b.add(c)
 }
 
-// drop removes the rules of an origin; the caller holds b.mu.
-func (b *ruleCache) drop(e *list.Element) {
-	c := b.order.Remove(e).(*originRules)
-	delete(b.known, c.origin)
-	b.size -= c.size()
+// add adds rules to the newer half; the caller holds b.mu.
+func (b *ruleCache) add(c originRules) {
+	b.size += c.size()
+	if b.newer == nil || b.size > maxRuleCache/2 {
+		b.newer, b.older, b.size = map[string]originRules{}, b.newer, c.size()
+	}
+	b.newer[c.origin] = c
 }
 
 func (c *originRules) size() int { return 256 + len(c.origin) + c.rules.Size() }
@@ -105,14 +94,7 @@ func (v *visit) checkRobots(ctx context.Context, u *url.URL) error {
 	if err != nil {
 		return err
 	}
-	path := u.EscapedPath()
-	if path == "" {
-		path = "/"
-	}
-	if u.RawQuery != "" {
-		path += "?" + u.RawQuery
-	}
-	if !rules.Allows(path) {
+	if !rules.Allows(u.RequestURI()) {
 		return &Error{URL: redact(u), Reason: Robots}
 	}
 	return nil
@@ -134,9 +116,8 @@ func (v *visit) rules(ctx context.Context, u *url.URL) (robots.Rules, error) {
 	}
 	left := v.left
 	rules, err := v.learn(ctx, u)
-	var failed *Error
 	hurried := left < Limit/2 // earlier hops took the time
-	if errors.As(err, &failed) && ctx.Err() == nil && !(hurried && failed.Reason == Timeout) {
+	if failed, ok := errors.AsType[*Error](err); ok && ctx.Err() == nil && !(hurried && failed.Reason == Timeout) {
 		cache.keep(originRules{origin: origin(u), failed: failed}, silenceLasts)
 	}
 	return rules, err

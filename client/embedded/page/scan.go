@@ -69,7 +69,7 @@ const (
 )
 
 // scanners are reused for their buffers.
-var scanners = sync.Pool{New: func() any { return new(scanner) }}
+var scanners = sync.Pool{New: func() any { return &scanner{attrs: attributes{}} }}
 
 func (s *scanner) reset() {
 	s.text.reset(maxText)
@@ -77,7 +77,7 @@ func (s *scanner) reset() {
 	s.title.reset(maxTitle)
 	s.heading.reset(maxHeading)
 	s.data.reset()
-	*s = scanner{text: s.text, aside: s.aside, title: s.title, heading: s.heading, data: s.data}
+	*s = scanner{attrs: s.attrs, text: s.text, aside: s.aside, title: s.title, heading: s.heading, data: s.data}
 }
 
 func (s *scanner) token(z *html.Tokenizer, kind html.TokenType) {
@@ -117,7 +117,7 @@ func (s *scanner) chars(text []byte) {
 func (s *scanner) start(z *html.Tokenizer, selfClosing bool) {
 	name, hasAttrs := z.TagName()
 	tag := atom.Lookup(name)
-	a := &s.attrs
+	a := s.attrs
 	a.read(z, hasAttrs && mayHaveAttributes(tag, z.Raw()))
 	s.readAnywhere(tag)
 	if tag == atom.Script {
@@ -133,7 +133,7 @@ func (s *scanner) start(z *html.Tokenizer, selfClosing bool) {
 	}
 	s.separateWords(tag)
 	switch {
-	case skipped[tag] || containers[tag] && isNavigation(a.role):
+	case skipped[tag] || containers[tag] && isNavigation(a["role"]):
 		if !selfClosing || !foreign(tag) { // HTML ignores the slash of <nav/>, unlike SVG
 			s.leaveOut(tag, byName)
 		}
@@ -156,12 +156,12 @@ func (s *scanner) readAnywhere(tag atom.Atom) {
 	switch tag {
 	case atom.Script:
 		s.script = program
-		if hasPrefixFold(bytes.TrimSpace(s.attrs.media), "application/ld+json") {
+		if hasPrefixFold(bytes.TrimSpace(s.attrs["type"]), "application/ld+json") {
 			s.script = jsonLD
 		}
 		fallthrough
 	case atom.Iframe, atom.Frame:
-		if service := parkingService(s.attrs.src); service != "" {
+		if service := parkingService(s.attrs["src"]); service != "" {
 			s.parts.ParkedBy = service
 		}
 	}
@@ -176,11 +176,10 @@ func (s *scanner) open(z *html.Tokenizer, tag atom.Atom) {
 		s.endHeading()
 		s.inHeading = true
 	case atom.Meta:
-		s.parts.meta(&s.attrs)
+		s.parts.meta(s.attrs)
 	case atom.Img:
-		if len(s.attrs.alt) > 0 {
-			s.text.write(s.attrs.alt[:min(len(s.attrs.alt), maxAlt)])
-		}
+		alt := s.attrs["alt"]
+		s.text.write(alt[:min(len(alt), maxAlt)])
 		s.text.gap()
 	case atom.Noframes:
 		z.NextIsNotRawText() // frames are not shown, so <noframes> is shown

@@ -86,7 +86,7 @@ var subjects = []string{"@graph", "mainEntity", "mainEntityOfPage", "breadcrumb"
 
 // object reads one JSON-LD object, and the objects in its subjects.
 func (s *schema) object(object map[string]any, depth int) {
-	for t := range each(object["@type"]) {
+	for _, t := range each(object["@type"]) {
 		if name, ok := t.(string); ok {
 			s.typed(typeName(name), object)
 		}
@@ -95,7 +95,7 @@ func (s *schema) object(object map[string]any, depth int) {
 		return
 	}
 	for _, member := range subjects {
-		for value := range each(object[member]) {
+		for _, value := range each(object[member]) {
 			if inner, ok := value.(map[string]any); ok {
 				s.object(inner, depth+1)
 			}
@@ -132,7 +132,7 @@ func (s *schema) crumbs(list any) {
 		name     string
 	}
 	var all []crumb
-	for element := range each(list) {
+	for _, element := range each(list) {
 		item, ok := element.(map[string]any)
 		if !ok || len(all) == maxCrumbs {
 			continue
@@ -158,19 +158,12 @@ var homes = []string{"home", "homepage", "home page", "start", "startseite", "ac
 
 func isHome(name string) bool { return slices.Contains(homes, strings.ToLower(name)) }
 
-// each yields the elements of an array, or the value itself if it is no array.
-func each(value any) func(yield func(any) bool) {
-	return func(yield func(any) bool) {
-		list, ok := value.([]any)
-		if !ok {
-			list = []any{value}
-		}
-		for _, element := range list {
-			if !yield(element) {
-				return
-			}
-		}
+// each returns the elements of an array, or the value itself if it is no array.
+func each(value any) []any {
+	if list, ok := value.([]any); ok {
+		return list
 	}
+	return []any{value}
 }
 
 // nameOf returns the name in a value: the string itself, the name of an object, or the name of an array's first element.
@@ -192,25 +185,26 @@ func nameOf(value any) string {
 }
 
 // start reads the microdata of a start tag.
-func (s *schema) start(tag atom.Atom, a *attributes) {
-	if a.itemtype != nil && bytes.Contains(a.itemtype, []byte("schema.org/")) {
-		s.scope = typeName(string(a.itemtype[:min(len(a.itemtype), maxName)]))
+func (s *schema) start(tag atom.Atom, a attributes) {
+	if itemType := a["itemtype"]; bytes.Contains(itemType, []byte("schema.org/")) {
+		s.scope = typeName(string(itemType[:min(len(itemType), maxName)]))
 		s.found.addType(s.scope)
 		if s.scope != "ListItem" {
 			s.inCrumb = s.scope == "BreadcrumbList"
 		}
 	}
-	if a.itemprop == nil || s.field != "" {
+	prop := a["itemprop"]
+	if prop == nil || s.field != "" {
 		return
 	}
-	field := string(bytes.ToLower(a.itemprop[:min(len(a.itemprop), maxName)]))
+	field := string(bytes.ToLower(prop[:min(len(prop), maxName)]))
 	if wanted := s.scope == "Product" && (field == "name" || field == "category") || s.inCrumb && field == "name"; !wanted {
 		return
 	}
 	s.prop.reset(maxName)
 	s.field, s.tag = field, tag
-	if a.content != nil || tag == atom.Meta {
-		s.prop.write(a.content)
+	if a["content"] != nil || tag == atom.Meta {
+		s.prop.write(a["content"])
 		s.end(tag)
 	}
 }

@@ -89,23 +89,11 @@ func titleParts(title string) map[string]bool {
 
 // plain returns the words of a text in lower case, each between single spaces.
 func plain(text string) string {
-	var b strings.Builder
-	b.Grow(len(text) + 2)
-	b.WriteByte(' ')
-	space := true
-	for _, r := range text {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) {
-			b.WriteRune(unicode.ToLower(r))
-			space = false
-		} else if !space {
-			b.WriteByte(' ')
-			space = true
-		}
-	}
-	if !space {
-		b.WriteByte(' ')
-	}
-	return b.String()
+	return " " + strings.Join(strings.FieldsFunc(strings.ToLower(text), isBetweenWords), " ") + " "
+}
+
+func isBetweenWords(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
 }
 
 // parkingServices are the hosts of domain parking services. Each includes its subdomains.

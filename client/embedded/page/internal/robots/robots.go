@@ -25,13 +25,7 @@ func Nothing() Rules { return Rules{[]rule{{pattern: "/"}}} }
 func Parse(text []byte, product string) Rules {
 	p := parser{product: product}
 	text = bytes.TrimPrefix(text[:min(len(text), MaxBytes)], []byte("\ufeff"))
-	for len(text) > 0 {
-		line := text
-		if end := bytes.IndexAny(text, "\r\n"); end >= 0 {
-			line, text = text[:end], text[end+1:]
-		} else {
-			text = nil
-		}
+	for line := range bytes.FieldsFuncSeq(text, func(c rune) bool { return c == '\r' || c == '\n' }) {
 		p.line(line)
 	}
 	if p.named {
