@@ -13,87 +13,75 @@ import (
 // errLongValue is the error of a JSON value that is longer than a record. A bracket may be missing.
 var errLongValue = errors.New("a JSON value is longer than 1 MiB")
 
-// documentParser reads the elements of a JSON array, or a sequence of JSON values of several lines. A syntax error is final,
-// because the beginning of the next value is unknown.
-type documentParser struct {
-	jsonlParser // parses values
-	source      *documentSource
-	decoder     *json.Decoder
-	started     bool
+// document is the source of the elements of a JSON array, or of a sequence of JSON values of several lines. A syntax error is
+// final, because the beginning of the next value is unknown.
+type document struct {
+	text    *documentText
+	decoder *json.Decoder
+	started bool
 	jsonLayout
 	levels int    // objects around the array
 	others func() // called if another array after the records has objects; may be nil
 }
 
-func newDocumentParser(src io.Reader, l jsonLayout, values jsonlParser) *documentParser {
-	values.unit = "value"
-	p := &documentParser{jsonlParser: values, source: &documentSource{src: transform.NewReader(src, new(nullTransformer)), line: 1}, jsonLayout: l}
-	p.decoder = json.NewDecoder(p.source)
-	p.source.used = p.decoder.InputOffset
-	return p
+func newDocument(src io.Reader, l jsonLayout) *document {
+	d := &document{text: &documentText{src: transform.NewReader(src, new(nullTransformer)), line: 1}, jsonLayout: l}
+	d.decoder = json.NewDecoder(d.text)
+	d.text.used = d.decoder.InputOffset
+	return d
 }
 
-func (p *documentParser) at() int64 { return p.source.lineAt(p.decoder.InputOffset()) }
+func (d *document) at() int64 { return d.text.lineAt(d.decoder.InputOffset()) }
 
-func (p *documentParser) next() (row, error) {
-	value, err := p.value()
-	if err != nil {
-		return row{}, err
+func (d *document) value() (r row, value []byte, err error) {
+	if err := d.enter(); err != nil {
+		return r, nil, err
 	}
-	if len(value) > maxRecord {
-		return row{}, errLongValue
+	if d.array && !d.decoder.More() {
+		return r, nil, d.leave()
 	}
-	r := row{line: p.source.lineAt(p.decoder.InputOffset() - int64(len(value)))}
-	p.parseLine(&r, value)
-	return r, nil
-}
-
-// value returns the next value, and io.EOF after the last value.
-func (p *documentParser) value() (value json.RawMessage, err error) {
-	if err := p.enter(); err != nil {
-		return nil, err
+	err = d.broken(d.decoder.Decode((*json.RawMessage)(&value)))
+	if err == nil && len(value) > maxRecord {
+		err = errLongValue
 	}
-	if p.array && !p.decoder.More() {
-		return nil, p.leave()
-	}
-	err = p.decoder.Decode(&value)
-	return value, p.broken(err)
+	r.line = d.text.lineAt(d.decoder.InputOffset() - int64(len(value)))
+	return r, value, err
 }
 
 // enter consumes the bracket of an array before the first value.
-func (p *documentParser) enter() error {
-	if p.started || !p.array {
+func (d *document) enter() error {
+	if d.started || !d.array {
 		return nil
 	}
-	p.started = true
-	if p.below != "" {
-		return p.broken(p.descend())
+	d.started = true
+	if d.below != "" {
+		return d.broken(d.descend())
 	}
-	_, err := p.decoder.Token()
-	return p.broken(err)
+	_, err := d.decoder.Token()
+	return d.broken(err)
 }
 
 // leave consumes the end of an array. The error is io.EOF unless more than white space follows.
-func (p *documentParser) leave() error {
-	if _, err := p.decoder.Token(); err != nil {
-		return p.broken(err)
+func (d *document) leave() error {
+	if _, err := d.decoder.Token(); err != nil {
+		return d.broken(err)
 	}
-	if err := p.ascend(); err != nil {
-		return p.broken(err)
+	if err := d.ascend(); err != nil {
+		return d.broken(err)
 	}
-	switch _, err := p.decoder.Token(); err {
+	switch _, err := d.decoder.Token(); err {
 	case io.EOF:
 		return io.EOF
 	case nil:
 		return errors.New("broken JSON: data after the end of the array")
 	default:
-		return p.broken(err)
+		return d.broken(err)
 	}
 }
 
 // broken adds to syntax errors that the JSON is broken. The end of the text is such an error inside an array.
-func (p *documentParser) broken(err error) error {
-	if err == io.EOF && p.array {
+func (d *document) broken(err error) error {
+	if err == io.EOF && d.array {
 		err = io.ErrUnexpectedEOF
 	}
 	if _, syntax := errors.AsType[*json.SyntaxError](err); syntax || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -102,8 +90,8 @@ func (p *documentParser) broken(err error) error {
 	return err
 }
 
-// documentSource bounds the length of a value, and counts the lines of the bytes that the decoder has used.
-type documentSource struct {
+// documentText bounds the length of a value, and counts the lines of the bytes that the decoder has used.
+type documentText struct {
 	src  io.Reader
 	used func() int64 // number of bytes that the decoder has used
 	from int64        // offset of text
@@ -111,7 +99,7 @@ type documentSource struct {
 	line int64        // number of the line at from
 }
 
-func (s *documentSource) Read(p []byte) (int, error) {
+func (s *documentText) Read(p []byte) (int, error) {
 	if s.from+int64(len(s.text))-s.used() > maxBuffer {
 		return 0, errLongValue
 	}
@@ -122,7 +110,7 @@ func (s *documentSource) Read(p []byte) (int, error) {
 }
 
 // lineAt returns the number of the line with the byte at an offset. Offsets must not descend.
-func (s *documentSource) lineAt(offset int64) int64 {
+func (s *documentText) lineAt(offset int64) int64 {
 	passed := s.text[:offset-s.from]
 	s.line += lineEnds(passed)
 	s.from, s.text = offset, s.text[len(passed):]

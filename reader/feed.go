@@ -65,30 +65,29 @@ func newFeedSource(src io.Reader) *feedSource {
 	return s
 }
 
-func (s *feedSource) line() int64 {
+func (s *feedSource) at() int64 {
 	line, _ := s.decoder.InputPos()
 	return int64(line)
 }
 
-// next returns the next record and its line; io.EOF after the last.
-func (s *feedSource) next() (object []byte, line int64, err error) {
+func (s *feedSource) value() (r row, object []byte, err error) {
 	s.bounded.left = maxRecord
 	for {
 		token, err := s.decoder.Token()
 		if err != nil {
-			return nil, 0, brokenXML(err)
+			return r, nil, brokenXML(err)
 		}
 		switch token := token.(type) {
 		case xml.StartElement:
 			switch {
 			case s.depth == 0 && s.root.Local != "":
-				return nil, 0, errAfterFeed
+				return r, nil, errAfterFeed
 			case s.depth == 0:
 				s.root = token.Name
 			case token.Name.Local == items[s.root.Local]:
-				line := s.line()
-				object, err := s.element(token, 0)
-				return object, line, brokenXML(err)
+				r.line = s.at()
+				object, err = s.element(token, 0)
+				return r, object, brokenXML(err)
 			}
 			s.note(token)
 			s.depth++
@@ -219,40 +218,13 @@ func examineFeed(f *file, s *beginning, o *Options) (opener, error) {
 		}
 	}
 	source := newFeedSource(bytes.NewReader(s.data))
-	var objects []string
-	for range sampleRecords {
-		object, _, err := source.next()
-		if err != nil {
-			break
-		}
-		objects = append(objects, string(object))
-	}
+	err := f.setObjects(o, source)
 	if items[source.root.Local] == "" {
 		return nil, &UnsupportedError{s.name, "an XML document other than RSS and Atom", convert}
 	}
-	return openFeed, f.setObjects(o, objects)
-}
-
-// feedParser reads the records of a feed.
-type feedParser struct {
-	jsonlParser
-	source *feedSource
+	return openFeed, err
 }
 
 func openFeed(r *Reader, f *file, s *stream) (parser, error) {
-	p := &feedParser{newJSONLParser(r, f), newFeedSource(s.text)}
-	p.unit = "item"
-	return p, nil
-}
-
-func (p *feedParser) at() int64 { return p.source.line() }
-
-func (p *feedParser) next() (row, error) {
-	object, line, err := p.source.next()
-	if err != nil {
-		return row{}, err
-	}
-	r := row{line: line}
-	p.parseLine(&r, object)
-	return r, nil
+	return newJSONParser(r, f, newFeedSource(s.text), "item"), nil
 }

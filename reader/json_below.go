@@ -214,25 +214,25 @@ func keysOf(object string) (keys []string) {
 }
 
 // descend consumes an object up to the first element of the array below.
-func (p *documentParser) descend() error {
-	if _, err := p.decoder.Token(); err != nil {
+func (d *document) descend() error {
+	if _, err := d.decoder.Token(); err != nil {
 		return err
 	}
-	err := walk(p.decoder, "", 1, func(path string, level int, value json.Token) error {
+	err := walk(d.decoder, "", 1, func(path string, level int, value json.Token) error {
 		switch {
 		case value != json.Delim('['):
 			return nil
-		case path == p.below:
-			p.levels = level
+		case path == d.below:
+			d.levels = level
 			return errFound
 		}
-		return leaveValue(p.decoder)
+		return leaveValue(d.decoder)
 	})
 	switch err {
 	case errFound:
 		return nil
 	case nil:
-		return errors.New("no array " + p.below + elements)
+		return errors.New("no array " + d.below + elements)
 	}
 	return err
 }
@@ -241,16 +241,16 @@ func (p *documentParser) descend() error {
 var errFound = errors.New("found")
 
 // ascend consumes the rest of the objects around the array below.
-func (p *documentParser) ascend() error {
+func (d *document) ascend() error {
 	var before json.Token
-	for levels := p.levels; levels > 0; {
-		t, err := p.decoder.Token()
+	for levels := d.levels; levels > 0; {
+		t, err := d.decoder.Token()
 		if err != nil {
 			return err
 		}
-		if t == json.Delim('{') && before == json.Delim('[') && levels == p.levels+1 && p.others != nil {
-			p.others()
-			p.others = nil
+		if t == json.Delim('{') && before == json.Delim('[') && levels == d.levels+1 && d.others != nil {
+			d.others()
+			d.others = nil
 		}
 		levels += change(t)
 		before = t

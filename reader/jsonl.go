@@ -57,9 +57,23 @@ func startsJSONArray(line []byte) bool {
 	return found && (len(rest) == 0 || rest[0] == '{' || rest[0] == '"' || string(rest) == "]")
 }
 
-// jsonlParser reads a JSON value per line: an object, or a string that is the input.
-type jsonlParser struct {
-	lines  *lineSplitter
+// jsonSource splits a text into JSON values: the values of lines, of a document, or of the items of a feed.
+type jsonSource interface {
+	// value returns the next value and a row with its line, or with a fault instead of a value; io.EOF after the last value.
+	value() (r row, value []byte, err error)
+	at() int64 // as of a parser
+}
+
+// jsonLines is the source of JSONL: a value per line.
+type jsonLines struct{ *lineSplitter }
+
+func (l jsonLines) value() (row, []byte, error) { return l.record(trimJSON) }
+
+func (l jsonLines) at() int64 { return l.number }
+
+// jsonParser reads the values of a source: an object, or a string that is the input.
+type jsonParser struct {
+	jsonSource
 	inputs []string // the input columns: keys or dotted paths; none if they are unknown
 	joiner
 	values  []string       // encoded values of a record's input columns
@@ -78,65 +92,58 @@ type jsonLayout struct {
 	found           bool   // below is not from the options
 }
 
-// newJSONLParser returns a parser without a source.
-func newJSONLParser(r *Reader, f *file) jsonlParser {
-	return jsonlParser{
-		inputs:  f.info.Inputs,
-		joiner:  r.options.joiner(),
-		columns: r.index,
-		paths:   r.options.paths(),
-		unknown: &r.unknown,
-		unit:    "line",
-		width:   len(r.columns),
+func newJSONParser(r *Reader, f *file, source jsonSource, unit string) *jsonParser {
+	return &jsonParser{
+		jsonSource: source,
+		inputs:     f.info.Inputs,
+		joiner:     r.options.joiner(),
+		columns:    r.index,
+		paths:      r.options.paths(),
+		unknown:    &r.unknown,
+		unit:       unit,
+		width:      len(r.columns),
 	}
 }
 
 // open returns a parser of lines, or of a document.
 func (l jsonLayout) open(r *Reader, f *file, s *stream) (parser, error) {
-	values := newJSONLParser(r, f)
-	if l.document {
-		p := newDocumentParser(s.text, l, values)
-		if l.found {
-			p.others = func() {
-				r.options.Log.Warn("a further member has objects, and is not read", "option", "reader.Columns", "file", displayName(f.info.Name), "read", l.below+elements)
-			}
+	if !l.document {
+		return newJSONParser(r, f, jsonLines{s.splitLines(r.options.MaxRecord)}, "line"), nil
+	}
+	d := newDocument(s.text, l)
+	if l.found {
+		d.others = func() {
+			r.options.Log.Warn("a further member has objects, and is not read", "option", "reader.Columns", "file", displayName(f.info.Name), "read", l.below+elements)
 		}
-		return p, nil
 	}
-	values.lines = s.splitLines(r.options.MaxRecord)
-	return &values, nil
+	return newJSONParser(r, f, d, "value"), nil
 }
 
-func (p *jsonlParser) at() int64 { return p.lines.number }
-
-func (p *jsonlParser) next() (row, error) {
-	r, line, err := p.lines.record(trimJSON)
-	if err == nil && r.fault == "" {
-		p.parseLine(&r, line)
+// next parses a value into a row. A value with invalid UTF-8 keeps its fields: users find the record by its id.
+func (p *jsonParser) next() (row, error) {
+	r, value, err := p.value()
+	if err != nil || r.fault != "" {
+		return r, err
 	}
-	return r, err
-}
-
-// parseLine parses a line into the row. A line with invalid UTF-8 keeps its fields: users find the record by its id.
-func (p *jsonlParser) parseLine(r *row, line []byte) {
-	switch r.fault = jsonFault(line); r.fault {
+	switch r.fault = jsonFault(value); r.fault {
 	case "":
-		p.parse(r, string(line))
+		p.parse(&r, string(value))
 	case faultEncoding:
-		if text := bytes.ToValidUTF8(line, []byte("\ufffd")); json.Valid(text) {
-			p.parse(r, string(text))
+		if text := bytes.ToValidUTF8(value, []byte("\ufffd")); json.Valid(text) {
+			p.parse(&r, string(text))
 			r.input, r.fault = "", faultEncoding
 		}
 	default:
-		if text := withNulls(line); json.Valid(text) {
+		if text := withNulls(value); json.Valid(text) {
 			r.fault = ""
-			p.parse(r, string(text))
+			p.parse(&r, string(text))
 		}
 	}
+	return r, nil
 }
 
 // parse sets the row from a valid JSON value.
-func (p *jsonlParser) parse(r *row, value string) {
+func (p *jsonParser) parse(r *row, value string) {
 	switch {
 	case value[0] == '"':
 		r.input = unquote(value)
@@ -149,7 +156,7 @@ func (p *jsonlParser) parse(r *row, value string) {
 	}
 }
 
-func (p *jsonlParser) parseObject(r *row, object string) {
+func (p *jsonParser) parseObject(r *row, object string) {
 	r.fields, r.nulls = make([]string, p.width), p.nulls.take(p.width)
 	setAll(r.nulls)
 	p.values = append(p.values[:0], make([]string, len(p.inputs))...)
@@ -184,7 +191,7 @@ func (p *jsonlParser) parseObject(r *row, object string) {
 }
 
 // inputOf returns the input for the encoded values of the input columns: strings, numbers or null. Missing values are "".
-func (p *jsonlParser) inputOf(values []string) (text, fault string) {
+func (p *jsonParser) inputOf(values []string) (text, fault string) {
 	for i, value := range values {
 		if value == "" {
 			continue
@@ -237,24 +244,23 @@ func examineJSON(f *file, s *beginning, o *Options) (opener, error) {
 	if l.below == "" {
 		l.document, l.array = documentOf(s)
 	}
-	lines := newLineSplitter(bytes.NewReader(s.lines()))
-	lines.most = o.MaxRecord
-	next := func() ([]byte, error) { _, line, err := lines.record(trimJSON); return line, err }
-	if l.document {
-		f.info.Format = "json"
-		if s.canGrow() { // an array may have no lines
-			if err := s.grow(sampleLimit); err != nil {
-				return nil, err
-			}
-		}
-		document := newDocumentParser(bytes.NewReader(s.data), l, jsonlParser{})
-		next = func() ([]byte, error) { return document.value() }
+	if !l.document {
+		lines := newLineSplitter(bytes.NewReader(s.lines()))
+		lines.most = o.MaxRecord
+		return l.open, f.setObjects(o, jsonLines{lines})
 	}
-	return l.open, f.setObjects(o, firstObjects(next))
+	f.info.Format = "json"
+	if s.canGrow() { // an array may have no lines
+		if err := s.grow(sampleLimit); err != nil {
+			return nil, err
+		}
+	}
+	return l.open, f.setObjects(o, newDocument(bytes.NewReader(s.data), l))
 }
 
 // setObjects sets the columns and the input columns of a file from its first objects.
-func (f *file) setObjects(o *Options, objects []string) error {
+func (f *file) setObjects(o *Options, source jsonSource) error {
+	objects := firstObjects(source)
 	for _, c := range columnsOf(objects) {
 		f.addColumn(c)
 	}
@@ -279,10 +285,10 @@ func (f *file) setObjects(o *Options, objects []string) error {
 }
 
 // firstObjects returns the objects among the first sampleRecords values, up to an error.
-func firstObjects(next func() ([]byte, error)) []string {
+func firstObjects(source jsonSource) []string {
 	var objects []string
 	for range sampleRecords {
-		value, err := next()
+		_, value, err := source.value()
 		if err != nil {
 			break
 		}
