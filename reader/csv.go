@@ -13,7 +13,6 @@ import (
 var csvFormat = inputFormat{
 	name:       "csv",
 	extensions: []string{".csv", ".tsv"},
-	plain:      true,
 	content:    "rows with `,` `;` tab or a bar between the fields",
 	fit:        fitCSV,
 	examine:    examineCSV,
@@ -24,7 +23,6 @@ type csvLayout struct {
 	separator string // the delimiter in a first line such as "sep=;"; else ""
 	skip      int    // lines above the header, or above the first row
 	dialect   csvDialect
-	inputs    inputs
 }
 
 // fitCSV recognizes CSV by a first line such as "sep=;", by options about columns, by the name of an input column, and by tabs
@@ -93,8 +91,7 @@ func examineCSV(f *file, s *beginning, o *Options) (opener, error) {
 			return nil, malformedHeader(s.name, first)
 		}
 		shown := l.show(s, o, len(first.fields))
-		l.inputs, err = f.setHeader(first.fields, o, shown)
-		if err == nil {
+		if err = f.setHeader(first.fields, o, shown); err == nil {
 			l.tell(f, o)
 		}
 		return l.open, err
@@ -165,7 +162,6 @@ func (l *csvLayout) firstRow(s *beginning, o *Options) (r row, err error) {
 // csvParser reads the rows of one file.
 type csvParser struct {
 	rows   csvRows
-	input  inputs
 	header []string // nil for none, and in strict mode, where no row repeats the header
 	file   string
 	log    *slog.Logger
@@ -176,12 +172,7 @@ type csvParser struct {
 // open consumes the header, and checks that it has not changed.
 func (l *csvLayout) open(r *Reader, f *file, s *stream) (parser, error) {
 	o := &r.options
-	p := &csvParser{
-		rows:  l.rows(s.splitLines(o.MaxRecord)),
-		input: l.inputs,
-		file:  f.info.Name,
-		log:   o.Log,
-	}
+	p := &csvParser{rows: l.rows(s.splitLines(o.MaxRecord)), file: f.info.Name, log: o.Log}
 	if !o.Dialect.noHeader() {
 		first, err := p.rows.next()
 		switch {
@@ -189,7 +180,7 @@ func (l *csvLayout) open(r *Reader, f *file, s *stream) (parser, error) {
 			return nil, &ReadError{f.info.Name, first.line, err}
 		case first.fault != "":
 			return nil, malformedHeader(f.info.Name, first)
-		case !slices.Equal(columnNames(withoutMark(first.fields)), f.columns):
+		case !f.hasHeader(first.fields):
 			return nil, changedSince(f, first.line, "the header")
 		}
 		if !o.Dialect.Strict {
@@ -227,9 +218,6 @@ func (p *csvParser) next() (row, error) {
 		}
 		if err != nil || p.rows.want == 0 { // without columns, examine has read only malformed rows
 			return row{line: r.line, fault: r.fault}, err
-		}
-		if r.fault == "" {
-			r.input = p.input.of(r.fields)
 		}
 		return r, nil
 	}

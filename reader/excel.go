@@ -44,8 +44,7 @@ func inspectExcel(f *file, body Source, size int64, o *Options) (open opener, er
 
 // excelLayout is the result of inspectExcel.
 type excelLayout struct {
-	first  int64 // the number of the row with the names of the columns, or of an empty row above it
-	inputs inputs
+	first int64 // the number of the row with the names of the columns, or of an empty row above it
 }
 
 // find finds the columns of a sheet: in the row that names the input column, or else in the first row.
@@ -83,13 +82,11 @@ func (l *excelLayout) find(f *file, rows *sheetRows, o *Options) error {
 	if header > 0 {
 		o.Log.Info("the names of the columns are not in the first row: the rows above are skipped", "file", f.info.Name, "row", l.first)
 	}
-	var err error
 	below := first[header+1:]
 	if o.Dialect.noHeader() {
 		below = first
 	}
-	l.inputs, err = f.setHeader(first[header], o, below)
-	return err
+	return f.setHeader(first[header], o, below)
 }
 
 // openSheet opens the sheet that the options name.
@@ -117,7 +114,6 @@ type excelParser struct {
 	rows   *sheetRows
 	stream *stream
 	want   int // number of columns of the file
-	input  inputs
 }
 
 // open opens the sheet again, and checks that its header has not changed.
@@ -127,7 +123,7 @@ func (l *excelLayout) open(r *Reader, f *file, s *stream) (parser, error) {
 		return nil, err
 	}
 	s.closers = append(s.closers, rows)
-	p := &excelParser{rows: rows, stream: s, want: len(f.columns), input: l.inputs}
+	p := &excelParser{rows: rows, stream: s, want: len(f.columns)}
 	if r.options.Dialect.noHeader() || p.want == 0 {
 		return p, nil
 	}
@@ -135,7 +131,7 @@ func (l *excelLayout) open(r *Reader, f *file, s *stream) (parser, error) {
 	for err == nil && rows.number < l.first {
 		header, err = rows.next()
 	}
-	if err != nil || !slices.Equal(columnNames(withoutMark(header)), f.columns) {
+	if err != nil || !f.hasHeader(header) {
 		return nil, changedSince(f, rows.at(), "the header")
 	}
 	return p, nil
@@ -164,9 +160,6 @@ func (p *excelParser) next() (row, error) {
 		r.fault = faultLongRow
 	case strings.Join(cells[min(p.want, len(cells)):], "") != "":
 		r.fault = wrongNumber(len(cells), p.want)
-	}
-	if r.fault == "" {
-		r.input = p.input.of(cells)
 	}
 	return r, nil
 }

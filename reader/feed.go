@@ -13,7 +13,6 @@ import (
 var feedFormat = inputFormat{
 	name:        "xml",
 	extensions:  []string{".xml", ".rss", ".atom"},
-	plain:       true,
 	content:     "a feed of products, as RSS or Atom",
 	moreColumns: true,
 	marked:      true,

@@ -15,7 +15,6 @@ var formats = []*inputFormat{&csvFormat, &jsonlFormat, &txtFormat, &parquetForma
 type inputFormat struct {
 	name        string   // of Options.Format
 	extensions  []string // of file names, in lower case
-	plain       bool     // its text has no control characters: data with many is binary
 	content     string   // for the guide
 	moreColumns bool     // later records may have more columns than the first records
 

@@ -39,16 +39,16 @@ func TestFormatsAreDescribed(t *testing.T) {
 	}
 }
 
-// nulParser reads records that end with a NUL byte.
-type nulParser struct {
+// pageParser reads records that end with a form feed.
+type pageParser struct {
 	text   *bufio.Scanner
 	number int64
 }
 
-func openNUL(_ *Reader, _ *file, s *stream) (parser, error) {
-	p := &nulParser{text: bufio.NewScanner(s.text)}
+func openPages(_ *Reader, _ *file, s *stream) (parser, error) {
+	p := &pageParser{text: bufio.NewScanner(s.text)}
 	p.text.Split(func(data []byte, _ bool) (int, []byte, error) {
-		if n := bytes.IndexByte(data, 0); n >= 0 {
+		if n := bytes.IndexByte(data, '\f'); n >= 0 {
 			return n + 1, data[:n], nil
 		}
 		return 0, nil, nil
@@ -56,9 +56,9 @@ func openNUL(_ *Reader, _ *file, s *stream) (parser, error) {
 	return p, nil
 }
 
-func (p *nulParser) at() int64 { return p.number + 1 }
+func (p *pageParser) at() int64 { return p.number + 1 }
 
-func (p *nulParser) next() (row, error) {
+func (p *pageParser) next() (row, error) {
 	if !p.text.Scan() {
 		return row{}, io.EOF
 	}
@@ -71,30 +71,30 @@ func TestNewFormat(t *testing.T) {
 	known := formats
 	defer func() { formats = known }()
 	formats = append(slices.Clone(known), &inputFormat{
-		name:       "nul",
-		extensions: []string{".nul"},
+		name:       "pages",
+		extensions: []string{".pages"},
 		fit: func(s *beginning, _ *Options) fit {
-			if bytes.IndexByte(s.data, 0) >= 0 {
+			if bytes.IndexByte(s.data, '\f') >= 0 {
 				return sureFit
 			}
 			return noFit
 		},
-		examine: func(*file, *beginning, *Options) (opener, error) { return openNUL, nil },
+		examine: func(*file, *beginning, *Options) (opener, error) { return openPages, nil },
 	})
 	var text, want strings.Builder
-	for i := range 40 { // more than the control characters that text may have by accident
-		fmt.Fprintf(&text, "%d.com\x00", i)
+	for i := range 40 {
+		fmt.Fprintf(&text, "%d.com\f", i)
 		fmt.Fprintf(&want, "%d %d.com\n", i+1, i)
 	}
 	tests := []struct {
 		name    string
 		options Options
 	}{
-		{"by its extension", Options{Paths: []string{writeFile(t, "a.nul", text.String())}}},
+		{"by its extension", Options{Paths: []string{writeFile(t, "a.pages", text.String())}}},
 		{"by its content", Options{Paths: []string{writeFile(t, "a.dat", text.String())}}},
-		{"by its name", Options{Paths: []string{writeFile(t, "a.csv", text.String())}, Format: "NUL"}},
-		{"compressed", Options{Paths: []string{writeFile(t, "a.nul.gz", gzipped(t, text.String()))}}},
-		{"part of a folder", Options{Paths: []string{filepath.Dir(writeFile(t, "a.nul", text.String()))}}},
+		{"by its name", Options{Paths: []string{writeFile(t, "a.csv", text.String())}, Format: "PAGES"}},
+		{"compressed", Options{Paths: []string{writeFile(t, "a.pages.gz", gzipped(t, text.String()))}}},
+		{"part of a folder", Options{Paths: []string{filepath.Dir(writeFile(t, "a.pages", text.String()))}}},
 		{"in a pipe", fromString(text.String(), Options{})},
 	}
 	for _, test := range tests {
@@ -103,7 +103,7 @@ func TestNewFormat(t *testing.T) {
 			if got := summary(readAll(t, r)); got != want.String() {
 				t.Errorf("got\n%s", got)
 			}
-			if info := r.Files()[0]; info.Format != "nul" || !info.Whole {
+			if info := r.Files()[0]; info.Format != "pages" || !info.Whole {
 				t.Errorf("got %+v", info)
 			}
 		})

@@ -158,8 +158,8 @@ func (r *Reader) warnOfSeveral() {
 	}
 }
 
-// setHeader sets the columns of a file from its header, and returns the input columns. rows are the first rows.
-func (f *file) setHeader(fields []string, o *Options, rows [][]string) (inputs, error) {
+// setHeader sets the columns and the input columns of a table from its header. rows are the first rows.
+func (f *file) setHeader(fields []string, o *Options, rows [][]string) error {
 	fields = withoutMark(fields)
 	if o.Dialect.noHeader() {
 		fields = make([]string, len(fields)) // columnNames then returns positions
@@ -176,37 +176,31 @@ func (f *file) setHeader(fields []string, o *Options, rows [][]string) (inputs, 
 		}
 		return values
 	})
-	in := inputs{joiner: o.joiner()}
 	for _, name := range names {
-		in.places = append(in.places, slices.Index(f.columns, name))
+		f.inputs = append(f.inputs, slices.Index(f.columns, name))
 	}
 	f.info.Inputs = names
 	if e, isColumn := errors.AsType[*ColumnError](err); isColumn {
 		e.Header = true
 	}
-	return in, err
+	return err
 }
 
-// inputs are the input columns of a table.
-type inputs struct {
-	places []int // in the columns of the file
-	joiner
+// hasHeader reports whether fields are still the header of the file.
+func (f *file) hasHeader(fields []string) bool {
+	return slices.Equal(columnNames(withoutMark(fields)), f.columns)
 }
 
-// of returns the input of a row, which may be short.
-func (in inputs) of(fields []string) string {
-	var parts []string
-	for _, place := range in.places {
-		part := ""
-		if place < len(fields) {
-			part = fields[place]
-		}
-		if len(in.places) == 1 {
-			return part
-		}
-		parts = append(parts, part)
+// inputOf returns the input of a row of a table.
+func (o *Options) inputOf(fields []string, inputs []int) string {
+	if len(inputs) == 1 {
+		return fields[inputs[0]]
 	}
-	return in.joined(parts)
+	var parts []string
+	for _, place := range inputs {
+		parts = append(parts, fields[place])
+	}
+	return o.joiner().joined(parts)
 }
 
 // joiner makes one input from the values of several columns.

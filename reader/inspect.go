@@ -26,6 +26,7 @@ type file struct {
 	header     []string     // the names of the columns as the file has them: several may be equal; nil if no names can be equal
 	columns    []string     // the names of types
 	types      []Column
+	inputs     []int             // of a table: indexes of the input columns in columns
 	paths      map[string]Column // the extra columns that may be dotted paths, with their types
 	all        []string          // the names of all columns, if some are not read
 	unfit      []string          // columns with usual names whose values are not inputs
@@ -147,7 +148,7 @@ func (f *file) examine(s *beginning, o *Options) (err error) {
 		}
 	}
 	switch {
-	case binary != nil && (f.format.plain || f.format.damaged != nil):
+	case binary != nil:
 		return binary
 	case f.format.damaged != nil:
 		return f.format.damaged(s.name, errOtherContent)

@@ -22,7 +22,6 @@ const (
 var jsonlFormat = inputFormat{
 	name:        "jsonl",
 	extensions:  []string{".jsonl", ".ndjson", ".json"},
-	plain:       true,
 	content:     "a JSON object or string per line, or a JSON array of these, also in a member of an object",
 	moreColumns: true,
 	fit:         fitJSON,

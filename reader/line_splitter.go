@@ -222,7 +222,6 @@ func beforeLineEnd(text []byte) []byte {
 var txtFormat = inputFormat{
 	name:       "txt",
 	extensions: []string{".txt"},
-	plain:      true,
 	content:    "one input per line",
 	fit:        func(*beginning, *Options) fit { return anyText },
 	examine:    examineTXT,

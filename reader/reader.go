@@ -79,7 +79,7 @@ type Reader struct {
 // row is a record as a parser returns it.
 type row struct {
 	line   int64
-	input  string
+	input  string   // "" for a table, whose fields have the input
 	fields []string // parallel to Reader.columns; nil for none
 	nulls  []bool   // parallel to fields; nil if the format has no nulls
 	fault  string   // why the row is malformed; "" if it is not
@@ -259,6 +259,9 @@ func (r *Reader) record(row row) Record {
 		File:   r.current.info.Name,
 		Line:   row.line,
 		Input:  row.input,
+	}
+	if r.current.inputs != nil && row.fault == "" {
+		rec.Input = r.options.inputOf(row.fields, r.current.inputs)
 	}
 	rec.Fields, rec.Nulls = r.placed(row)
 	if rec.Fields == nil {
