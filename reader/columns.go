@@ -118,22 +118,18 @@ func likeName(name string) func(column string) bool {
 	return func(column string) bool { return name != "" && strings.EqualFold(foldName.Replace(column), name) }
 }
 
-// apart is the index in Reader.alike of columns that a file keeps apart although their names differ only in case.
-const apart = -1
-
 // withoutCase returns a name as a key. Names with equal keys are equal for sameName.
 func withoutCase(name string) string { return strings.ToLower(strings.TrimSpace(name)) }
 
 // keepApart finds the columns of one file whose names differ only in case.
 func (r *Reader) keepApart() {
-	r.alike = map[string]int{}
+	r.apart = map[string]bool{}
 	for _, f := range r.files {
 		seen := map[string]bool{}
 		for _, name := range f.columns {
-			if name = withoutCase(name); seen[name] {
-				r.alike[name] = apart
-			}
-			seen[name] = true
+			key := withoutCase(name)
+			r.apart[key] = r.apart[key] || seen[key]
+			seen[key] = true
 		}
 	}
 }
@@ -142,7 +138,7 @@ func (r *Reader) keepApart() {
 // differ only in case are one column, with the first name. Some file must have shown each extra column, unless later records may
 // have more columns (JSONL), or a file is empty so far.
 func (r *Reader) unite() error {
-	r.index = map[string]int{}
+	r.index, r.alike = map[string]int{}, map[string]int{}
 	r.keepApart()
 	moreToCome := false
 	var all []string
@@ -200,21 +196,18 @@ func (r *Reader) unite() error {
 
 // addColumn returns the index of a column. It appends the column if it is new.
 func (r *Reader) addColumn(c Column) (place int, isNew bool) {
-	if place, known := r.index[c.Name]; known {
-		return place, false
+	key := withoutCase(c.Name)
+	if r.apart[key] {
+		key = c.Name
 	}
-	name := withoutCase(c.Name)
-	place, known := r.alike[name]
-	if !known || place == apart {
-		place, isNew = len(r.columns), true
-		r.columns = append(r.columns, c.Name)
-		r.types = append(r.types, c)
-	}
+	place, known := r.alike[key]
 	if !known {
-		r.alike[name] = place
+		place = len(r.columns)
+		r.columns, r.types = append(r.columns, c.Name), append(r.types, c)
+		r.alike[key] = place
 	}
 	r.index[c.Name] = place
-	return place, isNew
+	return place, !known
 }
 
 // Place returns the index in Columns of a column. name is the name of the column or an element of Options.ExtraColumns.

@@ -49,12 +49,10 @@ func fitCSV(s *beginning, o *Options) fit {
 
 // haveTabs reports whether all first lines have the same number of tabs, above 0.
 func haveTabs(text []byte) bool {
-	lines, n, tabs := newLineSplitter(bytes.NewReader(text)), 0, 0
-	for n < sniffRows {
-		line, err := lines.next()
-		if err != nil {
-			break
-		}
+	var line []byte
+	n, tabs := 0, 0
+	for n < sniffRows && len(text) > 0 {
+		line, text = cutLine(text)
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
@@ -109,11 +107,7 @@ func (l *csvLayout) find(s *beginning, o *Options) (r row, err error) {
 		return r, notSure(s.name, header)
 	}
 	l.skip = header
-	var rest []byte
-	if starts := lineStarts(s.lines(), l.skip+1); len(starts) > l.skip {
-		rest = s.lines()[starts[l.skip]:]
-	}
-	l.dialect = o.ofCSV(commaOf(s.name, rest, l.separator, o))
+	l.dialect = o.ofCSV(commaOf(s.name, afterLines(s.lines(), l.skip), l.separator, o))
 	return l.firstRow(s, o)
 }
 

@@ -17,19 +17,24 @@ const (
 
 // ofCSV returns the CSV dialect of the options, with a delimiter.
 func (o *Options) ofCSV(comma string) csvDialect {
-	d := csvDialect{comma: comma, quote: '"', strict: o.Dialect.Strict, sure: o.Dialect.Quote != "", noGuess: o.Dialect.Escape == None || o.Dialect.Strict}
-	switch quote := o.Dialect.Quote; quote {
-	case "":
-	case None:
-		d.quote = 0
-	default:
-		d.quote = quote[0]
+	d := &o.Dialect
+	return csvDialect{
+		comma:   comma,
+		quote:   mark(cmp.Or(d.Quote, `"`)),
+		escape:  mark(d.Escape),
+		comment: given(d.Comment),
+		strict:  d.Strict,
+		sure:    d.Quote != "",
+		noGuess: d.Escape != "" || d.Strict,
 	}
-	if escape := given(o.Dialect.Escape); escape != "" {
-		d.escape, d.noGuess = escape[0], true
+}
+
+// mark returns the character of a member of a dialect; 0 if there is none.
+func mark(member string) byte {
+	if given(member) == "" {
+		return 0
 	}
-	d.comment = given(o.Dialect.Comment)
-	return d
+	return member[0]
 }
 
 // rowAt returns the first row of text; nil if the first line is blank or malformed.
@@ -50,29 +55,10 @@ func headerOf(s *beginning, start int, o *Options) (line int, sure bool) {
 	case o.Dialect.noHeader(), o.Dialect.Strict:
 		return start, true
 	}
-	text := s.lines()
-	starts := lineStarts(text, headerRows+1)
 	return o.headerRow(start, func(i int) []string {
-		if i >= len(starts) {
-			return nil
-		}
-		return o.rowAt(text[starts[i]:], commaOf(s.name, text[starts[i]:], "", o))
+		text := afterLines(s.lines(), i)
+		return o.rowAt(text, commaOf(s.name, text, "", o))
 	})
-}
-
-// lineStarts returns the offsets of the first n lines.
-func lineStarts(text []byte, n int) (starts []int) {
-	lines := newLineSplitter(bytes.NewReader(text))
-	for offset := 0; len(starts) < n; {
-		raw, err := lines.peek(0)
-		if err != nil {
-			break
-		}
-		starts = append(starts, offset)
-		offset += len(raw)
-		lines.advance(len(raw))
-	}
-	return starts
 }
 
 // headerRow returns the index of the first row from start that names the input column, or else start. fieldsAt returns nil for
@@ -197,16 +183,10 @@ func (l *csvLayout) show(s *beginning, o *Options, want int) (shown [][]string) 
 
 // isSingle reports whether the commas in a file with one column are text: some lines have none, or a space follows each comma.
 func (l *csvLayout) isSingle(s *beginning) bool {
-	lines := newLineSplitter(bytes.NewReader(s.lines()))
-	for range l.skip + 1 {
-		lines.skip()
-	}
+	var line []byte
 	spaced, without := true, false // a space follows each comma; a line has no comma
-	for range sniffRows {
-		line, err := lines.next()
-		if err != nil {
-			break
-		}
+	for rows, text := 0, afterLines(s.lines(), l.skip+1); rows < sniffRows && len(text) > 0; rows++ {
+		line, text = cutLine(text)
 		line = bytes.TrimRight(bytes.TrimSpace(line), ",")
 		if len(line) == 0 || line[0] == '"' {
 			continue
@@ -223,7 +203,8 @@ func (l *csvLayout) isSingle(s *beginning) bool {
 // separatorOf returns the delimiter in a first line such as "sep=;", with or without quotes, which Excel reads and writes; else
 // "".
 func separatorOf(data []byte, o *Options) string {
-	text := strings.Trim(string(beforeLineEnd(data)), `"`)
+	line, _ := cutLine(data)
+	text := strings.Trim(string(line), `"`)
 	const prefix = "sep="
 	if o.Dialect.Strict || len(text) <= len(prefix) || !strings.EqualFold(text[:len(prefix)], prefix) {
 		return ""

@@ -121,7 +121,7 @@ func (s *documentText) lineAt(offset int64) int64 {
 // lines would be a malformed record.
 func documentOf(s *beginning) (document, array bool) {
 	rest := bytes.TrimLeft(withNulls(s.data), jsonSpace)
-	line := beforeLineEnd(rest)
+	line, _ := cutLine(rest)
 	switch {
 	case len(rest) == 0:
 		return false, false
@@ -139,7 +139,7 @@ func spansLines(data []byte) bool {
 	case nil:
 		return bytes.ContainsAny(value, "\r\n")
 	case io.ErrUnexpectedEOF:
-		second := beforeLineEnd(bytes.TrimLeft(data[len(beforeLineEnd(data)):], jsonSpace))
+		second, _ := cutLine(bytes.TrimLeft(afterLines(data, 1), jsonSpace))
 		return len(second) > 0 && !json.Valid(bytes.TrimRight(second, jsonSpace))
 	}
 	return false

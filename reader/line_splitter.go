@@ -199,24 +199,35 @@ func cutLineEnd(raw []byte) (line, end []byte) {
 	return raw[:n], raw[n:]
 }
 
+// cutLine cuts text after its first line, and returns the line without its line end.
+func cutLine(text []byte) (line, rest []byte) {
+	i := bytes.IndexAny(text, "\r\n")
+	switch {
+	case i < 0:
+		return text, nil
+	case bytes.HasPrefix(text[i:], []byte("\r\n")):
+		return text[:i], text[i+2:]
+	}
+	return text[:i], text[i+1:]
+}
+
+// afterLines returns the text after n lines.
+func afterLines(text []byte, n int) []byte {
+	for range n {
+		_, text = cutLine(text)
+	}
+	return text
+}
+
 // firstLine returns the first line of text that is neither blank nor a # comment; nil if there is none.
-func firstLine(text []byte) []byte {
+func firstLine(text []byte) (line []byte) {
 	for len(text) > 0 {
-		line := beforeLineEnd(text)
-		text = text[min(len(line)+1, len(text)):]
+		line, text = cutLine(text)
 		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
 			return line
 		}
 	}
 	return nil
-}
-
-// beforeLineEnd returns the text before the first LF or CR.
-func beforeLineEnd(text []byte) []byte {
-	if i := bytes.IndexAny(text, "\r\n"); i >= 0 {
-		return text[:i]
-	}
-	return text
 }
 
 var txtFormat = inputFormat{
@@ -239,7 +250,7 @@ func examineTXT(_ *file, s *beginning, o *Options) (opener, error) {
 // looksCSV reports whether the first lines, at least two, have equally many delimiters, and no space follows a delimiter, unlike
 // in prose.
 func looksCSV(text []byte, o *Options) bool {
-	if len(lineStarts(text, 2)) < 2 {
+	if len(afterLines(text, 1)) == 0 {
 		return false
 	}
 	return slices.ContainsFunc(delimiters, func(comma string) bool {

@@ -56,10 +56,11 @@ type Reader struct {
 	options Options
 	files   []*file
 	columns []string
-	types   []Column       // of columns
-	index   map[string]int // index of each column, by its names in all files
-	alike   map[string]int // index of each column, by its name without case; apart if a file has several such columns
-	blank   []string       // Fields of records without fields
+	types   []Column        // of columns
+	index   map[string]int  // index of each column, by its names in all files
+	alike   map[string]int  // index of each column, by its name without case, or by its name if that is apart
+	apart   map[string]bool // names without case of which a file has several columns
+	blank   []string        // Fields of records without fields
 
 	read  atomic.Int64
 	total int64
