@@ -34,7 +34,8 @@ type table struct {
 // tableColumn is a column of the file, or a part of a column, named by a dotted path.
 type tableColumn struct {
 	Column
-	node *node
+	*node
+	leaves []*leaf // of a parser
 }
 
 // isParquet reports whether content begins like a Parquet file.
@@ -124,14 +125,12 @@ func newTable(f *file, opened *pages.File, o *Options) (t *table, all []string, 
 	}
 	for _, name := range o.ExtraColumns {
 		c, err := find(name)
-		column, isColumn := errors.AsType[*ColumnError](err)
+		column, unknown := errors.AsType[*ColumnError](err)
 		switch {
-		case isColumn && len(column.Matches) == 0: // another file may have the column
-		case err != nil:
-			if isColumn {
-				column.Option = "ExtraColumns"
-			}
-			return nil, nil, err
+		case unknown && len(column.Matches) == 0: // another file may have the column
+		case unknown:
+			column.Option = "ExtraColumns"
+			return nil, nil, column
 		case !slices.ContainsFunc(t.columns, func(known tableColumn) bool { return known.Name == c.Name }):
 			t.columns = append(t.columns, c)
 		}
@@ -141,7 +140,7 @@ func newTable(f *file, opened *pages.File, o *Options) (t *table, all []string, 
 
 // nested returns the error of an input column that is not one value. all are the columns of the file.
 func (c *tableColumn) nested(file string, all []string) error {
-	parts := c.node.parts(c.Name)
+	parts := c.parts(c.Name)
 	switch {
 	case len(parts) > 0:
 		return &FormatError{file, 1, fmt.Sprintf("column %q has parts, want text (parts: %s)", c.Name, listColumns(parts)), "Columns"}
@@ -175,18 +174,16 @@ func newTableColumn(name string, opened *pages.File, c *parquet.Column, most int
 	if n.single() {
 		column.Type, column.Precision, column.Scale = n.typ, n.precision, n.scale
 	}
-	return tableColumn{column, n}
+	return tableColumn{Column: column, node: n}
 }
 
 // parquetParser reads the rows of one Parquet file. It holds one page of each column in memory.
 type parquetParser struct {
-	file    *pages.File
-	most    int // Options.MaxRecord
-	stream  *stream
-	leaves  []*leaf
-	columns []placedColumn
-	inputs  []placedColumn
-	parts   []string // of the input of a row
+	*table
+	most   int // Options.MaxRecord
+	stream *stream
+	leaves []*leaf
+	parts  []string // of the input of a row
 	joiner
 	row    int64 // number of the last row, from 1
 	bytes  int   // of its values
@@ -194,13 +191,6 @@ type parquetParser struct {
 	nulls  slab[bool]
 	reuse  bool // Options.Reuse: all rows share the memory of kept
 	kept   row
-}
-
-// placedColumn is a column with its leaves.
-type placedColumn struct {
-	*node
-	leaves []*leaf
-	only   *leaf // the leaf of a column with one plain value per row; nil for other columns
 }
 
 // open opens the file again, and checks that its rows and columns have not changed.
@@ -214,33 +204,25 @@ func (t *table) open(r *Reader, f *file, s *stream) (parser, error) {
 	if err != nil || t.rows != rows || !slices.Equal(all, f.all) {
 		return nil, changedSince(f, 1, "the file")
 	}
-	p := &parquetParser{file: opened, most: r.options.MaxRecord, stream: s, joiner: r.options.joiner(), reuse: r.options.Reuse}
+	p := &parquetParser{table: t, most: r.options.MaxRecord, stream: s, joiner: r.options.joiner(), reuse: r.options.Reuse}
+	if r.options.InputsOnly {
+		t.columns = nil
+	} else {
+		p.kept = row{fields: make([]string, len(t.columns)), nulls: make([]bool, len(t.columns))}
+	}
 	leaves := map[*parquet.Column]*leaf{}
-	place := func(n *node) placedColumn {
-		placed := placedColumn{node: n}
-		for _, below := range n.columns() {
-			l := leaves[below.column]
-			if l == nil {
-				l = &leaf{source: opened.Values(below.column), repeated: below.rep > 0, bytes: below.bytes, most: p.most}
-				leaves[below.column] = l
-				p.leaves = append(p.leaves, l)
+	for _, columns := range [][]tableColumn{t.inputs, t.columns} {
+		for i := range columns {
+			for _, below := range columns[i].columns() {
+				l := leaves[below.column]
+				if l == nil {
+					l = &leaf{node: below, source: opened.Values(below.column), most: p.most}
+					leaves[below.column] = l
+					p.leaves = append(p.leaves, l)
+				}
+				columns[i].leaves = append(columns[i].leaves, l)
 			}
-			placed.leaves = append(placed.leaves, l)
 		}
-		if n.single() {
-			placed.only = placed.leaves[0]
-			placed.only.form = n
-		}
-		return placed
-	}
-	for _, c := range t.inputs {
-		p.inputs = append(p.inputs, place(c.node))
-	}
-	if !r.options.InputsOnly {
-		for _, c := range t.columns {
-			p.columns = append(p.columns, place(c.node))
-		}
-		p.kept = row{fields: make([]string, len(p.columns)), nulls: make([]bool, len(p.columns))}
 	}
 	return p, nil
 }
@@ -250,7 +232,7 @@ func (p *parquetParser) at() int64 { return p.row + 1 }
 // next returns the next row. In a damaged file, the columns of a list may have different numbers of elements, which is a panic.
 func (p *parquetParser) next() (_ row, err error) {
 	defer pages.Guard(&err)
-	if p.row == p.file.NumRows {
+	if p.row == p.rows {
 		return row{}, io.EOF
 	}
 	p.bytes = 0
@@ -261,7 +243,7 @@ func (p *parquetParser) next() (_ row, err error) {
 		p.bytes += l.size
 	}
 	p.row++
-	if err := p.stream.follow(p.row, float64(p.row)/float64(p.file.NumRows)); err != nil {
+	if err := p.stream.follow(p.row, float64(p.row)/float64(p.rows)); err != nil {
 		return row{}, err
 	}
 	return p.build(), nil
@@ -308,9 +290,9 @@ const (
 )
 
 // field returns the current value as a field.
-func (c *placedColumn) field() field {
-	if c.only != nil {
-		return c.only.field()
+func (c *tableColumn) field() field {
+	if c.single() {
+		return c.leaves[0].field()
 	}
 	if !c.repeated && c.leaves[0].values[0].DefinitionLevel() < c.def {
 		return field{null: true}

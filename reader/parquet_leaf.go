@@ -15,19 +15,17 @@ const sharedText = 8 << 10
 
 // leaf reads the values of one leaf column of the schema, page by page.
 type leaf struct {
-	repeated bool
-	bytes    bool  // its values are byte arrays
-	most     int   // Options.MaxRecord
-	form     *node // formats the fields; nil if the leaf is only a part of columns
-	source   *pages.Values
-	batch    []parquet.Value // of source
-	next     int             // index of the next value in batch
-	values   []parquet.Value // of the current row: one, or any number for a repeated column
-	size     int             // bytes of the values
-	last     field           // of the value before index made in batch
-	made     int             // 0 if there is no such value
-	text     []byte          // memory for the next field
-	texts    strings.Builder // of fields
+	*node
+	most   int // Options.MaxRecord
+	source *pages.Values
+	batch  []parquet.Value // of source
+	next   int             // index of the next value in batch
+	values []parquet.Value // of the current row: one, or any number for a repeated column
+	size   int             // bytes of the values
+	last   field           // of the value before index made in batch
+	made   int             // 0 if there is no such value
+	text   []byte          // memory for the next field
+	texts  strings.Builder // of fields
 }
 
 // field is the text of a value.
@@ -50,7 +48,7 @@ func (l *leaf) read(limit int) error {
 	if err := l.fill(); err != nil {
 		return err
 	}
-	if !l.repeated {
+	if l.rep == 0 {
 		l.values = l.batch[l.next : l.next+1]
 		l.size = l.sizeOf(&l.batch[l.next])
 		l.next++
@@ -100,13 +98,13 @@ func (l *leaf) field() field {
 }
 
 func (l *leaf) newField(v *parquet.Value) field {
-	if v.DefinitionLevel() < l.form.def {
+	if v.DefinitionLevel() < l.def {
 		return field{null: true}
 	}
 	if l.sizeOf(v) > l.most { // the row is a fault
 		return field{}
 	}
-	l.text = l.form.append(l.text[:0], *v)
+	l.text = l.append(l.text[:0], *v)
 	size := len(l.text)
 	if l.texts.Len()+size > l.texts.Cap() {
 		l.texts.Reset()
@@ -117,7 +115,7 @@ func (l *leaf) newField(v *parquet.Value) field {
 		l.text = nil
 	}
 	f := fieldOf(l.texts.String()[l.texts.Len()-size:], false)
-	f.encoded = l.form.untyped && size > len(v.ByteArray())
+	f.encoded = l.untyped && size > len(v.ByteArray())
 	return f
 }
 
