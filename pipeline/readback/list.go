@@ -36,17 +36,16 @@ type Folder struct {
 	Complete bool     // writer.SuccessName is there
 }
 
-// MissingPartError says that a folder lacks parts or shards that a run has published there. The folder is no whole output.
-type MissingPartError struct {
-	Path  string // the first missing part
-	Count int    // the number of missing parts
-}
-
-func (e *MissingPartError) Error() string {
-	if e.Count > 1 {
-		return fmt.Sprintf("%s and %d other parts are missing, which the run has published: start it again", e.Path, e.Count-1)
+// check returns an error if the folder lacks parts or shards.
+func (f Folder) check() error {
+	switch n := len(f.Missing); n {
+	case 0:
+		return nil
+	case 1:
+		return fmt.Errorf("%s is missing, which the run has published: start it again", f.Missing[0])
+	default:
+		return fmt.Errorf("%s and %d other parts are missing, which the run has published: start it again", f.Missing[0], n-1)
 	}
-	return e.Path + " is missing, which the run has published: start it again"
 }
 
 // Find returns the files of an output, as List does, and the account beside the output; nil if the account is missing. The
@@ -78,8 +77,8 @@ func FindOf(ctx context.Context, output string, a *account.Account) (parts []Par
 }
 
 // List returns the files of an output in the order of their records. The settings of its run say the format of a single file,
-// and whether text is escaped; if settings is nil, the extension says the format. The error is a *[MissingPartError] if a folder
-// lacks parts.
+// and whether text is escaped; if settings is nil, the extension says the format. A folder that lacks parts or shards that a run has
+// published there is no whole output, but an error.
 func List(ctx context.Context, path string, settings *account.Settings) ([]Part, error) {
 	isFolder, err := storage.IsFolder(ctx, path)
 	if err != nil {
@@ -88,8 +87,8 @@ func List(ctx context.Context, path string, settings *account.Settings) ([]Part,
 	parts := []Part{{Path: path}}
 	if isFolder {
 		folder, err := ListFolder(ctx, path)
-		if err == nil && len(folder.Missing) > 0 {
-			err = &MissingPartError{Path: folder.Missing[0], Count: len(folder.Missing)}
+		if err == nil {
+			err = folder.check()
 		}
 		if parts = folder.Parts; err != nil {
 			return parts, err

@@ -22,12 +22,9 @@ type part struct {
 	readback.Part
 	want   account.Output // the account's entry; zero without an account
 	sha256 string         // "" if the file is missing
-	again  writer.File    // the file that the run writes; zero if the run was not written again
+	same   bool           // the file is the one that the run writes
 	found  bool           // there is a finding about a record, or the file is missing
 }
-
-// isSame reports whether the file is the one that the run writes.
-func (p *part) isSame() bool { return p.sha256 != "" && p.sha256 == p.again.SHA256 }
 
 // find adds a finding about a record, unless the part has one: the first record tells the most.
 func (v *verification) find(p *part, record int64, what, expected, got string) {
@@ -150,17 +147,16 @@ func (v *verification) hash(ctx context.Context, schema writer.Schema) (writer.S
 	return writer.Open(ctx, o)
 }
 
-// matchFiles sets the files that the run writes. It reports whether they are those of the output.
+// matchFiles finds the files that are those that the run writes. It reports whether all are.
 func (v *verification) matchFiles() (same bool) {
 	same = true
 	for i, p := range v.parts {
-		if i < len(v.again.Files) {
-			p.again = v.again.Files[i]
-		}
-		if same = same && p.isSame(); p.isSame() {
-			want, got := p.want, p.again
+		if i < len(v.again.Files) && v.again.Files[i].SHA256 == p.sha256 {
+			p.same = true
+			want, got := p.want, v.again.Files[i]
 			expect(v.Report, p.Path, "rows, first and last record, by the account", [3]int64{want.Rows, want.FirstRecord, want.LastRecord}, [3]int64{got.Rows, got.FirstRecord, got.LastRecord})
 		}
+		same = same && p.same
 	}
 	return same
 }

@@ -230,7 +230,7 @@ func (c *comparison) end() {
 	switch {
 	case c.err != nil:
 		c.find(c.part, max(c.record, c.want.FirstRecord, 1), "content", "a whole file", c.err.Error())
-	case c.schema == nil || c.found || c.excused || c.isSame():
+	case c.schema == nil || c.found || c.excused || c.same:
 	case c.account.Bulkcat != c.Run.Program && c.want.SHA256 == c.sha256: // another version may write other bytes
 		c.uncheck("the bytes of %s: bulkcat %s has written them, and this is %s; the rows are the same", c.Path, c.account.Bulkcat, c.Run.Program)
 	default:
