@@ -29,10 +29,10 @@
 // # Damage and its consequences
 //
 //   - The process is killed, or the power fails: committed batches are kept whole, and other batches are lost whole.
-//   - A checksum is wrong: the call and every later call return an error of the kind [Damaged]. [Recover] copies all intact answers to a new
-//     store.
-//   - The disk refuses to read or write, or the file is removed: every call returns the same error, of the kind [Failed], until the store is
-//     opened again.
+//   - A checksum is wrong: the call and every later call return an error of the kind [Damaged]. [Recover] copies all intact
+//     answers to a new store.
+//   - The disk refuses to read or write, or the file is removed: every call returns the same error, of the kind [Failed], until
+//     the store is opened again.
 //
 // In no case does a lookup return a wrong answer.
 package answers

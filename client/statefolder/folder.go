@@ -53,12 +53,17 @@ func Make() error {
 	return nil
 }
 
+// probe makes a file and removes it. The file always has the same name, so that a process that is killed here leaves at most one
+// file, which the next process removes.
 func probe(folder string) error {
-	file, err := os.CreateTemp(folder, ".probe-")
+	path := filepath.Join(folder, ".probe")
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
-	return errors.Join(file.Close(), os.Remove(file.Name()))
+	err = file.Close()
+	_ = os.Remove(path) // another process may have removed it
+	return err
 }
 
 // Error says that the folder cannot be used.

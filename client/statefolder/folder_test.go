@@ -39,12 +39,18 @@ func TestPath(t *testing.T) {
 func TestMake(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
+	folder := filepath.Join(dir, "state", "bulkcat")
 	for range 2 {
 		if err := Make(); err != nil {
-			t.Error(err)
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, ".probe"), nil, 0o600); err != nil { // of a process that was killed
+			t.Fatal(err)
 		}
 	}
-	folder := filepath.Join(dir, "state", "bulkcat")
+	if err := Make(); err != nil {
+		t.Error(err)
+	}
 	if info, err := os.Stat(folder); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
 		t.Errorf("the folder is %v, %v", info, err)
 	}
