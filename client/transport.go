@@ -94,15 +94,14 @@ func newHTTPTransport(o Options, connections int) *http.Transport {
 // errProxyAuth makes the refusal of a proxy Fatal. The error of net/http would be Transient, because it has no type.
 var errProxyAuth = errors.New("the proxy refuses: check the user and password in HTTPS_PROXY")
 
-// RootCAs returns the system's certificate authorities and the authorities in the text of a PEM file, for Options.RootCAs. The
-// error names path, but RootCAs does not read the file.
-func RootCAs(path string, text []byte) (*x509.CertPool, error) {
+// RootCAs returns the system's certificate authorities and the authorities in the text of a PEM file, for Options.RootCAs.
+func RootCAs(text []byte) (*x509.CertPool, error) {
 	pool, err := x509.SystemCertPool()
 	if err != nil { // the system has no certificate authorities
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("%s holds no certificate in PEM form (-----BEGIN CERTIFICATE-----)", path)
+		return nil, errors.New("no certificate in PEM form (-----BEGIN CERTIFICATE-----)")
 	}
 	return pool, nil
 }

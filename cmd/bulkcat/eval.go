@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,10 +47,7 @@ asked, so nothing is charged; with --fetch never no network is needed.`,
 	addGroup(cmd, "Input", f.input.labelledOptions(&f.labelColumn), []option{
 		{name: "limit", to: &f.limit, check: atLeast(&f.limit, 0), help: "read only the first `N` records"},
 	})
-	addGroup(cmd, "Service", []option{
-		{name: "kind", to: &f.kind, words: kinds, only: true, help: "website or product (default: by the classification; product without one)"},
-		{name: "classification", to: &f.classification, help: "the `name` of the classification (default " + client.TaxonomyV3 + " or " + client.ProductTaxonomy + ")"},
-	}, f.service.fetch.options(), f.service.taxonomies.options(), f.service.taxonomies.editionOptions())
+	addGroup(cmd, "Service", f.kindOptions(), f.service.fetch.options(), f.service.taxonomies.options(), f.service.taxonomies.editionOptions())
 	addGroup(cmd, "Output", jsonOption(&f.asJSON, "one line of JSON"))
 	addGroup(cmd, "Run", f.log.options())
 	return cmd
@@ -71,12 +67,6 @@ func (f *evalFlags) run(ctx context.Context) error {
 		return err
 	}
 	defer svc.Close()
-	if err := f.service.taxonomies.has(f.classification); err != nil {
-		return &usageError{err}
-	}
-	if err := f.service.taxonomies.models.used(kind, []string{f.classification}); err != nil {
-		return err
-	}
 	f.input.Log = log
 	input, err := f.input.options(f.streams.in)
 	if err != nil {
@@ -93,6 +83,13 @@ func (f *evalFlags) run(ctx context.Context) error {
 		return fmt.Errorf("none of %d records has a label in %q: check --label-column", report.Records, f.labelColumn)
 	}
 	return f.streams.print(report, f.asJSON)
+}
+
+// kindOptions returns the options of the labels: their kind and their classification.
+func (f *evalFlags) kindOptions() []option {
+	return append([]option{
+		{name: "kind", to: &f.kind, words: kinds, only: true, help: "website or product (default: by the classification; product without one)"},
+	}, classificationOption(&f.classification)...)
 }
 
 // check checks the columns, returns the kind, and sets the default classification.
@@ -117,9 +114,7 @@ func (f *evalFlags) checkKind() (client.Kind, error) {
 	case kind == "":
 		kind = client.Product
 	}
-	f.classification = cmp.Or(f.classification, f.service.taxonomies.fallback(kind))
-	if err := client.CheckClassification(kind, f.classification); err != nil {
-		return "", fmt.Errorf("--classification: %w", err)
-	}
-	return kind, nil
+	var err error
+	f.classification, err = f.service.taxonomies.choose(kind, f.classification)
+	return kind, err
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -39,9 +38,7 @@ the service is below the table. The answers of hosted services cannot be explain
 			return f.run(cmd.Context(), client.Kind(args[0]), args[1])
 		},
 	}
-	addGroup(cmd, "Service", []option{
-		{name: "classification", to: &f.classification, help: "the `name` of the classification (default " + client.TaxonomyV3 + " or " + client.ProductTaxonomy + ")"},
-	}, f.fetch.options(), f.taxonomies.options(), f.taxonomies.editionOptions())
+	addGroup(cmd, "Service", classificationOption(&f.classification), f.fetch.options(), f.taxonomies.options(), f.taxonomies.editionOptions())
 	addGroup(cmd, "Output", jsonOption(&f.asJSON, "one line of JSON, with all contributions"))
 	addGroup(cmd, "Run", f.log.options())
 	return cmd
@@ -56,14 +53,7 @@ func (f *explainFlags) run(ctx context.Context, kind client.Kind, input string) 
 	if err != nil {
 		return &usageError{err}
 	}
-	if err := f.taxonomies.has(request.Classification); err != nil {
-		return &usageError{err}
-	}
-	if err := f.taxonomies.models.used(request.Kind, []string{request.Classification}); err != nil {
-		return err
-	}
-	service := embedded.New(embedded.Options{Fetch: f.fetch.fetcher(log), Custom: f.taxonomies.loaded, Editions: f.taxonomies.editions, Models: f.taxonomies.models.loaded, Logger: log})
-	explanation, err := service.Explain(ctx, request)
+	explanation, err := embedded.New(f.taxonomies.service(&f.fetch, log)).Explain(ctx, request)
 	if err == nil {
 		err = f.streams.print(explanation, f.asJSON)
 	}
@@ -78,11 +68,11 @@ func (f *explainFlags) request(kind client.Kind, input string) (client.Request, 
 	if !kind.Known() {
 		return client.Request{}, fmt.Errorf("%q is no kind of input: choose %s or %s", kind, client.Website, client.Product)
 	}
-	f.classification = cmp.Or(f.classification, f.taxonomies.fallback(kind))
-	if err := client.CheckClassification(kind, f.classification); err != nil {
-		return client.Request{}, fmt.Errorf("--classification: %w", err)
+	classification, err := f.taxonomies.choose(kind, f.classification)
+	if err != nil {
+		return client.Request{}, err
 	}
 	normalizer := normalize.Normalizer{AskPlaceholders: true} // a typed input is no placeholder
-	request, err := normalizer.Request(kind, input, f.classification)
+	request, err := normalizer.Request(kind, input, classification)
 	return normalizer.Site(request), err
 }

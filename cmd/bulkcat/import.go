@@ -51,8 +51,7 @@ answers are as old as the file. Runs that ask the service at --source find them.
 		{name: "category-column", to: &f.category, help: "the `column` of the categories, as the service gives them"},
 		{name: "confidence-column", to: &f.confidence, help: "the `column` of their confidences (default: none)"},
 		{name: "kind", to: &f.kind, words: kinds, only: true, help: "website or product (default: by the name of the input column)"},
-		{name: "classification", to: &f.classification, help: "the `name` of the classification (default " + client.TaxonomyV3 + " or " + client.ProductTaxonomy + ")"},
-	}, f.input.formatOptions())
+	}, classificationOption(&f.classification), f.input.formatOptions())
 	return cmd
 }
 

@@ -76,9 +76,7 @@ listed with their lines; --suspects also lists the labels that are probably wron
 	addGroup(cmd, "Output", f.output.options("write the model to `FILE`"), []option{
 		{name: "suspects", to: &f.suspects.path, help: "write the labels that are wrong or probably wrong to `FILE`, as CSV, and the repeated inputs"},
 	}, jsonOption(&f.asJSON, "one line of JSON"))
-	addGroup(cmd, "Service", []option{
-		{name: "kind", to: &f.kind, words: kinds, only: true, help: "website or product (default: by the classification; product without one)"},
-		{name: "classification", to: &f.classification, help: "the `name` of the classification (default " + client.TaxonomyV3 + " or " + client.ProductTaxonomy + ")"},
+	addGroup(cmd, "Service", f.kindOptions(), []option{
 		{name: "taxonomy", to: &f.service.taxonomies.given, help: "the labels are categories of the custom product taxonomy in `FILE`, which the model keeps, and whose classification is " + client.CustomPrefix + " and the name of the file; NAME=FILE gives the classification a name"},
 	}, f.service.taxonomies.editionOptions(), f.service.fetch.options())
 	addGroup(cmd, "Run", f.log.options())
@@ -199,10 +197,7 @@ func (f *learnFlags) taxonomy(stored *labelled.StoredLabels) (*taxonomy.Custom, 
 	if len(f.service.taxonomies.loaded) > 0 {
 		return f.service.taxonomies.loaded[0], nil
 	}
-	edition, ok := f.service.taxonomies.editions.Of(f.classification)
-	if !ok {
-		return nil, fmt.Errorf("the embedded service does not have the classification %s: name a file of its categories with --taxonomy", f.classification)
-	}
+	edition, _ := f.service.taxonomies.editions.Of(f.classification) // published, or check has refused it
 	if stored != nil && f.service.taxonomies.versions == nil {
 		edition, _ = stored.Edition(f.classification)
 	}

@@ -252,6 +252,13 @@ func (f *listenFlags) options() []option {
 	}
 }
 
+// classificationOption returns the option of the only classification of a command.
+func classificationOption(to *string) []option {
+	return []option{
+		{name: "classification", to: to, help: "the `name` of the classification (default " + client.TaxonomyV3 + " or " + client.ProductTaxonomy + ")"},
+	}
+}
+
 // jsonOption returns the option that prints a result as JSON.
 func jsonOption(asJSON *bool, help string) []option {
 	return []option{{name: "json", to: asJSON, help: help}}

@@ -45,14 +45,11 @@ report says what is unknown.`,
 }
 
 func (f *reportFlags) run(ctx context.Context, output string) error {
-	if err := takeParameters(ctx, &output); err != nil {
-		return err
-	}
 	format, err := reportFormat(f.file.path, f.format)
 	if err != nil {
 		return &usageError{err}
 	}
-	parts, err := f.streams.partsOf(ctx, output)
+	parts, err := f.streams.partsOf(ctx, &output)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}

@@ -145,7 +145,9 @@ func (f *serveFlags) serve(ctx context.Context, s streams) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeState()) }()
-	service := embedded.New(embedded.Options{Grants: grants, Ledger: ledger, Fetch: f.fetch.fetcher(log), Custom: f.taxonomies.loaded, Editions: f.taxonomies.editions, Models: f.taxonomies.models.loaded, Logger: log})
+	own := f.taxonomies.service(&f.fetch, log)
+	own.Grants, own.Ledger = grants, ledger
+	service := embedded.New(own)
 	defer f.keepKeys(ctx, reloads, service.SetGrants, log)()
 	fmt.Fprintf(s.err, "bulkcat serves %s://%s until it is interrupted\n", scheme, listener.Addr())
 	return service.Serve(ctx, limited, options, f.grace)

@@ -104,15 +104,7 @@ func (f *serviceFlags) rootCAs(ctx context.Context) (*x509.CertPool, error) {
 	if f.caFile == "" {
 		return nil, nil
 	}
-	text, err := readSettings(ctx, f.caFile)
-	if err != nil {
-		return nil, fmt.Errorf("--ca-file: %w", err)
-	}
-	pool, err := client.RootCAs(f.caFile, text)
-	if err != nil {
-		return nil, fmt.Errorf("--ca-file: %w", err)
-	}
-	return pool, nil
+	return parseSettings(ctx, "--ca-file", f.caFile, client.RootCAs)
 }
 
 // readProfile reads the profile, for the values of flags that are not set.
@@ -172,15 +164,9 @@ func (f *serviceFlags) openEmbedded(options client.Options, log *slog.Logger) (s
 	if err := f.taxonomies.load(log); err != nil {
 		return service{}, err
 	}
-	s := embedded.New(embedded.Options{
-		Fetch:        f.fetch.fetcher(log),
-		Custom:       f.taxonomies.loaded,
-		Editions:     f.taxonomies.editions,
-		Models:       f.taxonomies.models.loaded,
-		WebsiteParam: f.WebsiteParam,
-		ProductParam: f.ProductParam,
-		Logger:       log,
-	})
+	own := f.taxonomies.service(&f.fetch, log)
+	own.WebsiteParam, own.ProductParam = f.WebsiteParam, f.ProductParam
+	s := embedded.New(own)
 	c, err := s.Client(options)
 	if err != nil {
 		return service{}, &usageError{err}

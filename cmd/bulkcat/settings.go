@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -18,18 +19,13 @@ var piped = struct {
 	texts map[string][]byte
 }{texts: make(map[string][]byte)}
 
-// readSettings reads the text of a file that a flag names, or of a pipe, such as <(pass show key).
-func readSettings(ctx context.Context, path string) ([]byte, error) {
-	content, err := readFileOrPipe(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	return regular.Text(content)
-}
-
-// parseSettings parses the text of a file that a flag names. The error names the flag and the file.
+// parseSettings parses the text of a file that a flag names, or of a pipe, such as <(pass show key). The error names the flag and
+// the file.
 func parseSettings[T any](ctx context.Context, flag, path string, parse func(text []byte) (T, error)) (settings T, err error) {
-	text, err := readSettings(ctx, path)
+	text, err := readFileOrPipe(ctx, path)
+	if err == nil {
+		text, err = regular.Text(text)
+	}
 	if err == nil {
 		if settings, err = parse(text); err != nil {
 			err = fmt.Errorf("%s: %w", path, err)
@@ -59,16 +55,18 @@ func readFileOrPipe(ctx context.Context, path string) ([]byte, error) {
 
 // readLine reads the only line of a file that a flag names. what is the content of the line, for the error.
 func readLine(ctx context.Context, flag, path, what string) (string, error) {
-	text, err := readSettings(ctx, path)
+	line, err := parseSettings(ctx, flag, path, func(text []byte) (string, error) {
+		line := strings.TrimSpace(string(text))
+		if strings.ContainsRune(line, 0) { // UTF-16 without a byte order mark
+			return "", errors.New("no text: save it as UTF-8")
+		}
+		if line == "" || strings.ContainsAny(line, "\r\n") {
+			return "", fmt.Errorf("must hold one line, %s", what)
+		}
+		return line, nil
+	})
 	if err != nil {
-		return "", &usageError{fmt.Errorf("%s: %w", flag, err)}
-	}
-	line := strings.TrimSpace(string(text))
-	if strings.ContainsRune(line, 0) { // UTF-16 without a byte order mark
-		return "", &usageError{fmt.Errorf("%s: %s is no text: save it as UTF-8", flag, path)}
-	}
-	if line == "" || strings.ContainsAny(line, "\r\n") {
-		return "", &usageError{fmt.Errorf("%s: %s must hold one line, %s", flag, path, what)}
+		return "", &usageError{err}
 	}
 	return line, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/bulkcat/bulkcat/client"
+	"github.com/bulkcat/bulkcat/client/embedded"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 	"github.com/bulkcat/bulkcat/pipeline"
 	"github.com/bulkcat/bulkcat/pipeline/figures"
@@ -155,9 +157,22 @@ func (f *customFlags) checkHosted() error {
 	return nil
 }
 
-// fallback returns the default of --classification.
-func (f *customFlags) fallback(kind client.Kind) string {
-	return strings.Join(pipeline.DefaultClassifications(kind, f.loaded, f.models.loaded), ",")
+// service returns the options of an embedded service that answers in the taxonomies, and with the models.
+func (f *customFlags) service(fetch *fetchFlags, log *slog.Logger) embedded.Options {
+	return embedded.Options{Fetch: fetch.fetcher(log), Custom: f.loaded, Editions: f.editions, Models: f.models.loaded, Logger: log}
+}
+
+// choose returns the classification in which the embedded service answers: the given one, or else the default of a kind. The
+// errors are usage errors: the service cannot answer in the classification, or a model is of another one.
+func (f *customFlags) choose(kind client.Kind, given string) (string, error) {
+	name := cmp.Or(given, strings.Join(pipeline.DefaultClassifications(kind, f.loaded, f.models.loaded), ","))
+	if err := client.CheckClassification(kind, name); err != nil {
+		return "", &usageError{fmt.Errorf("--classification: %w", err)}
+	}
+	if err := f.has(name); err != nil {
+		return "", &usageError{err}
+	}
+	return name, f.models.used(kind, []string{name})
 }
 
 // has returns an error for a custom classification whose taxonomy was not given.

@@ -34,10 +34,7 @@ a category that the edition lacks is mapped to its nearest ancestor there (match
 			if err != nil {
 				return &usageError{fmt.Errorf("--to: %w", err)}
 			}
-			if err := takeParameters(cmd.Context(), &args[0]); err != nil {
-				return err
-			}
-			parts, err := s.partsOf(cmd.Context(), args[0])
+			parts, err := s.partsOf(cmd.Context(), &args[0])
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,10 +44,7 @@ format and shape that bulkcat writes; a run need not be complete.`,
 }
 
 func (f *topFlags) run(ctx context.Context, output string) error {
-	if err := takeParameters(ctx, &output); err != nil {
-		return err
-	}
-	parts, err := f.streams.partsOf(ctx, output)
+	parts, err := f.streams.partsOf(ctx, &output)
 	if err != nil {
 		return err
 	}
@@ -62,16 +60,16 @@ func (f *topFlags) run(ctx context.Context, output string) error {
 	return summary.WriteTop(f.streams.text(), f.TopOptions)
 }
 
-// partsOf lists the files of an output.
-func (s streams) partsOf(ctx context.Context, output string) ([]readback.Part, error) {
-	if err := checkRead(output); err != nil {
+// partsOf lists the files of an output, and removes the parameters from its path.
+func (s streams) partsOf(ctx context.Context, output *string) ([]readback.Part, error) {
+	if err := cmp.Or(checkRead(*output), takeParameters(ctx, output)); err != nil {
 		return nil, err
 	}
-	parts, _, err := readback.Find(ctx, output)
+	parts, _, err := readback.Find(ctx, *output)
 	if err != nil {
-		return parts, err
+		return nil, err
 	}
-	return parts, s.warnUnfinished(ctx, output)
+	return parts, s.warnUnfinished(ctx, *output)
 }
 
 // warnUnfinished warns if an output is not complete. The error is that of reading the folder.

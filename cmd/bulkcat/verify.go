@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -58,8 +57,8 @@ account. What cannot be compared, such as answers that are not stored, is said.`
 }
 
 func (f *verifyFlags) run(ctx context.Context) (err error) {
-	if f.Output == "-" || f.Output == "" {
-		return &usageError{errors.New("standard output cannot be verified: name the file or folder that a run has written")}
+	if err := checkRead(f.Output); err != nil {
+		return err
 	}
 	if _, err := os.Stat(f.Store); f.Store != "" && err != nil {
 		return &usageError{fmt.Errorf("--store: %s is not there", f.Store)}

@@ -40,7 +40,7 @@ func bareMode(ctx context.Context, args []string, _ io.Writer) error {
 		if err != nil {
 			return err
 		}
-		roots, err := client.RootCAs(*caFile, text)
+		roots, err := client.RootCAs(text)
 		if err != nil {
 			return err
 		}
