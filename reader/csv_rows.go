@@ -70,12 +70,11 @@ func (c *csvRows) next() (row, error) {
 			continue
 		case c.single && line[0] != c.quote:
 			r.fields, r.fault = c.only(line)
-			c.lines.advance(len(raw))
-			return r, nil
 		case c.quote != 0 && bytes.IndexByte(line, c.quote) >= 0, c.escape != 0 && bytes.IndexByte(line, c.escape) >= 0:
 			return c.quoted(r)
+		default:
+			r.fields, r.fault = c.plain(line)
 		}
-		r.fields, r.fault = c.plain(line)
 		if len(line) > longLine {
 			c.slab = nil
 		}
@@ -202,15 +201,12 @@ func (c *csvRows) split(line []byte) int { return bytes.Count(line, []byte(c.com
 // alone returns the number of fields of a line by itself. A quote that does not close on the line is text. If the file has no
 // quoted fields, all quotes are text.
 func (c *csvRows) alone(line []byte) (n int) {
-	if !c.quotes {
+	if !c.quotes || c.strict {
 		return c.split(line)
 	}
-	line, _ = cutLineEnd(line)
 	var f fieldBuffer
 	f.reset(&c.csvDialect, c.escape)
-	if f.dialect.strict || f.add(line) != "" {
-		return c.split(line)
-	}
+	_ = f.add(line) // without strict mode a single line has no fault
 	if f.open {
 		f.reopenAsText()
 	}

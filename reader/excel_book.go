@@ -33,21 +33,27 @@ type book struct {
 	parts    map[string][]*zip.File // by partName
 	from1904 bool                   // days are counted from 1904
 	sheets   []bookSheet
-	related  relations // of the workbook
+	related  []relation // of the workbook
 	styles   cellStyles
 }
 
 type bookSheet struct {
 	name   string
-	id     string // of the relationship to its part
+	part   string // "" if there is none
 	hidden bool
 }
 
-// relations are the parts that a part refers to.
-type relations struct {
-	kinds   map[string]string // by id
-	targets map[string]string // by id
-	first   map[string]string // the target of the first relation of each kind
+// relation is a relationship of a part to another part.
+type relation struct{ id, kind, target string }
+
+// target returns the target of the first relationship of a kind; "" for none.
+func target(list []relation, kind string) string {
+	for _, r := range list {
+		if r.kind == kind {
+			return r.target
+		}
+	}
+	return ""
 }
 
 // partName returns the normalized name of a part. Spellings differ in case and escapes, and Windows programs write backslashes.
@@ -95,7 +101,7 @@ func newBook(body io.ReaderAt, size int64) (*book, error) {
 	if err != nil {
 		return nil, err
 	}
-	workbook := main.first["officeDocument"]
+	workbook := target(main, "officeDocument")
 	if workbook == "" || path.Ext(workbook) == ".bin" {
 		return nil, errNoWorkbook
 	}
@@ -109,7 +115,7 @@ func newBook(body io.ReaderAt, size int64) (*book, error) {
 	if err != nil {
 		return nil, err
 	}
-	if styles := b.related.first["styles"]; styles != "" {
+	if styles := target(b.related, "styles"); styles != "" {
 		err = b.read(styles, "styleSheet", b.readStyles)
 	}
 	return b, err
@@ -143,14 +149,13 @@ func (b *book) read(name, root string, readChild func(*xmlPart, xml.StartElement
 }
 
 // relations returns the relationships of a part, or of the package for "/".
-func (b *book) relations(source string) (relations, error) {
+func (b *book) relations(source string) (list []relation, err error) {
 	folder, base := path.Split(source)
 	name := folder + "_rels/" + base + ".rels"
-	r := relations{map[string]string{}, map[string]string{}, map[string]string{}}
 	if len(b.parts[name]) == 0 {
-		return r, nil
+		return nil, nil
 	}
-	return r, b.read(name, "Relationships", func(p *xmlPart, e xml.StartElement) error {
+	err = b.read(name, "Relationships", func(p *xmlPart, e xml.StartElement) error {
 		target := strings.ReplaceAll(attribute(e, "Target"), `\`, "/")
 		if attribute(e, "TargetMode") == "External" || target == "" {
 			return nil
@@ -158,14 +163,10 @@ func (b *book) relations(source string) (relations, error) {
 		if !path.IsAbs(target) {
 			target = folder + target
 		}
-		target = partName(target)
-		id, kind := attribute(e, "Id"), path.Base(attribute(e, "Type"))
-		r.kinds[id], r.targets[id] = kind, target
-		if r.first[kind] == "" {
-			r.first[kind] = target
-		}
-		return tooMany(len(r.kinds), "relationships")
+		list = append(list, relation{attribute(e, "Id"), path.Base(attribute(e, "Type")), partName(target)})
+		return tooMany(len(list), "relationships")
 	})
+	return list, err
 }
 
 func tooMany(n int, what string) error {
@@ -181,9 +182,13 @@ func (b *book) readWorkbook(p *xmlPart, e xml.StartElement) error {
 		b.from1904 = isTrue(attribute(e, "date1904"))
 	case "sheets":
 		return p.each(func(e xml.StartElement) error {
-			state := attribute(e, "state")
-			s := bookSheet{attribute(e, "name"), attribute(e, "id"), state == "hidden" || state == "veryHidden"}
-			if kind, known := b.related.kinds[s.id]; !known || kind == "worksheet" { // and not a chart
+			id, state := attribute(e, "id"), attribute(e, "state")
+			s := bookSheet{name: attribute(e, "name"), hidden: state == "hidden" || state == "veryHidden"}
+			i := slices.IndexFunc(b.related, func(r relation) bool { return r.id == id })
+			if i >= 0 {
+				s.part = b.related[i].target
+			}
+			if i < 0 || b.related[i].kind == "worksheet" { // and not a chart
 				b.sheets = append(b.sheets, s)
 			}
 			return tooMany(len(b.sheets), "sheets")

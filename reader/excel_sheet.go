@@ -34,12 +34,11 @@ type sheetRows struct {
 
 // rows opens a sheet.
 func (b *book) rows(s bookSheet) (r *sheetRows, err error) {
-	name := b.related.targets[s.id]
-	p, err := b.open(name)
+	p, err := b.open(s.part)
 	if err != nil {
 		return nil, err
 	}
-	r = &sheetRows{part: p, size: b.parts[name][0].UncompressedSize64, book: b, strings: b.sharedStrings()}
+	r = &sheetRows{part: p, size: b.parts[s.part][0].UncompressedSize64, book: b, strings: b.sharedStrings()}
 	if err := r.findRows(); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}

@@ -37,7 +37,7 @@ type sharedStrings struct {
 }
 
 func (b *book) sharedStrings() *sharedStrings {
-	return &sharedStrings{loaded: -1, open: func() (*xmlPart, error) { return b.open(b.related.first["sharedStrings"]) }}
+	return &sharedStrings{loaded: -1, open: func() (*xmlPart, error) { return b.open(target(b.related, "sharedStrings")) }}
 }
 
 func (s *sharedStrings) Close() error {

@@ -109,26 +109,34 @@ func (s *feedSource) note(start xml.StartElement) {
 }
 
 // feedObject is a JSON object that keeps the order of its members.
-type feedObject []feedMember
+type feedObject struct {
+	names  []string
+	values map[string][][]byte // the content of the elements with a name, as JSON: strings or objects
+}
 
-// feedMember is an element with its content as JSON: a string or an object.
-type feedMember struct {
-	name   string
-	values [][]byte // several if the element is repeated
+// add adds an element. Several elements with one name are a list.
+func (o *feedObject) add(name string, value []byte) {
+	if o.values == nil {
+		o.values = map[string][][]byte{}
+	}
+	if o.values[name] == nil {
+		o.names = append(o.names, name)
+	}
+	o.values[name] = append(o.values[name], value)
 }
 
 // encoded returns the object as JSON.
-func (o feedObject) encoded() []byte {
+func (o *feedObject) encoded() []byte {
 	text := []byte{'{'}
-	for i, m := range o {
+	for i, name := range o.names {
 		if i > 0 {
 			text = append(text, ',')
 		}
-		text = append(appendQuoted(text, m.name), ':')
-		if len(m.values) == 1 {
-			text = append(text, m.values[0]...)
+		text = append(appendQuoted(text, name), ':')
+		if values := o.values[name]; len(values) == 1 {
+			text = append(text, values[0]...)
 		} else {
-			text = append(append(append(text, '['), bytes.Join(m.values, []byte{','})...), ']')
+			text = append(append(append(text, '['), bytes.Join(values, []byte{','})...), ']')
 		}
 	}
 	return append(text, '}')
@@ -157,23 +165,12 @@ func (s *feedSource) element(start xml.StartElement, nested int) ([]byte, error)
 			}
 			object.add(s.nameOf(token.Name), value)
 		case xml.EndElement:
-			if len(object) > 0 || nested == 0 {
+			if len(object.names) > 0 || nested == 0 {
 				return object.encoded(), nil
 			}
 			return appendQuoted(nil, textOf(start, text.String())), nil
 		}
 	}
-}
-
-// add adds a value. Several values of one name are a list.
-func (o *feedObject) add(name string, value []byte) {
-	for i := range *o {
-		if m := &(*o)[i]; m.name == name {
-			m.values = append(m.values, value)
-			return
-		}
-	}
-	*o = append(*o, feedMember{name, [][]byte{value}})
 }
 
 // nameOf returns the column name of an element.

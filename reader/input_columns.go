@@ -200,22 +200,14 @@ func (o *Options) inputOf(fields []string, inputs []int) string {
 	for _, place := range inputs {
 		parts = append(parts, fields[place])
 	}
-	return o.joiner().joined(parts)
+	return o.joined(parts)
 }
-
-// joiner makes one input from the values of several columns.
-type joiner struct {
-	join    string
-	missing func(value string) bool
-}
-
-func (o *Options) joiner() joiner { return joiner{o.Join, o.Missing} }
 
 // joined returns the input for the values of the input columns. It returns a single value unchanged. It joins several values,
 // without the blank and the missing values. It modifies parts.
-func (j joiner) joined(parts []string) string {
+func (o *Options) joined(parts []string) string {
 	if len(parts) > 1 {
-		parts = slices.DeleteFunc(parts, func(part string) bool { return strings.TrimSpace(part) == "" || j.missing(part) })
+		parts = slices.DeleteFunc(parts, func(part string) bool { return strings.TrimSpace(part) == "" || o.Missing(part) })
 	}
-	return strings.Join(parts, j.join)
+	return strings.Join(parts, o.Join)
 }

@@ -122,7 +122,7 @@ func stringLen(s string) int {
 	}
 }
 
-// valueLen returns the length of the value at the start of s.
+// valueLen returns the length of the value at the start of s, in an object or array.
 func valueLen(s string) int {
 	switch s[0] {
 	case '"':
@@ -130,11 +130,7 @@ func valueLen(s string) int {
 	case '{', '[':
 		return nestedLen(s)
 	}
-	n := 0
-	for s[n] != ',' && s[n] != '}' && s[n] != ']' && !isSpace(s[n]) {
-		n++
-	}
-	return n
+	return strings.IndexAny(s, ",}]"+jsonSpace)
 }
 
 // nestedLen returns the length of the object or array at the start of s.

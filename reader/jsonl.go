@@ -73,8 +73,8 @@ func (l jsonLines) at() int64 { return l.number }
 // jsonParser reads the values of a source: an object, or a string that is the input.
 type jsonParser struct {
 	jsonSource
-	inputs []string // the input columns: keys or dotted paths; none if they are unknown
-	joiner
+	inputs  []string // the input columns: keys or dotted paths; none if they are unknown
+	options *Options
 	values  []string       // encoded values of a record's input columns
 	columns map[string]int // index of each of the run's columns
 	paths   []string       // columns that may be dotted paths
@@ -95,7 +95,7 @@ func newJSONParser(r *Reader, f *file, source jsonSource, unit string) *jsonPars
 	return &jsonParser{
 		jsonSource: source,
 		inputs:     f.info.Inputs,
-		joiner:     r.options.joiner(),
+		options:    &r.options,
 		columns:    r.index,
 		paths:      r.options.paths(),
 		unknown:    &r.unknown,
@@ -201,7 +201,7 @@ func (p *jsonParser) inputOf(values []string) (text, fault string) {
 		}
 		values[i] = fieldText(value)
 	}
-	return p.joined(values), ""
+	return p.options.joined(values), ""
 }
 
 // jsonFault returns why a line is not a JSON value; "" if it is a JSON value.

@@ -180,17 +180,16 @@ func newTableColumn(name string, opened *pages.File, c *parquet.Column, most int
 // parquetParser reads the rows of one Parquet file. It holds one page of each column in memory.
 type parquetParser struct {
 	*table
-	most   int // Options.MaxRecord
-	stream *stream
-	leaves []*leaf
-	parts  []string // of the input of a row
-	joiner
-	row    int64 // number of the last row, from 1
-	bytes  int   // of its values
-	fields slab[string]
-	nulls  slab[bool]
-	reuse  bool // Options.Reuse: all rows share the memory of kept
-	kept   row
+	options *Options
+	most    int // Options.MaxRecord
+	stream  *stream
+	leaves  []*leaf
+	parts   []string // of the input of a row
+	row     int64    // number of the last row, from 1
+	bytes   int      // of its values
+	fields  slab[string]
+	nulls   slab[bool]
+	kept    row // with Options.Reuse, all rows share its memory
 }
 
 // open opens the file again, and checks that its rows and columns have not changed.
@@ -204,7 +203,7 @@ func (t *table) open(r *Reader, f *file, s *stream) (parser, error) {
 	if err != nil || t.rows != rows || !slices.Equal(all, f.all) {
 		return nil, changedSince(f, 1, "the file")
 	}
-	p := &parquetParser{table: t, most: r.options.MaxRecord, stream: s, joiner: r.options.joiner(), reuse: r.options.Reuse}
+	p := &parquetParser{table: t, options: &r.options, most: r.options.MaxRecord, stream: s}
 	if r.options.InputsOnly {
 		t.columns = nil
 	} else {
@@ -252,7 +251,7 @@ func (p *parquetParser) next() (_ row, err error) {
 // build makes a row from the current values.
 func (p *parquetParser) build() row {
 	r := row{line: p.row, fields: p.kept.fields, nulls: p.kept.nulls}
-	if clear(r.nulls); !p.reuse && r.fields != nil {
+	if clear(r.nulls); !p.options.Reuse && r.fields != nil {
 		r.fields, r.nulls = p.fields.take(len(p.columns)), p.nulls.take(len(p.columns))
 	}
 	binary, encoded, inputs, columns := false, false, 0, 0
@@ -276,7 +275,7 @@ func (p *parquetParser) build() row {
 	case encoded:
 		r.fault = faultBytes
 	default:
-		r.input = p.joined(p.parts)
+		r.input = p.options.joined(p.parts)
 	}
 	if inputs+columns > longLine {
 		p.fields, p.nulls = nil, nil
