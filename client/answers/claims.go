@@ -16,14 +16,13 @@ import (
 
 // Claim looks up the queries as LookupAll does, and claims the requests that are not Found and have no Holder, for the caller to
 // send. While another process is the Holder, the caller calls LookupAll and Claim again from time to time, until there is an
-// outcome, or the other process has given the claim back or is gone. In a store that is nil, exclusive or read-only, nothing is
-// claimed.
+// outcome, or the other process has given the claim back or is gone. In a store that is exclusive or read-only, nothing is claimed.
 //
 // A claim ends with the commit of an outcome, with Release, and with Close. Until then, no other goroutine may claim the same
 // request with this Store.
 func (s *Store) Claim(queries []Query) error {
 	if s == nil || len(queries) == 0 || !s.hasClaims() {
-		return nil
+		return s.LookupAll(queries)
 	}
 	return s.commit(false, func(c *conn) error {
 		if err := s.beat(c); err != nil {

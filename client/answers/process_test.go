@@ -281,6 +281,21 @@ func TestClaimAfterLookup(t *testing.T) {
 	}
 }
 
+// In a store that processes do not share, a claim is a lookup.
+func TestClaimAlone(t *testing.T) {
+	p := newPlace(t)
+	s := p.open(exclusive)
+	p.put(s, 1, 2)
+	if held, found := claim(t, s, 1, 2); held[0] || held[1] || !found[0] || found[1] {
+		t.Errorf("held %v, found %v", held, found)
+	}
+	query := []Query{{Request: request(1)}}
+	if p.must(s.Claim(query)); !query[0].Found {
+		t.Error("the claim does not find the answer")
+	}
+	p.wantEmpty(s, "claims")
+}
+
 // A request that this process has answered after the lookup, without a claim, is found by the claim.
 func TestClaimAfterCommit(t *testing.T) {
 	for name, commit := range map[string]func(place, *Store){

@@ -113,17 +113,17 @@ func normalized(r client.Request) (client.Request, error) {
 }
 
 // find looks up the outcome of a request that the upstream gave after oldest. If claims, it claims the request unless there is such
-// an outcome.
+// an outcome, or another process has claimed it.
 func (g *Gateway) find(request client.Request, oldest time.Time, claims bool) (answers.Query, error) {
 	queries := []answers.Query{{Request: request, Body: true, After: oldest}}
-	err := g.options.Store.LookupAll(queries)
-	if err == nil && claims && !queries[0].Found {
-		err = g.options.Store.Claim(queries)
+	lookUp := g.options.Store.LookupAll
+	if claims {
+		lookUp = g.options.Store.Claim
 	}
-	if err != nil {
-		err = g.storeFailed(err)
+	if err := lookUp(queries); err != nil {
+		return answers.Query{}, g.storeFailed(err)
 	}
-	return queries[0], err
+	return queries[0], nil
 }
 
 // othersPoll is the interval between lookups while another process asks.
