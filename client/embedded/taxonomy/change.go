@@ -12,69 +12,34 @@ import (
 //     =	ID	NAME          renames a category, and keeps the old name as an alias
 //
 // Paths are the paths before the changes. Lines that start with '#' are comments. The error is a *[SyntaxError].
-func change(categories []Category, file, text string) ([]Category, error) {
-	categories = slices.Clone(categories)
-	names := make(map[int]string) // by index
-	type added struct {
-		after int // the last category of the parent
-		Category
-	}
-	var more []added
-	number := 0
-	for line := range strings.Lines(text) {
-		number++
-		line = strings.TrimSuffix(line, "\n")
-		if strings.HasPrefix(line, "#") {
-			continue
-		}
+func (f *forest) change(file, text string) error {
+	err := eachLine(file, text, func(line string) string {
 		parts := strings.Split(line, "\t")
-		problem := "write + with a path and a name, or = with an id and a name"
-		if len(parts) == 3 {
-			at := slices.IndexFunc(categories, func(c Category) bool {
-				return parts[0] == "=" && c.ID == parts[1] || parts[0] == "+" && c.Path == parts[1]
-			})
-			name, id, _ := strings.Cut(parts[2], " #")
-			switch {
-			case at < 0:
-				problem = fmt.Sprintf("no category %q", parts[1])
-			case parts[0] == "=":
-				names[at], problem = name, ""
-			default:
-				last := at
-				for last+1 < len(categories) && strings.HasPrefix(categories[last+1].Path, parts[1]+PathSeparator) {
-					last++
-				}
-				more = append(more, added{last, Category{ID: id, Name: name, Parent: at, Depth: categories[at].Depth + 1}})
-				problem = ""
-			}
+		if len(parts) != 3 {
+			return "write + with a path and a name, or = with an id and a name"
 		}
-		if problem != "" {
-			return nil, &SyntaxError{File: file, Line: number, Problem: problem}
+		at := slices.IndexFunc(f.nodes, func(n node) bool {
+			return parts[0] == "=" && n.ID == parts[1] || parts[0] == "+" && n.Path == parts[1]
+		})
+		if at < 0 {
+			return fmt.Sprintf("no category %q", parts[1])
 		}
-	}
-	var all []Category
-	place := make([]int, len(categories))
-	add := func(c Category) {
+		c := &f.nodes[at].Category
+		if parts[0] == "=" {
+			c.Aliases, c.Name = append(c.Aliases, c.Name), parts[2]
+			return ""
+		}
+		name, id, _ := strings.Cut(parts[2], " #")
+		added := f.grow(at, c.Depth+1, name, c.Path+PathSeparator+name)
+		f.nodes[added].ID = id
+		return ""
+	})
+	for i := range f.nodes { // parents before their children
+		c := &f.nodes[i].Category
+		c.Path = c.Name
 		if c.Parent >= 0 {
-			c.Parent = place[c.Parent]
-			c.Path = all[c.Parent].Path + PathSeparator + c.Name
-		} else {
-			c.Path = c.Name
-		}
-		all = append(all, c)
-	}
-	for i, c := range categories {
-		if name, ok := names[i]; ok {
-			c.Aliases = append(slices.Clone(c.Aliases), c.Name)
-			c.Name = name
-		}
-		place[i] = len(all)
-		add(c)
-		for _, a := range more {
-			if a.after == i {
-				add(a.Category)
-			}
+			c.Path = f.nodes[c.Parent].Path + PathSeparator + c.Name
 		}
 	}
-	return all, nil
+	return err
 }

@@ -43,21 +43,18 @@ func TestEditions(t *testing.T) {
 }
 
 func TestChangeErrors(t *testing.T) {
-	base, err := Parse("base.txt", "A #1\n\tB #2\n")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for text, want := range map[string]string{
 		"# only\n+\tA > C\tD #3\n": `new.txt:2: no category "A > C"`,
 		"=\t7\tD\n":                `new.txt:1: no category "7"`,
 		"=\t1\n":                   "new.txt:1: write +",
 		"?\t1\tD\n":                `new.txt:1: no category "1"`,
 	} {
-		if _, err := change(base, "new.txt", text); err == nil || !strings.HasPrefix(err.Error(), want) {
+		f := newForest()
+		if err := f.readOutline("base.txt", "A #1\n\tB #2\n", false); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.change("new.txt", text); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: error %v, want %s", text, err, want)
 		}
-	}
-	if base[0].Name != "A" || len(base) != 2 {
-		t.Error("the base has changed")
 	}
 }

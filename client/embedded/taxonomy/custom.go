@@ -2,13 +2,10 @@ package taxonomy
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -60,38 +57,19 @@ func ReadCustom(name, file string, r io.Reader) (*Custom, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", file, err)
 	}
-	problems := &problemList{file: file}
+	c := customReader{file: file, forest: newForest()}
 	if len(text) > maxCustomFile {
-		problems.add(0, "the file is over 16 MiB: a taxonomy holds one line per category and nothing else")
-		return nil, problems.err()
+		c.report(0, "the file is over 16 MiB: a taxonomy holds one line per category and nothing else")
+		return nil, c.err()
 	}
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	forest := forest{byPath: make(map[string]int)}
-	lines, form, unread := readLines(file, string(text), problems)
-	for _, line := range lines {
-		if problem := cmp.Or(checkLinks(line.links), forest.add(line)); problem != "" {
-			problems.add(line.number, problem)
-		}
+	c.read(string(bytes.TrimPrefix(text, []byte("\ufeff"))))
+	if len(c.nodes) == 0 && len(c.problems) == 0 {
+		c.report(0, "there is no category: write one path a line, such as A > B > C")
 	}
-	if len(forest.nodes) == 0 && len(problems.list) == 0 {
-		problems.add(0, "there is no category: write one path a line, such as A > B > C")
-	}
-	if err := problems.err(); err != nil {
+	if err := c.err(); err != nil {
 		return nil, err
 	}
-	c := forest.custom(name, file, unread)
-	c.Form = form
-	return c, nil
-}
-
-// checkLinks returns the problem of the first malformed link; "" if there is none.
-func checkLinks(links []string) string {
-	for _, text := range links {
-		if _, problem := parseLink(text); problem != "" {
-			return problem
-		}
-	}
-	return ""
+	return c.custom(name), nil
 }
 
 // Link is a link of a custom category to a category of the product taxonomy.
@@ -157,117 +135,4 @@ func (c *Custom) Fingerprint() string {
 		}
 	}
 	return hex.EncodeToString(hash.Sum(nil)[:8])
-}
-
-// problemList has the first twenty malformed lines of a custom taxonomy.
-type problemList struct {
-	file string
-	list []error // *SyntaxError
-	more int     // number of further lines
-}
-
-const maxProblems = 20
-
-func (p *problemList) add(line int, problem string) {
-	if len(p.list) == maxProblems {
-		p.more++
-		return
-	}
-	p.list = append(p.list, &SyntaxError{File: p.file, Line: max(line, 1), Problem: problem})
-}
-
-// err returns the problems as one error; nil for none.
-func (p *problemList) err() error {
-	if p.more > 0 {
-		return errors.Join(append(p.list, fmt.Errorf("and %d more lines", p.more))...)
-	}
-	return errors.Join(p.list...)
-}
-
-// forest builds categories from lines in any order.
-type forest struct {
-	nodes   []node // in the order of their first mention
-	roots   []int
-	byPath  map[string]int
-	repeats []repeat // of nodes
-}
-
-type node struct {
-	Category
-	line     int // 0 before its own line was read
-	children []int
-}
-
-// add adds the category of a line and its missing ancestors, or returns a problem.
-func (f *forest) add(l customLine) string {
-	path := strings.Join(l.names, PathSeparator)
-	parent, end := -1, 0
-	for depth, name := range l.names {
-		end += len(name)
-		parent = f.grow(parent, depth, name, path[:end]) // shares the memory of the whole path
-		end += len(PathSeparator)
-	}
-	if len(f.nodes) > maxCustomCategories {
-		return fmt.Sprintf("there are over %d categories: that is no taxonomy to choose from", maxCustomCategories)
-	}
-	n := &f.nodes[parent]
-	if n.line == 0 {
-		n.line = l.number
-	} else {
-		f.repeats = append(f.repeats, repeat{parent, l.number})
-	}
-	if n.ID == "" {
-		n.ID = l.id
-	}
-	n.Aliases = union(n.Aliases, l.aliases)
-	n.Links = union(n.Links, l.links)
-	return ""
-}
-
-// union appends the elements of more that are not in list.
-func union(list, more []string) []string {
-	for _, text := range more {
-		if !slices.Contains(list, text) {
-			list = append(list, text)
-		}
-	}
-	return list
-}
-
-// grow returns the node of a path, and creates it if it does not exist.
-func (f *forest) grow(parent, depth int, name, path string) int {
-	if i, ok := f.byPath[path]; ok {
-		return i
-	}
-	i := len(f.nodes)
-	f.byPath[path] = i
-	f.nodes = append(f.nodes, node{Category: Category{Name: name, Path: path, Parent: parent, Depth: depth}})
-	if parent < 0 {
-		f.roots = append(f.roots, i)
-	} else {
-		f.nodes[parent].children = append(f.nodes[parent].children, i)
-	}
-	return i
-}
-
-// custom returns the taxonomy of the forest, in depth-first order.
-func (f *forest) custom(name, file string, unread []string) *Custom {
-	c := &Custom{Taxonomy: Taxonomy{Name: name}, File: file, unread: unread}
-	place := make([]int, len(f.nodes))
-	var lay func(nodes []int, parent int)
-	lay = func(nodes []int, parent int) { // recursion of up to maxCustomLevels
-		for _, i := range nodes {
-			n := &f.nodes[i]
-			place[i] = len(c.Categories)
-			n.Parent = parent
-			c.Categories = append(c.Categories, n.Category)
-			c.Lines = append(c.Lines, n.line)
-			lay(n.children, place[i])
-		}
-	}
-	lay(f.roots, -1)
-	for _, r := range f.repeats {
-		c.repeats = append(c.repeats, repeat{place[r.category], r.line})
-	}
-	return c
 }

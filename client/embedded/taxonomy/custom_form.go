@@ -1,8 +1,8 @@
 package taxonomy
 
 import (
+	"cmp"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,11 +23,11 @@ const linksColumn = "links"
 // levelColumn matches the columns of files with a column for each level: level_1, level 2, l3, category_4.
 var levelColumn = regexp.MustCompile(`^(?:level|lvl|l|category|cat|c)[ _-]?([1-9][0-9]?)$`)
 
-// form is the form of a taxonomy in a file.
+// form is the form of a taxonomy in a table.
 type form struct {
-	name  string                                             // for users
-	lines func(t *table, problems *problemList) []customLine // the valid lines
-	read  func(column string) bool                           // whether the form reads a column
+	name  string                          // for users
+	lines func(c *customReader, t *table) // adds the categories
+	read  func(column string) bool        // whether the form reads a column
 }
 
 // formOf finds the form of a table by its columns.
@@ -42,56 +42,76 @@ func formOf(t *table) (form, bool) {
 	switch {
 	case has(pathColumns):
 		separator := separatorOf(t.column(pathColumns...))
-		return form{"paths with " + strings.TrimSpace(separator), func(t *table, problems *problemList) []customLine {
-			return pathLines(t, separator, problems)
-		}, common(pathColumns)}, true
+		return form{"paths with " + strings.TrimSpace(separator), func(c *customReader, t *table) { c.readPaths(t, separator) }, common(pathColumns)}, true
 	case has(idColumns) && has(parentColumns) && has(nameColumns):
-		return form{"names with the ids of their parents", parentLines, common(parentColumns, nameColumns)}, true
+		return form{"names with the ids of their parents", (*customReader).readParents, common(parentColumns, nameColumns)}, true
 	case len(levelsOf(t.header)) > 0:
 		known := common()
-		return form{"a column for each level", levelLines, func(c string) bool { return known(c) || levelColumn.MatchString(c) }}, true
+		return form{"a column for each level", (*customReader).readLevels, func(c string) bool { return known(c) || levelColumn.MatchString(c) }}, true
 	}
 	return form{}, false
 }
 
-// readLines detects the form of a file, and returns the valid lines, the name of the form, and the columns that the form does
-// not read.
-func readLines(file, text string, problems *problemList) (lines []customLine, name string, unread []string) {
-	if strings.HasPrefix(text, "PK\x03\x04") || strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") {
-		problems.add(1, "an Excel file or UTF-16: save the file as CSV in UTF-8")
-		return nil, "", nil
+// readTable reads a table of a form; false if the columns are of no form. The name of the form ends with suffix.
+func (c *customReader) readTable(t *table, suffix string) bool {
+	f, ok := formOf(t)
+	if ok {
+		c.form, c.unread = f.name+suffix, t.unread(f)
+		f.lines(c, t)
 	}
-	if first := strings.TrimLeft(text, " \t\r\n"); strings.HasPrefix(first, "{") || strings.HasPrefix(first, "[") {
-		return jsonLines(text, problems)
-	}
-	if t, ok := csvTable(text, problems); ok {
-		f, ok := formOf(t)
-		if !ok { // the header has broken quotes: csvTable has reported them
-			return nil, "", nil
-		}
-		return f.lines(t, problems), f.name, t.unread(f)
-	}
-	if ext := strings.ToLower(filepath.Ext(file)); ext == ".csv" || ext == ".tsv" {
-		problems.add(1, "the header names no categories: write path,id,aliases, or id,parent_id,name, or level_1,level_2,..., or name the file .txt for one path a line")
-		return nil, "", nil
-	}
-	lines, name = readText(text, problems)
-	return lines, name, nil
+	return ok
 }
 
-// pathLines reads one path per row.
-func pathLines(t *table, separator string, problems *problemList) (lines []customLine) {
-	for _, row := range t.valid(problems) {
+// readPaths reads one path per row.
+func (c *customReader) readPaths(t *table, separator string) {
+	for _, row := range t.rows {
 		names, problem := splitPath(row.cell(pathColumns...), separator)
-		lines = appendLine(lines, row, names, problem, problems)
+		c.add(row, names, problem)
 	}
-	return lines
 }
 
-// levelLines reads rows with a column for each level. A path ends at the first empty level.
-func levelLines(t *table, problems *problemList) (lines []customLine) {
+// separators are the separators of paths. Separators that do not occur in names come first.
+var separators = []string{">", "::", "|", " / ", "/", `\`}
+
+// separatorOf returns the separator of paths: the first of separators that occurs in some paths, by default ">". A slash, which
+// also occurs in names, must be in half of the paths.
+func separatorOf(paths []string) string {
+	for _, separator := range separators {
+		n := 0
+		for _, path := range paths {
+			if strings.Contains(path, separator) {
+				n++
+			}
+		}
+		if n > 0 && (strings.Trim(separator, " ") != "/" || 2*n >= len(paths)) {
+			return separator
+		}
+	}
+	return ">"
+}
+
+// splitPath returns the names of a path, or a problem.
+func splitPath(path, separator string) (names []string, problem string) {
+	if strings.TrimSpace(path) == "" {
+		return nil, "there is no path: write one such as A > B > C"
+	}
+	path = strings.TrimSpace(path)
+	if separator == "/" || separator == `\` {
+		path = strings.Trim(path, separator) // as in folders
+	}
+	for name := range strings.SplitSeq(path, separator) {
+		names = append(names, foldSpace(name))
+	}
+	if empty := slices.Index(names, ""); empty >= 0 {
+		return nil, fmt.Sprintf("level %d of path %.80q is empty: write a name, or remove the %s beside it", empty+1, path, strings.TrimSpace(separator))
+	}
+	return names, ""
+}
+
+// readLevels reads rows with a column for each level. A path ends at the first empty level.
+func (c *customReader) readLevels(t *table) {
 	levels := levelsOf(t.header)
-	for _, row := range t.valid(problems) {
+	for _, row := range t.rows {
 		var names []string
 		gap, problem := false, ""
 		for _, column := range levels {
@@ -104,12 +124,11 @@ func levelLines(t *table, problems *problemList) (lines []customLine) {
 				names = append(names, name)
 			}
 		}
-		if len(names) == 0 && problem == "" {
-			problem = "all levels are empty: write a name in the first"
+		if len(names) == 0 {
+			problem = cmp.Or(problem, "all levels are empty: write a name in the first")
 		}
-		lines = appendLine(lines, row, names, problem, problems)
+		c.add(row, names, problem)
 	}
-	return lines
 }
 
 // levelsOf returns the columns of the levels 1, 2, ... up to the first missing level; nil if there is no level 1.
@@ -126,28 +145,31 @@ func levelsOf(header []string) (columns []int) {
 	}
 }
 
-// parentLines reads names with the ids of their parents. The rows may be in any order. A row without a parent, or with a parent
-// 0 that does not exist, is at the top level.
-func parentLines(t *table, problems *problemList) (lines []customLine) {
-	rows := t.valid(problems)
-	byID := make(map[string]tableRow, len(rows))
-	for _, row := range rows {
+// readParents reads names with the ids of their parents. The rows may be in any order. A row without a parent, or with a parent 0
+// that does not exist, is at the top level.
+func (c *customReader) readParents(t *table) {
+	byID := make(map[string]tableRow, len(t.rows))
+	for _, row := range t.rows {
 		id := strings.TrimSpace(row.cell(idColumns...))
-		if id == "" {
-			problems.add(row.line, "there is no id: give each category its own")
-			continue
+		first, taken := byID[id]
+		switch {
+		case id == "":
+			c.report(row.line, "there is no id: give each category its own")
+		case taken:
+			c.report(row.line, idIsTaken(id, first.line))
+		default:
+			byID[id] = row
 		}
-		if first, taken := byID[id]; taken {
-			problems.add(row.line, fmt.Sprintf("the id %.80q is also on line %d: give each category its own id", id, first.line))
-			continue
-		}
-		byID[id] = row
 	}
-	for _, row := range rows {
+	for _, row := range t.rows {
 		names, problem := pathOf(row, byID)
-		lines = appendLine(lines, row, names, problem, problems)
+		c.add(row, names, problem)
 	}
-	return lines
+}
+
+// idIsTaken is the problem of a row whose id an earlier line has.
+func idIsTaken(id string, line int) string {
+	return fmt.Sprintf("the id %.80q is also on line %d: give each category its own id", id, line)
 }
 
 // pathOf returns the names from the top level to a row.
@@ -171,16 +193,4 @@ func pathOf(row tableRow, byID map[string]tableRow) (names []string, problem str
 		}
 		at = above
 	}
-}
-
-func appendLine(lines []customLine, row tableRow, names []string, problem string, problems *problemList) []customLine {
-	var line customLine
-	if problem == "" {
-		line, problem = newLine(row, names)
-	}
-	if problem != "" {
-		problems.add(row.line, problem)
-		return lines
-	}
-	return append(lines, line)
 }

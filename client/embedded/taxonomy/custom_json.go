@@ -18,9 +18,9 @@ type jsonNode struct {
 	isArray  bool
 }
 
-// jsonLines reads a tree of objects with a name and children, a tree of nested objects whose keys are the names, or a list of
+// readJSON reads a tree of objects with a name and children, a tree of nested objects whose keys are the names, or a list of
 // objects with the members of a table. The list may be the only member of an object.
-func jsonLines(text string, problems *problemList) (lines []customLine, name string, unread []string) {
+func (c *customReader) readJSON(text string) {
 	p := jsonParser{decoder: json.NewDecoder(strings.NewReader(text)), text: text}
 	p.decoder.UseNumber()
 	root, err := p.value(0)
@@ -30,22 +30,20 @@ func jsonLines(text string, problems *problemList) (lines []customLine, name str
 		}
 	}
 	if err != nil {
-		problems.add(p.line(), fmt.Sprintf("the JSON is broken: %v", err))
-		return nil, "", nil
+		c.report(p.line(), fmt.Sprintf("the JSON is broken: %v", err))
+		return
 	}
 	if list, ok := root.member(childColumns); ok && len(root.keys) == 1 && list.isArray {
 		root = list
 	}
-	if t, ok := root.table(); ok {
-		f, _ := formOf(t)
-		return f.lines(t, problems), f.name + " in JSON", t.unread(f)
+	if t, ok := root.table(); ok && c.readTable(t, " in JSON") {
+		return
 	}
-	w := treeWalk{problems: problems}
-	w.children(root, nil)
-	return w.lines, "a tree in JSON", nil
+	c.form = "a tree in JSON"
+	c.readChildren(root, nil)
 }
 
-// table returns an array of objects as a table; false for other values, and for objects without the members of a form.
+// table returns an array of objects as a table; false for other values, and for objects with children.
 func (n jsonNode) table() (*table, bool) {
 	t := &table{}
 	for _, element := range n.values {
@@ -59,9 +57,6 @@ func (n jsonNode) table() (*table, bool) {
 		}
 	}
 	if slices.ContainsFunc(childColumns, func(c string) bool { return slices.Contains(t.header, c) }) {
-		return nil, false
-	}
-	if _, ok := formOf(t); !ok {
 		return nil, false
 	}
 	for _, element := range n.values {
@@ -96,39 +91,33 @@ func (n jsonNode) member(names []string) (jsonNode, bool) {
 	return jsonNode{}, false
 }
 
-// treeWalk collects the lines of a tree.
-type treeWalk struct {
-	lines    []customLine
-	problems *problemList
-}
-
-// children reads the categories below a path.
-func (w *treeWalk) children(n jsonNode, above []string) {
+// readChildren reads the categories below a path.
+func (c *customReader) readChildren(n jsonNode, above []string) {
 	switch {
 	case n.isArray:
 		for _, element := range n.values {
-			w.category(element, above)
+			c.readCategory(element, above)
 		}
 	case n.isObject:
 		if _, ok := n.member(nameColumns); ok {
-			w.category(n, above)
+			c.readCategory(n, above)
 			return
 		}
 		for i, key := range n.keys {
-			w.add(tableRow{line: n.values[i].line}, append(slices.Clip(above), foldSpace(key)), n.values[i])
+			c.addNode(tableRow{line: n.values[i].line}, append(slices.Clip(above), foldSpace(key)), n.values[i])
 		}
 	}
 }
 
-// category reads an object with a name, or a name alone.
-func (w *treeWalk) category(n jsonNode, above []string) {
+// readCategory reads an object with a name, or a name alone.
+func (c *customReader) readCategory(n jsonNode, above []string) {
 	if !n.isObject {
-		w.add(tableRow{line: n.line}, append(slices.Clip(above), foldSpace(n.text)), jsonNode{})
+		c.addNode(tableRow{line: n.line}, append(slices.Clip(above), foldSpace(n.text)), jsonNode{})
 		return
 	}
 	name, ok := n.member(nameColumns)
 	if !ok {
-		w.children(n, above)
+		c.readChildren(n, above)
 		return
 	}
 	row := tableRow{line: n.line}
@@ -136,17 +125,17 @@ func (w *treeWalk) category(n jsonNode, above []string) {
 		row.header, row.cells = append(row.header, strings.ToLower(key)), append(row.cells, n.values[i].join())
 	}
 	children, _ := n.member(childColumns)
-	w.add(row, append(slices.Clip(above), foldSpace(name.text)), children)
+	c.addNode(row, append(slices.Clip(above), foldSpace(name.text)), children)
 }
 
-func (w *treeWalk) add(row tableRow, names []string, children jsonNode) {
-	problem := row.check()
-	if problem == "" && names[len(names)-1] == "" {
+// addNode adds the category of a row, and reads its children.
+func (c *customReader) addNode(row tableRow, names []string, children jsonNode) {
+	problem := ""
+	if names[len(names)-1] == "" {
 		problem = "a category has no name"
 	}
-	before := len(w.lines)
-	if w.lines = appendLine(w.lines, row, names, problem, w.problems); len(w.lines) > before {
-		w.children(children, names)
+	if c.add(row, names, problem) {
+		c.readChildren(children, names)
 	}
 }
 

@@ -1,11 +1,14 @@
 package taxonomy
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // table is a file as rows of named columns.
@@ -51,16 +54,23 @@ func (t *table) column(names ...string) (cells []string) {
 	return cells
 }
 
-// valid returns the valid rows, and adds the problems of the others to problems.
-func (t *table) valid(problems *problemList) (rows []tableRow) {
-	for _, row := range t.rows {
-		if problem := row.check(); problem != "" {
-			problems.add(row.line, problem)
-			continue
+// check returns the first problem of a row's texts; "" for none.
+func (r tableRow) check() string {
+	for i, text := range r.cells {
+		column := "path"
+		if i < len(r.header) {
+			column = cmp.Or(r.header[i], column)
 		}
-		rows = append(rows, row)
+		switch {
+		case len(text) > maxLine:
+			return fmt.Sprintf("%s of %d bytes: keep it under %d", column, len(text), maxLine)
+		case !utf8.ValidString(text):
+			return "not UTF-8: save the file as UTF-8"
+		case strings.ContainsFunc(strings.TrimSpace(text), unicode.IsControl):
+			return fmt.Sprintf("%s %.80q holds a tab, line feed or other control character: remove it", column, text)
+		}
 	}
-	return rows
+	return ""
 }
 
 // unread returns the columns that a form does not read, and repeated columns.
@@ -73,37 +83,31 @@ func (t *table) unread(f form) (columns []string) {
 	return columns
 }
 
-// csvTable reads CSV whose header has the columns of a form; false if there is no such header. It continues after a malformed
-// row.
-func csvTable(text string, problems *problemList) (*table, bool) {
-	comma, ok := customHeader(text)
-	if !ok {
-		return nil, false
-	}
+// readCSV reads a table with a header. It continues after a malformed row.
+func (c *customReader) readCSV(text string, comma rune) {
 	rows := csv.NewReader(strings.NewReader(text))
 	rows.Comma, rows.FieldsPerRecord = comma, -1
 	t := &table{}
 	for {
 		row, err := rows.Read()
-		var broken *csv.ParseError
-		switch {
-		case errors.As(err, &broken):
-			problems.add(broken.StartLine, "the quotes are broken: a field with a quote in it needs quotes around it, and each quote doubled")
+		if broken, ok := errors.AsType[*csv.ParseError](err); ok {
+			c.report(broken.StartLine, "the quotes are broken: a field with a quote in it needs quotes around it, and each quote doubled")
 			continue
-		case err != nil: // io.EOF: a strings.Reader has no other error
-			return t, true
-		case strings.TrimSpace(strings.Join(row, "")) == "":
-			continue
-		case t.header == nil:
-			t.header = columnNames(row)
-			continue
+		}
+		if err != nil { // io.EOF: a strings.Reader has no other error
+			c.readTable(t, "") // a header with broken quotes, which are reported, is of no form
+			return
 		}
 		number, _ := rows.FieldPos(0)
-		if len(row) > len(t.header) {
-			problems.add(number, fmt.Sprintf("there are %d fields under a header of %d: put a path with a separator in it into quotes", len(row), len(t.header)))
-			continue
+		switch {
+		case strings.TrimSpace(strings.Join(row, "")) == "":
+		case t.header == nil:
+			t.header = columnNames(row)
+		case len(row) > len(t.header):
+			c.report(number, fmt.Sprintf("there are %d fields under a header of %d: put a path with a separator in it into quotes", len(row), len(t.header)))
+		default:
+			t.add(number, row...)
 		}
-		t.add(number, row...)
 	}
 }
 
@@ -134,3 +138,16 @@ func columnNames(row []string) []string {
 	}
 	return names
 }
+
+// listOf splits a cell with several values.
+func listOf(cell, separators string) (list []string) {
+	for value := range strings.FieldsFuncSeq(cell, func(r rune) bool { return strings.ContainsRune(separators, r) }) {
+		if value = foldSpace(value); value != "" {
+			list = append(list, value)
+		}
+	}
+	return list
+}
+
+// foldSpace trims a name, and replaces runs of white space by a space.
+func foldSpace(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -21,19 +21,20 @@ var numbered = regexp.MustCompile(`^(\d+)\s+[-–]\s+(\S.*)$`)
 var bullets = []string{"- ", "* ", "• "}
 
 // readText reads one category per line: paths, or names whose indents show their levels. Both may begin with an id.
-func readText(text string, problems *problemList) (lines []customLine, name string) {
-	list := cutIDs(cutBullets(textLines(text)), problems)
+func (c *customReader) readText(text string) {
+	list := c.cutIDs(cutBullets(textLines(text)))
 	t := &table{header: []string{pathColumns[0], idColumns[0]}}
 	outline := false
 	for _, l := range list {
 		t.add(l.number, l.text, l.id)
 		outline = outline || l.indent != list[0].indent
 	}
-	if outline {
-		return outlineLines(t, list, problems), "an outline"
+	if !outline {
+		c.readTable(t, "")
+		return
 	}
-	f, _ := formOf(t)
-	return f.lines(t, problems), f.name
+	c.form = "an outline"
+	c.readIndented(t, list)
 }
 
 // textLines returns the lines that are neither blank nor comments.
@@ -68,7 +69,7 @@ func cutBullets(list []textLine) []textLine {
 
 // cutIDs moves the ids at the start of lines to their field. If fewer than half of the lines begin with a number, the numbers
 // are parts of names, such as "0 - 12 months".
-func cutIDs(list []textLine, problems *problemList) []textLine {
+func (c *customReader) cutIDs(list []textLine) []textLine {
 	found := make([][]string, len(list))
 	n := 0
 	for i, l := range list {
@@ -83,12 +84,12 @@ func cutIDs(list []textLine, problems *problemList) []textLine {
 	for i := range list {
 		l := &list[i]
 		if found[i] == nil {
-			problems.add(l.number, fmt.Sprintf("%.80q has no id, and %d other lines begin with one, such as 4 - Tools: give all an id, or none", l.text, n))
+			c.report(l.number, fmt.Sprintf("%.80q has no id, and %d other lines begin with one, such as 4 - Tools: give all an id, or none", l.text, n))
 			continue
 		}
 		l.id, l.text = found[i][1], found[i][2]
 		if first := lines[l.id]; first > 0 {
-			problems.add(l.number, fmt.Sprintf("the id %.80q is also on line %d: give each category its own id", l.id, first))
+			c.report(l.number, idIsTaken(l.id, first))
 			continue
 		}
 		lines[l.id] = l.number
@@ -96,25 +97,21 @@ func cutIDs(list []textLine, problems *problemList) []textLine {
 	return list
 }
 
-// outlineLines reads indented names. The parent of a name is the nearest line above with a smaller indent.
-func outlineLines(t *table, list []textLine, problems *problemList) (lines []customLine) {
+// readIndented reads indented names. The parent of a name is the nearest line above with a smaller indent.
+func (c *customReader) readIndented(t *table, list []textLine) {
 	var names, indents []string // from the top level to the line before
-	for i, row := range t.rows {
-		l, problem := list[i], row.check()
+	for i, l := range list {
 		level := len(indents)
 		for level > 0 && !isDeeper(l.indent, indents[level-1]) {
 			level--
 		}
-		switch {
-		case problem != "":
-		case level == 0 && i > 0 && l.indent != list[0].indent,
-			level < len(indents) && l.indent != indents[level]:
+		problem := ""
+		if level == 0 && i > 0 && l.indent != list[0].indent || level < len(indents) && l.indent != indents[level] {
 			problem = fmt.Sprintf("%.80q is indented as no line above: indent the lines of a level by the same tabs or spaces", l.text)
 		}
 		indents, names = append(indents[:level:level], l.indent), append(names[:level:level], foldSpace(l.text))
-		lines = appendLine(lines, row, names, problem, problems)
+		c.add(t.rows[i], names, problem)
 	}
-	return lines
 }
 
 // isDeeper reports whether an indent begins with another indent, and is longer.

@@ -36,28 +36,26 @@ func outline(name, file string, changes ...string) func() *Taxonomy {
 	return sync.OnceValue(func() *Taxonomy { return load(name, file, changes...) })
 }
 
-// load parses an outline and its overlay, if there is one, and applies the changes of a later edition. It panics on an error,
+// load reads an outline and its overlay, if there is one, and applies the changes of a later edition. It panics on an error,
 // because all files are embedded and tested.
 func load(name, file string, changes ...string) *Taxonomy {
-	text, err := outlines.ReadFile(file)
-	if err != nil {
-		panic(err)
-	}
-	categories, err := Parse(file, string(text))
-	aliases := strings.TrimSuffix(file, ".txt") + ".aliases.txt"
-	if overlay, missing := outlines.ReadFile(aliases); err == nil && missing == nil {
-		err = addAliases(categories, aliases, string(overlay))
-	}
+	f := newForest()
+	overlay := strings.TrimSuffix(file, ".txt") + ".aliases.txt"
+	err := errors.Join(f.readOutline(file, content(file), false), f.readOutline(overlay, content(overlay), true))
 	for _, file := range changes {
-		text, missing := outlines.ReadFile(file)
-		if err = errors.Join(err, missing); err == nil {
-			categories, err = change(categories, file, string(text))
-		}
+		err = errors.Join(err, f.change(file, content(file)))
 	}
 	if err != nil {
 		panic(err)
 	}
+	categories, _ := f.categories()
 	return &Taxonomy{Name: name, Categories: categories}
+}
+
+// content returns the text of an embedded file; "" if there is none.
+func content(file string) string {
+	text, _ := outlines.ReadFile(file)
+	return string(text)
 }
 
 // Editions returns all editions.

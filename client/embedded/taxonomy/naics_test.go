@@ -112,7 +112,7 @@ func TestNAICSAliases(t *testing.T) {
 	}
 }
 
-// addAliases skips repeated aliases, so this test reads the file itself.
+// readOutline skips repeated aliases, so this test reads the file itself.
 func TestNAICSAliasesOnce(t *testing.T) {
 	for _, c := range parsed(t, "naics.aliases.txt") {
 		if dup := duplicate(c.Aliases); dup != "" {

@@ -36,29 +36,50 @@ func (e *SyntaxError) Error() string {
 //
 // file is the name of the file in errors. The error is a *[SyntaxError].
 func Parse(file, text string) ([]Category, error) {
-	b := builder{seen: make(map[string]bool)}
-	err := eachEntry(file, text, b.add)
-	return b.categories, err
+	f := newForest()
+	err := f.readOutline(file, text, false)
+	categories, _ := f.categories()
+	return categories, err
 }
 
-// addAliases adds the aliases of an overlay to categories. An overlay is an outline of the categories with more aliases, and
-// their ancestors. The error is a *[SyntaxError]. After an error, some aliases may have been added.
-func addAliases(categories []Category, file, text string) error {
-	byPath := make(map[string]int, len(categories))
-	for i := range categories {
-		byPath[categories[i].Path] = i
-	}
-	b := builder{seen: make(map[string]bool)}
-	return eachEntry(file, text, func(e entry) string {
-		if problem := b.add(e); problem != "" {
+// readOutline adds the categories of an outline. An overlay is an outline of the categories with more aliases, and their ancestors:
+// it only adds aliases. The error is a *[SyntaxError]. After an error, some categories and aliases may have been added.
+func (f *forest) readOutline(file, text string, isOverlay bool) error {
+	seen := make(map[int]bool)
+	var open []int // open[d] is the category at depth d on the current branch
+	return eachLine(file, text, func(line string) string {
+		e, problem := parseEntry(line)
+		if problem != "" {
 			return problem
 		}
-		added := b.categories[len(b.categories)-1]
-		i, ok := byPath[added.Path]
-		if !ok || categories[i].Name != added.Name {
-			return fmt.Sprintf("no category %q (%s): write an existing one, under its own ancestors", added.Name, added.Path)
+		if e.depth > len(open) {
+			return fmt.Sprintf("%q is indented by %d tabs under a parent indented by %d: remove tabs, or add the levels between", e.name, e.depth, len(open)-1)
 		}
-		categories[i].Aliases = union(categories[i].Aliases, added.Aliases)
+		open = open[:e.depth]
+		parent, path := -1, e.name
+		if e.depth > 0 {
+			parent = open[e.depth-1]
+			path = f.nodes[parent].Path + PathSeparator + e.name
+		}
+		if e.code != "" {
+			path = e.code
+		}
+		known := len(f.nodes)
+		i := f.grow(parent, e.depth, e.name, path)
+		c := &f.nodes[i].Category
+		switch {
+		case isOverlay && (i == known || c.Name != e.name):
+			return fmt.Sprintf("no category %q (%s): write an existing one, under its own ancestors", e.name, path)
+		case seen[i]:
+			return fmt.Sprintf("%q is there twice: merge the two lines", path)
+		case e.code != "":
+			c.ID, c.Code, c.Title = e.code, e.code, e.name
+		case !isOverlay:
+			c.ID = e.id
+		}
+		c.Aliases = union(c.Aliases, e.aliases)
+		seen[i] = true
+		open = append(open, i)
 		return ""
 	})
 }
@@ -72,22 +93,18 @@ type entry struct {
 	aliases []string
 }
 
-// eachEntry calls add for every entry of an outline. If add returns a problem, eachEntry returns
-// an error with the entry's line.
-func eachEntry(file, text string, add func(entry) string) error {
-	line := 0
-	for raw := range strings.Lines(text) {
-		line++
-		raw = strings.TrimSuffix(raw, "\n")
-		if raw == "" || raw[0] == '#' {
+// eachLine calls read for every line that is neither blank nor a comment. If read returns a problem, the error is a *[SyntaxError]
+// with the number of the line.
+func eachLine(file, text string, read func(line string) (problem string)) error {
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		line = strings.TrimSuffix(line, "\n")
+		if line == "" || line[0] == '#' {
 			continue
 		}
-		e, problem := parseEntry(raw)
-		if problem == "" {
-			problem = add(e)
-		}
-		if problem != "" {
-			return &SyntaxError{File: file, Line: line, Problem: problem}
+		if problem := read(line); problem != "" {
+			return &SyntaxError{File: file, Line: number, Problem: problem}
 		}
 	}
 	return nil
@@ -152,34 +169,4 @@ func isCode(s string) bool {
 
 func isDigits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
-}
-
-// builder places entries under their parents.
-type builder struct {
-	categories []Category
-	seen       map[string]bool // paths
-	open       []int           // open[d] is the category at depth d on the current branch
-}
-
-// add appends a category, or returns a problem.
-func (b *builder) add(e entry) string {
-	if e.depth > len(b.open) {
-		return fmt.Sprintf("%q is indented by %d tabs under a parent indented by %d: remove tabs, or add the levels between", e.name, e.depth, len(b.open)-1)
-	}
-	b.open = b.open[:e.depth]
-	c := Category{ID: e.id, Code: e.code, Name: e.name, Path: e.name, Parent: -1, Depth: e.depth, Aliases: e.aliases}
-	if e.depth > 0 {
-		c.Parent = b.open[e.depth-1]
-		c.Path = b.categories[c.Parent].Path + PathSeparator + e.name
-	}
-	if e.code != "" {
-		c.ID, c.Path, c.Title = e.code, e.code, e.name
-	}
-	if b.seen[c.Path] {
-		return fmt.Sprintf("%q is there twice: merge the two lines", c.Path)
-	}
-	b.seen[c.Path] = true
-	b.open = append(b.open, len(b.categories))
-	b.categories = append(b.categories, c)
-	return ""
 }

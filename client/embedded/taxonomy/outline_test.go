@@ -1,6 +1,7 @@
 package taxonomy
 
 import (
+	"cmp"
 	"errors"
 	"reflect"
 	"slices"
@@ -82,11 +83,11 @@ func TestOverlay(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			categories, err := Parse("test.txt", outline)
-			if err != nil {
+			f := newForest()
+			if err := f.readOutline("test.txt", outline, false); err != nil {
 				t.Fatal(err)
 			}
-			err = addAliases(categories, "extra.txt", tt.overlay)
+			err := f.readOutline("extra.txt", tt.overlay, true)
 			if tt.wantErr != "" {
 				if err == nil || !strings.HasPrefix(err.Error(), tt.wantErr) {
 					t.Fatalf("error = %v, want it to start with %q", err, tt.wantErr)
@@ -97,8 +98,8 @@ func TestOverlay(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, want := range tt.want {
-				if got := strings.Join(categories[i].Aliases, "|"); got != want {
-					t.Errorf("aliases of %s = %q, want %q", categories[i].Path, got, want)
+				if got := strings.Join(f.nodes[i].Aliases, "|"); got != want {
+					t.Errorf("aliases of %s = %q, want %q", f.nodes[i].Path, got, want)
 				}
 			}
 		})
@@ -171,7 +172,8 @@ func FuzzParse(f *testing.F) {
 		if !reflect.DeepEqual(again, categories) {
 			t.Errorf("got  %+v\nwant %+v", again, categories)
 		}
-		if err := addAliases(again, "overlay.txt", text); err != nil {
+		overlaid := newForest()
+		if err := cmp.Or(overlaid.readOutline("fuzz.txt", text, false), overlaid.readOutline("overlay.txt", text, true)); err != nil {
 			t.Errorf("as an overlay of itself: %v", err)
 		}
 	})

@@ -98,7 +98,7 @@ func (x *Index) Find(value string) (Category, bool) {
 func fold(path string) string {
 	levels := strings.Split(strings.ToLower(path), ">")
 	for i, level := range levels {
-		levels[i] = strings.Join(strings.Fields(level), " ")
+		levels[i] = foldSpace(level)
 	}
 	return strings.Join(levels, ">")
 }
