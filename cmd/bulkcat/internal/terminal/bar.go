@@ -2,7 +2,10 @@ package terminal
 
 import (
 	"fmt"
+	"io"
 	"strings"
+
+	"github.com/schollz/progressbar/v3"
 
 	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/figures"
@@ -22,19 +25,23 @@ func barLine(s status, columns int) string {
 	width := min(mostBar, columns-around-len(words))
 	line := words
 	if s.Total > 0 && width > 0 {
-		line = drawBar(min(s.Counts.Settled(), s.Total), s.Total, width) + " " + words
+		line = drawBar(min(s.Counts.Settled(), s.Total), s.Total, width, words)
 	}
 	return line[:max(0, min(len(line), columns))]
 }
 
-// drawBar returns a bar of a width, with the percentage before it.
-func drawBar(n, total int64, width int) string {
-	percent := int(100 * n / total)
-	filled := strings.Repeat("=", percent*width/100)
-	if n < total && filled != "" {
-		filled = filled[1:] + ">"
-	}
-	return fmt.Sprintf("%d%% [%s%s]", percent, filled, strings.Repeat(".", width-len(filled)))
+func drawBar(n, total int64, width int, words string) string {
+	bar := progressbar.NewOptions64(total,
+		progressbar.OptionSetWriter(io.Discard),
+		progressbar.OptionSetTheme(progressbar.ThemeASCII),
+		progressbar.OptionSetWidth(width),
+		progressbar.OptionSetPredictTime(false), // it would use the average over the whole run
+		progressbar.OptionShowDescriptionAtLineEnd(),
+		progressbar.OptionSetDescription(words),
+	)
+	_ = bar.Set64(n) // writes nothing that could fail
+	_ = bar.RenderBlank()
+	return strings.Join(strings.Fields(bar.String()), " ")
 }
 
 // words returns the figures beside the bar, the most important figure first.
