@@ -79,11 +79,5 @@ func (o *Options) inputsOf(input *reader.Reader) []account.Input {
 	return inputs
 }
 
-// clipped returns the beginning of a long value, for messages.
-func clipped(value string) string {
-	const most = 80
-	if len(value) <= most {
-		return value
-	}
-	return strings.ToValidUTF8(value[:most], "") + "..."
-}
+// mostShown is the most bytes of a value in a message.
+const mostShown = 80

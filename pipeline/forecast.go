@@ -11,6 +11,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/pipeline/account"
+	"github.com/bulkcat/bulkcat/pipeline/figures"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/reader"
 )
@@ -58,7 +59,7 @@ func DryRun(ctx context.Context, options Options) (_ Forecast, err error) {
 	}
 	f.Column, f.Guessed = columnsOf(o.input.Files())
 	for i, input := range f.Inputs {
-		f.Inputs[i] = clipped(input)
+		f.Inputs[i] = figures.Clipped(input, mostShown)
 	}
 	f.Paid, f.Limits, f.Quota, f.By = min(a.Before().WithOutcome, f.Answered), o.options.Limits, o.quota.Usage(), a.FinishBy.Deadline()
 	f.Limits.MaxRequests, f.Limits.Made = o.options.maxRequests(a), a.Before().Requests

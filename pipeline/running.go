@@ -12,6 +12,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/expect"
+	"github.com/bulkcat/bulkcat/pipeline/figures"
 	"github.com/bulkcat/bulkcat/pipeline/internal/cascade"
 	"github.com/bulkcat/bulkcat/pipeline/internal/flow"
 	"github.com/bulkcat/bulkcat/pipeline/internal/output"
@@ -182,7 +183,7 @@ func (r *running) warnMisfits() {
 	}
 	r.options.Log.Warn("some values do not fit the types of their columns, and are null in the output; CSV and JSONL keep them",
 		"values", r.counters.Misfits.Load(), "first", first.Place, "column", first.Column.Name,
-		"type", first.Column.Type, "value", clipped(first.Value))
+		"type", first.Column.Type, "value", figures.Clipped(first.Value, mostShown))
 }
 
 // warnOthers warns of files in the output folder that no run has written. They stay, as everything that a user gave us.

@@ -32,6 +32,14 @@ func Counted[N int | int64](n N, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
+// Clipped cuts a text to a number of bytes.
+func Clipped(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "..."
+}
+
 // longest is the maximum length of a text from the input or the service on a page, in characters.
 const longest = 200
 

@@ -68,7 +68,7 @@ func (f Finding) String() string {
 
 // add adds a finding, once for all shards. After MaxFindings it only counts the finding.
 func (r *Report) add(f Finding) {
-	f.Expected, f.Got = shortened(f.Expected), shortened(f.Got)
+	f.Expected, f.Got = figures.Clipped(f.Expected, longest), figures.Clipped(f.Got, longest)
 	switch {
 	case slices.Contains(r.Findings, f):
 	case len(r.Findings) >= MaxFindings:
@@ -80,13 +80,6 @@ func (r *Report) add(f Finding) {
 
 // longest is the most bytes of a value in a finding.
 const longest = 1000
-
-func shortened(text string) string {
-	if len(text) <= longest {
-		return text
-	}
-	return strings.ToValidUTF8(text[:longest], "") + "..."
-}
 
 func (r *Report) missing(path string) {
 	r.add(Finding{File: path, What: "file", Expected: "one", Got: "none"})
