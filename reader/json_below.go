@@ -169,10 +169,13 @@ func cutElements(names []string) (path string, columns []string, err error) {
 // records returns the path of the array of records; "" if the object is a record itself. If that is uncertain, the error names
 // the arrays.
 func (found *outline) records(file string, o *Options) (path string, err error) {
-	objects := slices.DeleteFunc(slices.Clone(found.arrays), func(a memberArray) bool { return !a.hasObjects() })
-	for _, a := range objects {
-		objects = slices.DeleteFunc(objects, func(b memberArray) bool { return b.level > a.level })
+	least := mostLevels
+	for _, a := range found.arrays {
+		if a.hasObjects() {
+			least = min(least, a.level)
+		}
 	}
+	objects := slices.DeleteFunc(slices.Clone(found.arrays), func(a memberArray) bool { return !a.hasObjects() || a.level > least })
 	texts := slices.DeleteFunc(slices.Clone(found.arrays), func(a memberArray) bool { return !strings.HasPrefix(a.first, `"`) })
 	doubt := func(what string, arrays []memberArray) error {
 		var names []string

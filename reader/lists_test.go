@@ -85,6 +85,7 @@ func TestListsAsTheyAre(t *testing.T) {
 		{"texts below a key that is not named", "a.json", `{"about":"l","list":["a.com","b.com"]}`, "may be the texts of list[]", "", Options{}},
 		{"columns and rows of arrays", "a.json", `{"columns":["title"],"data":[["Bowl"]]}`, "which column is the input", "", Options{}},
 		{"the columns of a table of pandas", "a.json", `{"schema":{"fields":[{"name":"title"}]},"data":[{"title":"Bowl"},{"title":"Tree"}]}`, "1 Bowl\n1 Tree\n", "data", Options{}},
+		{"records before objects of a deeper level", "a.json", `{"data":[{"title":"Bowl"},{"title":"Tree"}],"schema":{"fields":[{"name":"title"}],"tags":[{"x":1}]}}`, "1 Bowl\n1 Tree\n", "data", Options{}},
 		{"two keys with records", "a.json", `{"products":[{"title":"Bowl"}],"shops":[{"title":"S"}]}`, "products[] or shops[]", "", Options{}},
 		{"an object that may be a record", "a.json", `{"title":"Bowl","variants":[{"title":"red"}]}`, "may be a record itself", "", Options{}},
 		{"an object with objects", "a.json", `{"title":"Bowl","variants":[{"sku":"red"}]}`, "1 Bowl\n", "", Options{}},
