@@ -78,7 +78,7 @@ func (e *explainer) addSample(s Sample) {
 	}
 	for _, f := range s.Fields {
 		previous, pair := "", uint32(0)
-		words.Each(f.Text, func(word []byte) {
+		for word := range words.All(f.Text) {
 			h := hash(hashBase, word)
 			seen := 0
 			if j := e.find(id(kindWord, h)); j >= 0 {
@@ -96,7 +96,7 @@ func (e *explainer) addSample(s Sample) {
 				e.add(labelField, previous+" "+string(word), e.takeOne(id(kindPair, hash(pair, word))), 0)
 			}
 			previous, pair = string(word), h
-		})
+		}
 	}
 }
 

@@ -107,7 +107,9 @@ func count(s Sample) counted {
 	var c counted
 	length := 0
 	for _, f := range s.Fields {
-		words.Each(f.Text, func([]byte) { length++ })
+		for range words.All(f.Text) {
+			length++
+		}
 	}
 	if s.Host != "" {
 		c.addGrams(kindHost, []byte(s.Host), 1)
@@ -134,7 +136,7 @@ func (c *counted) mix(h uint32) { c.text = (c.text ^ uint64(h)) * 1099511628211 
 func (c *counted) addField(f classify.Field, grams bool) {
 	weight := float32(f.Weight)
 	previous, isFirst := uint32(0), true
-	words.Each(f.Text, func(word []byte) {
+	for word := range words.All(f.Text) {
 		if c.words++; c.words > maxWords {
 			return
 		}
@@ -148,7 +150,7 @@ func (c *counted) addField(f classify.Field, grams bool) {
 		if grams {
 			c.addGrams(kindGram, word, weight)
 		}
-	})
+	}
 }
 
 // addGrams adds the grams of a word between marks of its start and its end.

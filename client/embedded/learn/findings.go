@@ -32,15 +32,13 @@ func (l *Learner) nearest(value string) string {
 		l.byTerms = make(map[string]string)
 		for i := range l.taxonomy.Categories {
 			path := l.taxonomy.Categories[i].Path
-			if key := terms(path); key != "" && l.byTerms[key] == "" {
+			if key := words.Key(path); key != "" && l.byTerms[key] == "" {
 				l.byTerms[key] = path
 			}
 		}
 	}
-	return l.byTerms[terms(value)]
+	return l.byTerms[words.Key(value)]
 }
-
-func terms(text string) string { return strings.Join(words.Terms(text), " ") }
 
 // addRepeated adds a finding if an earlier input has the same words.
 func (l *Learner) addRepeated(row Row, text uint64, class int32) {

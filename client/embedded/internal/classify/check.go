@@ -12,7 +12,7 @@ import (
 func Check(c *taxonomy.Custom) (found []taxonomy.Finding) {
 	called := map[string]int{} // the first category whose name has these terms
 	for i := range c.Categories {
-		name := termsOf(c.Categories[i].Name)
+		name := words.Key(c.Categories[i].Name)
 		if _, ok := called[name]; !ok {
 			called[name] = i
 		}
@@ -33,12 +33,12 @@ func Check(c *taxonomy.Custom) (found []taxonomy.Finding) {
 			first[phrases] = i
 		}
 		for _, alias := range category.Aliases {
-			terms := termsOf(alias)
+			terms := words.Key(alias)
 			other, ok := called[terms]
 			switch {
 			case terms == "":
 				add("the alias %q has no words and never matches: remove it", alias)
-			case ok && other != i && terms != termsOf(category.Name):
+			case ok && other != i && terms != words.Key(category.Name):
 				add("the alias %q of %q is the name of %q (line %d), so texts with this name match both: remove it",
 					alias, category.Path, c.Categories[other].Path, c.Line(other))
 			}
@@ -46,5 +46,3 @@ func Check(c *taxonomy.Custom) (found []taxonomy.Finding) {
 	}
 	return found
 }
-
-func termsOf(text string) string { return strings.Join(words.Terms(text), " ") }

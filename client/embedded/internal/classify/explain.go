@@ -3,8 +3,6 @@ package classify
 import (
 	"cmp"
 	"slices"
-
-	"github.com/bulkcat/bulkcat/client/embedded/internal/words"
 )
 
 // Contribution is the part of a matched category's score that comes from some words.
@@ -205,10 +203,8 @@ func (x *explainer) weightedIDF(term int32) float64 {
 // ancestorWith returns the nearest ancestor whose name has a term.
 func (x *explainer) ancestorWith(category, term int32) int32 {
 	for p := x.taxonomy.Categories[category].Parent; p >= 0; p = x.taxonomy.Categories[p].Parent {
-		for _, word := range words.Terms(x.taxonomy.Categories[p].Name) {
-			if t, ok := x.index.vocabulary[word]; ok && t == term {
-				return int32(p)
-			}
+		if slices.Contains(x.index.names[p], term) {
+			return int32(p)
 		}
 	}
 	return category

@@ -22,6 +22,7 @@ type index struct {
 	phrases     []phrase
 	byTerm      [][]int32 // phrases by term
 	byPair      [][]int32 // phrases by pair
+	names       [][]int32 // by category: the terms in its name
 	ancestry    [][]int32 // by category: the distinct terms in its ancestors' names
 }
 
@@ -85,13 +86,10 @@ func (x *index) parts(word string) (first, last int32) {
 
 type indexer struct {
 	*index
-	reader       words.Reader
-	variants     map[string]string // stemmed variants
-	commonplaces map[string]bool   // stemmed
-	words        []string          // by term
-	names        [][]int32         // by category: the terms of its own name
-	seen         map[string]bool   // the phrases of the present category, by key
-	key          []byte            // buffer for the key of a phrase: its terms
+	commonplaces map[string]bool // stemmed
+	words        []string        // by term
+	seen         map[string]bool // the phrases of the present category, by key
+	key          []byte          // buffer for the key of a phrase: its terms
 }
 
 // leastCategories is the least number of categories that idf assumes. In a taxonomy of ten categories all words would count as
@@ -107,15 +105,11 @@ func buildIndex(t *taxonomy.Taxonomy, lang *words.Language) *index {
 			pairs:      make(map[uint64]int32),
 			compounds:  make(map[string]pairOf),
 		},
-		variants:     make(map[string]string, len(words.Variants)),
 		commonplaces: make(map[string]bool, len(commonplaces)),
 		seen:         make(map[string]bool),
 	}
 	for w := range commonplaces {
 		b.commonplaces[string(lang.Stem([]byte(w)))] = true
-	}
-	for from, to := range words.Variants {
-		b.variants[string(lang.Stem([]byte(from)))] = string(lang.Stem([]byte(to)))
 	}
 	categoriesWith := b.addCategories(t)
 	b.addVariants()
@@ -161,34 +155,15 @@ func isRepeated(t *taxonomy.Taxonomy, c int) bool {
 	return c+1 < len(t.Categories) && t.Categories[c+1].Parent == c && t.Categories[c+1].Name == t.Categories[c].Name
 }
 
-// terms returns the terms of a text without stop words, and the index of its head: the last term, or the last before "with" or
-// "for", or the first in a language with the noun first. It adds unknown words to the vocabulary.
+// terms returns the terms of a text, and the index of its head. It adds unknown words to the vocabulary.
 func (b *indexer) terms(text string) (terms []int32, head int) {
-	head = -1
-	if b.language.NounFirst {
-		head = 0
-	}
-	b.reader.Reset(text)
-	for b.reader.Next() {
-		if w := string(b.reader.Word); head < 0 && (w == "with" || w == "for") {
-			head = len(terms) - 1
-		}
-		if words.Stop[string(b.reader.Word)] || b.language != words.English && b.language.Function[string(b.reader.Word)] {
-			continue
-		}
-		w := b.language.Stem(b.reader.Word)
-		if to, ok := b.variants[string(w)]; ok {
-			w = append(w[:0], to...)
-		}
-		t, ok := b.vocabulary[string(w)]
+	head = b.language.EachTerm(text, func(term []byte) {
+		t, ok := b.vocabulary[string(term)]
 		if !ok {
-			t = b.addTerm(string(w))
+			t = b.addTerm(string(term))
 		}
 		terms = append(terms, t)
-	}
-	if head < 0 {
-		head = len(terms) - 1
-	}
+	})
 	return terms, head
 }
 
@@ -250,7 +225,7 @@ func (b *indexer) addPair(id, first, second int32) int32 {
 
 // addVariants maps variant spellings to their terms.
 func (b *indexer) addVariants() {
-	for from, to := range b.variants {
+	for from, to := range b.language.Variants() {
 		if t, ok := b.vocabulary[to]; ok {
 			b.vocabulary[from] = t
 		}

@@ -2,6 +2,7 @@ package classify
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -54,6 +55,22 @@ func TestLanguages(t *testing.T) {
 		if share := float64(right[language]) / float64(n); share < least {
 			t.Errorf("%q: the top level of %.2f of the titles is right, want %.2f", language, share, least)
 		}
+	}
+}
+
+// A word in the name of an ancestor counts for the ancestor, also in other languages.
+func TestExplainAncestorInAnotherLanguage(t *testing.T) {
+	e := multilingual()
+	const title = "SwaddleMe - Manta original, talla S, de 0 a 3 meses"
+	if got := e.languageOf(title); got != "es" {
+		t.Fatalf("the language is %s", got)
+	}
+	_, contributions := e.Explain(Input{Title: []Field{{Name: "title", Text: title}}}, 3)
+	const want = "Baby & Toddler > Swaddling & Receiving Blankets"
+	if !slices.ContainsFunc(contributions, func(c Contribution) bool {
+		return e.taxonomy.Categories[c.Speaker].Path == want && e.taxonomy.Categories[c.Category].Depth == 2
+	}) {
+		t.Errorf("contributions %+v, want one through %s", contributions, want)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bulkcat/bulkcat/client/embedded/internal/words"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
@@ -37,13 +38,13 @@ func namePhrases(name string) []wording {
 	first := strings.Fields(alternatives[0])
 	last := strings.Fields(alternatives[len(alternatives)-1])
 	for i, a := range alternatives {
-		words := strings.Fields(a)
+		n := len(strings.Fields(a))
 		switch {
-		case len(words) == 0:
+		case n == 0:
 			continue
-		case i < len(alternatives)-1 && len(words) == 1 && len(last) > 1 && !strings.HasSuffix(a, "s"):
+		case i < len(alternatives)-1 && n == 1 && len(last) > 1 && !strings.HasSuffix(a, "s"):
 			phrases = append(phrases, wording{text: a + " " + last[len(last)-1]})
-		case i > 0 && len(words) == 1 && len(first) > 1:
+		case i > 0 && n == 1 && len(first) > 1:
 			borrowed := strings.Join(first[:len(first)-1], " ") + " " + a
 			phrases = append(phrases, wording{text: borrowed}, wording{text: a, bare: true})
 		default:
@@ -73,7 +74,7 @@ func categoryPhrases(c *taxonomy.Category) []wording {
 func phraseKeys(c *taxonomy.Category) []string {
 	var keys []string
 	for _, phrase := range categoryPhrases(c) {
-		if key := termsOf(phrase.text); key != "" {
+		if key := words.Key(phrase.text); key != "" {
 			keys = append(keys, key)
 		}
 	}

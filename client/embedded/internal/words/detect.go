@@ -100,7 +100,6 @@ func (l *Language) hasForm(word string, known map[string]LanguageSet, bit Langua
 // byScript detects.
 func KnownWords(names map[string]map[string]string) map[string]LanguageSet {
 	all := make(map[string]LanguageSet)
-	var r Reader
 	for i, lang := range Languages {
 		if lang.Spaceless {
 			continue
@@ -108,8 +107,8 @@ func KnownWords(names map[string]map[string]string) map[string]LanguageSet {
 		bit := LanguageSet(1) << i
 		words := make(map[string]bool) // each once: most are in several names, and stemming is slow
 		for _, name := range names[lang.Code] {
-			for r.Reset(name); r.Next(); {
-				words[string(r.Word)] = true
+			for word := range All(name) {
+				words[string(word)] = true
 			}
 		}
 		for word := range words {

@@ -2,6 +2,7 @@ package words
 
 import (
 	"iter"
+	"sync"
 
 	"github.com/blevesearch/snowballstem"
 	"github.com/blevesearch/snowballstem/danish"
@@ -26,6 +27,9 @@ type Language struct {
 	NounFirst bool            // the noun comes before the words that qualify it: "robe longue"
 	Compounds bool            // nouns are joined to one word, the head last: "Bratpfanne"
 	Spaceless bool            // there are no spaces between words
+
+	once     sync.Once
+	variants map[string]string // see Variants
 }
 
 // English is the language of the taxonomies.

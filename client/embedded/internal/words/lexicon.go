@@ -14,7 +14,6 @@ type Lexicon struct {
 // NewLexicon returns the lexicon of the names in a language.
 func NewLexicon(names map[string]string, lang *Language) *Lexicon {
 	k := &Lexicon{lang, make(map[string]bool)}
-	var r Reader
 	for _, name := range names {
 		if lang.Spaceless {
 			for _, a := range Alternatives(name) {
@@ -22,8 +21,8 @@ func NewLexicon(names map[string]string, lang *Language) *Lexicon {
 			}
 			continue
 		}
-		for r.Reset(name); r.Next(); {
-			k.words[string(lang.Stem(r.Word))] = true
+		for word := range All(name) {
+			k.words[string(lang.Stem(word))] = true
 		}
 	}
 	return k
@@ -98,9 +97,8 @@ func Alternatives(name string) []string {
 // whether there are any.
 func (k *Lexicon) SplitCompounds(phrase string) (split string, found bool) {
 	var words []string
-	var r Reader
-	for r.Reset(phrase); r.Next(); {
-		word := string(r.Word)
+	for w := range All(phrase) {
+		word := string(w)
 		for from := range k.LastParts(word) {
 			if k.words[string(k.Stem([]byte(word[from:])))] {
 				words, word, found = append(words, word[:from]), word[from:], true

@@ -3,6 +3,7 @@
 package words
 
 import (
+	"iter"
 	"unicode"
 	"unicode/utf8"
 )
@@ -119,12 +120,12 @@ func (r *Reader) dropPossessive(apostrophe int) {
 	}
 }
 
-// Each calls take for each word in the first megabyte of a text, in lower case and without accents. The word is valid only
-// during the call.
-func Each(text string, take func(word []byte)) {
-	var r Reader
-	for r.Reset(text); r.Next(); {
-		take(r.Word)
+// All yields the words in the first megabyte of a text, in lower case and without accents. A word is valid only until the next word.
+func All(text string) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		r := Reader{Word: make([]byte, 0, MaxWord+utf8.UTFMax)}
+		for r.Reset(text); r.Next() && yield(r.Word); {
+		}
 	}
 }
 

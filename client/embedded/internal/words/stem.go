@@ -1,12 +1,9 @@
 package words
 
-import (
-	"strings"
-	"sync"
-)
+import "strings"
 
 // Stem shortens an English plural to its singular, in place, by spelling rules. It keeps all other endings, because a stronger
-// stemmer shortens "earrings" to "ear". Variants has the exceptions.
+// stemmer shortens "earrings" to "ear". variants has the exceptions.
 //
 // It also changes -ie to -y, so that "hoodie", "hoody" and "hoodies" become equal.
 func Stem(w []byte) []byte {
@@ -46,9 +43,8 @@ func stemES(w []byte) []byte {
 	return w[:n-1]
 }
 
-// Variants maps irregular plurals, British spellings and abbreviations to the spellings of the taxonomies. Both are stemmed
-// when the index is built.
-var Variants = map[string]string{
+// variants maps irregular plurals, British spellings and abbreviations to the spellings of the taxonomies.
+var variants = map[string]string{
 	"women": "woman", "men": "man", "children": "child", "feet": "foot", "teeth": "tooth", "mice": "mouse",
 	"knives": "knife", "shelves": "shelf", "scarves": "scarf", "leaves": "leaf", "lens": "lense", "loaves": "loaf",
 	"halves": "half", "wives": "wife", "wolves": "wolf", "calves": "calf", "people": "person",
@@ -59,32 +55,54 @@ var Variants = map[string]string{
 	"ladies": "woman",
 }
 
-// stemmedVariants is Variants with both spellings stemmed.
-var stemmedVariants = sync.OnceValue(func() map[string]string {
-	stemmed := make(map[string]string, len(Variants))
-	for from, to := range Variants {
-		stemmed[string(Stem([]byte(from)))] = string(Stem([]byte(to)))
-	}
-	return stemmed
-})
+// Variants maps spellings to the spellings of the taxonomies, both stemmed in the language. The map must not be modified.
+func (l *Language) Variants() map[string]string {
+	l.once.Do(func() {
+		l.variants = make(map[string]string, len(variants))
+		for from, to := range variants {
+			l.variants[string(l.Stem([]byte(from)))] = string(l.Stem([]byte(to)))
+		}
+	})
+	return l.variants
+}
 
-// Terms returns the words of a text as an engine compares them: folded, stemmed, in the spelling of Variants, and without stop
-// words.
-func Terms(text string) []string {
-	var terms []string
-	var r Reader
-	for r.Reset(text); r.Next(); {
-		if Stop[string(r.Word)] {
+// EachTerm calls take for each term of a text: the words as an engine compares them, folded, stemmed, in the spelling of Variants,
+// without stop words and, except in English, without function words. A term is valid only during the call. head is the index of the
+// head of the text as a phrase: the last term, or the last before "with" or "for", or the first in a language with the noun first.
+func (l *Language) EachTerm(text string, take func(term []byte)) (head int) {
+	head = -1
+	if l.NounFirst {
+		head = 0
+	}
+	variants, n := l.Variants(), 0
+	for word := range All(text) {
+		if w := string(word); head < 0 && (w == "with" || w == "for") {
+			head = n - 1
+		}
+		if Stop[string(word)] || l != English && l.Function[string(word)] {
 			continue
 		}
-		term := string(Stem(r.Word))
-		if common, ok := stemmedVariants()[term]; ok {
-			term = common
+		term := l.Stem(word)
+		if common, ok := variants[string(term)]; ok {
+			term = append(term[:0], common...)
 		}
-		terms = append(terms, term)
+		take(term)
+		n++
 	}
+	if head < 0 {
+		head = n - 1
+	}
+	return head
+}
+
+// Terms returns the terms of an English text.
+func Terms(text string) (terms []string) {
+	English.EachTerm(text, func(term []byte) { terms = append(terms, string(term)) })
 	return terms
 }
+
+// Key returns the terms of an English text, joined by spaces: texts with equal keys match each other.
+func Key(text string) string { return strings.Join(Terms(text), " ") }
 
 // Stop are the stop words, which are left out of phrases and texts.
 var Stop = Set(`a an and are as at be but by de etc for from has have if in is it its la le no not of off on or our per
