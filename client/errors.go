@@ -138,6 +138,9 @@ func (e *Error) Deferred() *Error {
 	return &deferred
 }
 
+// IsDeferred reports whether Deferred returned the error.
+func (e *Error) IsDeferred() bool { return e.deferred }
+
 // mayLimit reports whether a limiter may have sent the response.
 func (e *Error) mayLimit() bool { return e.Refused() || e.Unavailable() }
 

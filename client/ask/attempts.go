@@ -15,11 +15,13 @@ type Attempts struct {
 	Last    *client.Error // the last failure that may pass
 
 	made      int
-	forgiven  int       // attempts that do not count: they met an outage, or had no connection
+	forgiven  int       // attempts that do not count: they met an outage, had no connection, or were deferred
 	outages   int       // number of outages that the attempts met
 	outage    time.Time // when the last attempt that met an outage failed
 	unreached int       // attempts without a connection, one after another
 	refusals  int       // attempts that count and were refused
+	strays    int       // attempts that another server rejected, after which the request is repeated: see astray
+	strayed   time.Time // when the first of them was sent
 	failed    time.Time // when the last attempt failed; zero once it is known whether the failure counts
 	spent     bool      // no attempt is left if the last failure counts
 	due       time.Time // when the request may be asked again
@@ -50,9 +52,12 @@ func (a *Attempts) Fail(now time.Time, e *client.Error, policy client.RetryPolic
 		return
 	}
 	a.Last, a.failed = e, now
-	if !e.Unreached() {
+	if e.Unreached() {
+		a.unreached++
+	} else {
 		a.unreached = 0
-	} else if a.unreached++; a.unreached <= mostForgiven {
+	}
+	if e.IsDeferred() || a.unreached > 0 && a.unreached <= mostForgiven {
 		a.forgiven++
 		a.failed = time.Time{} // the failure does not count
 	}

@@ -18,6 +18,7 @@ type call struct {
 	came         time.Time
 
 	outcome answers.Outcome // to be committed
+	unsure  bool            // the outcome is a rejection that is not stored: see ask.Judge.IsSure
 
 	done chan struct{} // closed when the call has ended; then body or err is set
 	body []byte

@@ -64,7 +64,9 @@ func confirmed(rejected *ask.Rejected[*call], group []*call) (stored []*call) {
 	for _, c := range group {
 		rejected.Forget(c.Request)
 		if c.outcome.Rejection != nil {
-			rejected.Hold(c)
+			if !c.unsure {
+				rejected.Hold(c)
+			}
 			continue
 		}
 		if c.Sent.After(latest) {

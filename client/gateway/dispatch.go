@@ -76,7 +76,7 @@ func (g *Gateway) attempt(ctx context.Context, c *call, permit limits.Permit) {
 	} else if failed && e.Status == http.StatusUnauthorized {
 		g.doubtKey()
 	} else if failed {
-		e, result = g.responses.Failed(&c.Attempts, e, g.options.Retry.MaxAttempts)
+		e, result = g.responses.Failed(&c.Attempts, e, g.options.Retry)
 	}
 	if failed && e.Class != client.Rejected {
 		g.lastErr.Store(e)
@@ -101,6 +101,7 @@ func (g *Gateway) attempt(ctx context.Context, c *call, permit limits.Permit) {
 func (g *Gateway) unanswered(ctx context.Context, c *call, e *client.Error) {
 	now := time.Now()
 	if e.Class == client.Rejected {
+		c.unsure = !g.responses.IsSure(&c.Attempts, e)
 		g.reject(ctx, c, e)
 		return
 	}

@@ -95,13 +95,14 @@ func TestUsageNamesTheUpstreamsPlan(t *testing.T) {
 // astray is an upstream behind a proxy that answers with a page for some titles, for the first time or always.
 type astray struct {
 	once, always string // the beginnings of the titles
+	down         bool   // it answers all titles with a page
 	next         client.Attempter
 	asked        map[string]int
 }
 
 func (a *astray) Attempt(ctx context.Context, r client.Request) (client.Answer, error) {
 	a.asked[r.Input]++
-	if strings.HasPrefix(r.Input, a.always) || strings.HasPrefix(r.Input, a.once) && a.asked[r.Input] == 1 {
+	if a.down || strings.HasPrefix(r.Input, a.always) || strings.HasPrefix(r.Input, a.once) && a.asked[r.Input] == 1 {
 		return client.Answer{}, &client.Error{Class: client.Rejected, Status: 404, Page: true}
 	}
 	return a.next.Attempt(ctx, r)
@@ -119,6 +120,27 @@ func TestPageOfAProxy(t *testing.T) {
 			r.ask("alice", "once").check(t, response{status: 200, cache: "miss"})
 			if n := upstream.asked; n["always"] != 3 || n["once"] != 2 {
 				t.Errorf("asked %v", n)
+			}
+		})
+	})
+}
+
+// A proxy rejects everything for a while. Its rejections are not stored.
+func TestProxyRejectsEverything(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(clienttest.Options{}, "alice quota=100")
+		upstream := &astray{once: "once", always: "always", asked: map[string]int{}}
+		r.wrap = func(next client.Attempter) client.Attempter { upstream.next = next; return upstream }
+		r.run(t, func() {
+			r.ask("alice", "sound 1").check(t, response{status: 200, cache: "miss"})
+			upstream.down = true
+			for i := range 10 {
+				r.ask("alice", fmt.Sprint("title ", i)).check(t, response{status: 404, cache: "miss"})
+			}
+			upstream.down = false
+			r.ask("alice", "sound 2").check(t, response{status: 200, cache: "miss"})
+			for i := range 10 {
+				r.ask("alice", fmt.Sprint("title ", i)).check(t, response{status: 200, cache: "miss"})
 			}
 		})
 	})

@@ -38,7 +38,7 @@ func (r *run) attempt(t *task, permit limits.Permit) error {
 		return err
 	}
 	r.rejections.judge.Answered(&t.Attempts)
-	r.saveAll(r.rejections.confirmedBy(t.Sent))
+	r.settle(r.rejections.confirmedBy(t.Sent))
 	r.save(t)
 	return nil
 }
@@ -119,11 +119,12 @@ func (r *run) unanswered(t *task, permit limits.Permit, err error) error {
 		}
 		return fmt.Errorf("ask for %s: %w", t.Request.Input, err)
 	}
-	judged, result := r.rejections.judge.Failed(&t.Attempts, e, r.options.Retry.MaxAttempts)
+	again := t.WentAstray()
+	judged, result := r.rejections.judge.Failed(&t.Attempts, e, r.options.Retry)
 	if r.doubts(e) {
 		result.Signal = limits.Canceled // does not raise the number of requests in flight
 	}
-	if e.Class == client.Rejected && judged.Class == client.Transient && !t.WentAstray() {
+	if e.Class == client.Rejected && judged.Class == client.Transient && !again {
 		r.wentAstray(e)
 	}
 	e = judged

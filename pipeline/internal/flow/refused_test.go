@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -86,17 +87,23 @@ func TestErrorsThatMayEndTheRun(t *testing.T) {
 
 // A service that refuses each first attempt computes the answer meanwhile: the refusals are not about the rate.
 func TestFirstAttemptsRefused(t *testing.T) {
-	for _, e := range []*client.Error{
-		{Class: client.Transient, Status: 429},
-		{Class: client.Transient, Status: 429, RetryAfter: time.Second},
-		{Class: client.Transient, Status: 503, RetryAfter: time.Second},
-		{Class: client.Transient, Status: 503, RetryAfter: 10 * time.Second},
+	for _, tt := range []struct {
+		e        *client.Error
+		attempts int
+	}{
+		{&client.Error{Class: client.Transient, Status: 429}, 8},
+		{&client.Error{Class: client.Transient, Status: 429}, 1},
+		{&client.Error{Class: client.Transient, Status: 429, RetryAfter: time.Second}, 8},
+		{&client.Error{Class: client.Transient, Status: 503, RetryAfter: time.Second}, 8},
+		{&client.Error{Class: client.Transient, Status: 503, RetryAfter: 10 * time.Second}, 8},
 	} {
-		t.Run(fmt.Sprint(e.Status, " ", e.RetryAfter), func(t *testing.T) {
+		e := tt.e
+		t.Run(fmt.Sprint(e.Status, " ", e.RetryAfter, " ", tt.attempts), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := newTestRun(numbered(1000)...)
 				x.limits.InFlight = 64
 				x.options.Retry = client.DefaultRetryPolicy()
+				x.options.Retry.MaxAttempts = tt.attempts
 				x.service.answer = func(ctx context.Context, input string, attempt int) error {
 					if err := wait(ctx, 50*time.Millisecond); err != nil {
 						return err
@@ -109,6 +116,11 @@ func TestFirstAttemptsRefused(t *testing.T) {
 				start := time.Now()
 				if err := x.run(t.Context()); err != nil || len(x.sink.lines) != 1000 {
 					t.Fatalf("%d rows, %v", len(x.sink.lines), err)
+				}
+				for _, line := range x.sink.lines {
+					if !strings.Contains(line, " ok ") {
+						t.Fatalf("got %q", line)
+					}
 				}
 				if took := time.Since(start); took > 10*time.Minute {
 					t.Errorf("took %v", took)

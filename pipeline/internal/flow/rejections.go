@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -106,6 +107,7 @@ func (r *run) hold(t *task, e *client.Error) error {
 	if !t.WentAstray() { // else it was counted at its first rejection
 		series, long = f.count(e, least)
 	}
+	sure := !t.WentAstray() || f.judge.IsSure(&t.Attempts, e)
 	f.unconfirmed.Hold(t) // from here on t may end with an answer in another goroutine
 	if long {
 		if err := r.recallLatest(classification); err != nil {
@@ -118,7 +120,7 @@ func (r *run) hold(t *task, e *client.Error) error {
 			r.Log.Warn("the service rejects one input after another", "series", series, "last", place, "error", e)
 		}
 		r.saveAll(f.unconfirmed.TakeAll())
-	case !long:
+	case !long && sure:
 		r.wakeAtLast(r.open.Load())
 	case r.standing.Known() == nil && (series >= mostUnknown || !r.mayBlameInput(e)):
 		return r.misconfigured(series, e)
@@ -139,6 +141,26 @@ func (r *run) wentAstray(e *client.Error) {
 		r.suspect()
 		r.dispatcher.Wake()
 	}
+}
+
+// settle saves tasks whose rejections are about their inputs, as other requests have shown. It repeats the requests that another server
+// may have rejected before the first answer, and that are judged only now.
+func (r *run) settle(tasks []*task) {
+	now := time.Now()
+	r.saveAll(slices.DeleteFunc(tasks, func(t *task) bool {
+		e, ok := errors.AsType[*client.Error](t.err)
+		if !ok || t.WentAstray() {
+			return false
+		}
+		judged, _ := r.rejections.judge.Failed(&t.Attempts, e, r.options.Retry)
+		if judged.Class != client.Transient {
+			return false
+		}
+		t.err = nil
+		t.Fail(now, judged, r.options.Retry)
+		r.park(t)
+		return true
+	}))
 }
 
 // recallLatest adds the latest stored answer of a classification to the standing, if this run has no answer in it. The standing
@@ -282,6 +304,7 @@ func (r *run) recheck(t *task, permit limits.Permit) error {
 	case err == nil:
 		r.Counters.CountAnswer(answer)
 		client.Release(&answer)
+		r.rejections.judge.Works(t.Sent)
 		r.checked() // before End, which allows another request
 	}
 	r.dispatcher.End(permit, result)
@@ -312,7 +335,7 @@ func (r *run) checked() {
 		r.Log.Warn("the service rejects one input after another, but still answers an input that it answered before", "series", series, "error", r.Counters.LastError.Load())
 	}
 	if !rejected {
-		r.saveAll(f.unconfirmed.TakeAll())
+		r.settle(f.unconfirmed.TakeAll())
 		return
 	}
 	for _, t := range f.unconfirmed.TakeAll() {
@@ -390,7 +413,7 @@ func (r *run) endSeries() {
 			r.endUnstored(t)
 		}
 	case n < firstSeries:
-		r.saveAll(f.unconfirmed.TakeAll())
+		r.settle(f.unconfirmed.TakeAll())
 	default:
 		r.suspect()
 	}

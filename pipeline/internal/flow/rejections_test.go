@@ -81,9 +81,9 @@ func TestRejections(t *testing.T) {
 		{name: "every input of a few", inputs: 19, refused: between(0, 19), reached: true, rejected: 19},
 		{name: "every input of a few, and no quota is told", inputs: 4, refused: between(0, 4), wrong: true},
 		{name: "every input of a few, and the run keeps going", inputs: 4, refused: between(0, 4), keepGoing: true, rejected: 4, stored: 4},
-		{name: "one of two", inputs: 2, refused: between(0, 1), rejected: 1, stored: 1},
+		{name: "one of two", inputs: 2, refused: between(1, 2), rejected: 1, stored: 1, rechecks: 1},
 		{name: "every third", inputs: 300, refused: func(n int) bool { return n%3 == 0 }, rejected: 100, stored: 100, rechecks: 1},
-		{name: "the last few", inputs: 300, refused: between(290, 300), rejected: 10, stored: 10},
+		{name: "the last few", inputs: 300, refused: between(290, 300), rejected: 10, stored: 10, rechecks: 1},
 		{name: "the last fifty", inputs: 300, refused: between(250, 300), rejected: 50, stored: 50, rechecks: 3, warnings: 3},
 		{name: "a thousand in a row", inputs: 3000, refused: between(1000, 2000), rejected: 1000, stored: 1000, rechecks: 7, warnings: 6},
 		{name: "misrouted for ten minutes", inputs: 3000, refused: between(0, 0), down: 10 * time.Minute, rechecks: 100, warnings: 1},
@@ -174,15 +174,62 @@ func TestOddResponses(t *testing.T) {
 	}
 }
 
+// A proxy rejects everything for a while, in which few requests are sent: none of them is rejected for good.
+func TestAstrayInSilence(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		rate   float64
+		inputs int
+		from   time.Duration
+	}{
+		{"at a low rate", 1, 60, 10 * time.Second},
+		{"at a lower rate", 0.2, 30, 30 * time.Second},
+		{"at the end of the list", 50, 250, 4900 * time.Millisecond},
+		{"the last request", 50, 250, 4970 * time.Millisecond},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := newTestRun(numbered(tt.inputs)...)
+				x.limits.InFlight, x.limits.Rate = 16, tt.rate
+				x.options.Retry = client.DefaultRetryPolicy()
+				start := time.Now()
+				x.service.answer = func(ctx context.Context, input string, attempt int) error {
+					if err := wait(ctx, 20*time.Millisecond); err != nil {
+						return err
+					}
+					if passed := time.Since(start); passed > tt.from && passed < tt.from+40*time.Second {
+						return &client.Error{Class: client.Rejected, Status: 404, Page: true}
+					}
+					return nil
+				}
+				x.store = openStore(t, t.TempDir())
+				defer x.store.Close()
+				if err := x.run(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if answered, rejected := x.stored(t, tt.inputs); answered != tt.inputs {
+					t.Errorf("%d answered, %d rejected", answered, rejected)
+				}
+				if n := x.counters.Rechecks.Load(); n == 0 || n > 50 {
+					t.Errorf("%d requests repeated", n)
+				}
+				if took, most := time.Since(start), tt.from+80*time.Second; tt.rate > 1 && took > most {
+					t.Errorf("took %v", took)
+				}
+			})
+		})
+	}
+}
+
 // A rejection that another server may have sent is repeated later, until such rejections are known to be about the inputs.
 func TestAstray(t *testing.T) {
 	page := &client.Error{Class: client.Rejected, Status: 404, Page: true, Detail: "Not Found"}
 	route := &client.Error{Class: client.Rejected, Status: 404, Detail: "no Route matched with those values"}
 	var backend atomic.Int64
-	deploy := func(backends int64) func(int, int, time.Duration) bool { // of one of several, which answer in turn, but for chance
+	deploy := func(backends int64, from time.Duration) func(int, int, time.Duration) bool { // of one of several, which answer in turn, but for chance
 		return func(_, _ int, passed time.Duration) bool {
 			turn := backend.Add(1)
-			return passed > time.Second && passed < 11*time.Second && (turn*turn+turn/7)%backends == 0
+			return passed > from && passed < from+10*time.Second && (turn*turn+turn/7)%backends == 0
 		}
 	}
 	for _, tt := range []struct {
@@ -193,9 +240,10 @@ func TestAstray(t *testing.T) {
 		repeats   int64 // at most
 		longest   time.Duration
 	}{
-		{"one of three backends is replaced, for ten seconds", page, deploy(3), 0, 400, 40 * time.Second},
-		{"the same, and a router says so", route, deploy(3), 0, 400, 40 * time.Second},
-		{"one of two", route, deploy(2), 0, 600, 60 * time.Second},
+		{"one of three backends is replaced, for ten seconds", page, deploy(3, time.Second), 0, 400, 40 * time.Second},
+		{"the same, from the first request on", page, deploy(3, 0), 0, 400, 40 * time.Second},
+		{"the same, and a router says so", route, deploy(3, time.Second), 0, 400, 40 * time.Second},
+		{"one of two", route, deploy(2, time.Second), 0, 600, 60 * time.Second},
 		{"all backends are replaced, for two minutes", page, func(n, _ int, passed time.Duration) bool {
 			return passed > time.Second && passed < 121*time.Second
 		}, 0, 100, 160 * time.Second},

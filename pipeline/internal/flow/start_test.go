@@ -369,7 +369,7 @@ func TestUnknownInputsFirst(t *testing.T) {
 		{"the body names a site", 60, 404, `{"error":"unknown domain"}`, false, false, 500, 60},
 		{"the body names the input", 60, 410, `{"error":"we have no 'TITLE'"}`, false, false, 500, 60},
 		{"the body says nothing, usage answers", 60, 404, `{"error":"not found"}`, true, false, 500, 60},
-		{"the body is that of a router, usage answers", 60, 404, `404 page not found`, true, false, 500, 60},
+		{"the body is that of a router, usage answers", 60, 404, `404 page not found`, true, false, 560, 0},
 		{"the body says nothing", 500, 404, `{"error":"not found"}`, false, true, 60, 0},
 		{"the body is that of a router", 500, 404, `{"message":"Cannot GET /api/v1/product/categorization?query=TITLE"}`, false, true, 60, 0},
 		{"a page", 500, 404, `<html>unknown domain</html>`, true, true, 60, 0},
