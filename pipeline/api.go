@@ -9,7 +9,6 @@ import (
 	"github.com/bulkcat/bulkcat/pipeline/internal/flow"
 	"github.com/bulkcat/bulkcat/pipeline/internal/forecast"
 	"github.com/bulkcat/bulkcat/pipeline/internal/output"
-	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
 )
 
 // Types of other packages that the caller of a session needs.
@@ -17,7 +16,6 @@ type (
 	OutputOptions = output.Options    // the place and the form of the output
 	Each          = flow.Each         // takes the answers
 	Forecast      = forecast.Forecast // the result of DryRun
-	Progress      = progress.Progress // the progress of a run
 
 	OptionError        = output.OptionError       // an option cannot be used
 	StopError          = flow.StopError           // the run stopped early, and can be started again

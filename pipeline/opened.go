@@ -3,7 +3,6 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"math"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
@@ -165,20 +164,14 @@ func carried(o *OutputOptions, s flow.Options, input *reader.Reader) (flow.Optio
 	return s, output.CarriedBy(s.Schema), err
 }
 
-// starting returns the progress of a run that does not ask yet.
-func starting(o *opened) Progress {
-	return Progress{State: account.Starting, Since: o.began, Counts: o.counters.Snapshot(), Allowed: math.Inf(1)}
-}
-
-// statusOf returns the status of the run with the account a. learned describes the limits that the run has learned.
-func (o *opened) statusOf(p Progress, a *account.Account, learned string) account.Status {
-	status := p.Status(a, time.Now())
-	if d := o.counters.Details(); d != nil {
-		d.Service, d.Settings, d.Learned = a.Service, a.Settings, learned
-		for _, e := range a.Earlier {
-			d.Earlier = append(d.Earlier, account.EarlierStart{Started: e.Started, Ended: e.Ended, Ending: e.Ending, Requests: e.Counts.Requests})
-		}
-		status.Details = d
+// withDetails adds the details of the run with the account a to its status. learned describes the limits that the run has learned.
+func (o *opened) withDetails(s account.Status, a *account.Account, learned string) account.Status {
+	if s.Details = o.counters.Details(); s.Details == nil {
+		return s
 	}
-	return status
+	s.Details.Service, s.Details.Settings, s.Details.Learned = a.Service, a.Settings, learned
+	for _, e := range a.Earlier {
+		s.Details.Earlier = append(s.Details.Earlier, account.EarlierStart{Started: e.Started, Ended: e.Ended, Ending: e.Ending, Requests: e.Counts.Requests})
+	}
+	return s
 }

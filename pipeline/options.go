@@ -77,7 +77,7 @@ type Options struct {
 	noSpool  bool // standard input is not kept: nothing will be asked
 
 	// Watch is called before the run reads its first record, and ended after the last row is written. Between the two calls
-	// Session.Progress returns the progress of the run. May be nil.
+	// Session.Status tells the progress of the run. May be nil.
 	Watch func(*Session) (ended func())
 }
 

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/output"
+	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 	"github.com/bulkcat/bulkcat/writer"
@@ -79,15 +79,16 @@ func (c *claimed) end(a *account.Account, done results, err error) account.Statu
 	if err != nil && ending == account.Complete {
 		ending = account.Failed // the account could not be written
 	}
-	p := Progress{State: account.Ended, Since: a.Ended, Counts: a.Counts, Total: done.records, Allowed: math.Inf(1), Cost: a.Cost}
+	p := progress.New(a, a.Counts, account.Ended, a.Ended)
+	p.Ending, p.Total, p.Cost = ending, done.records, a.Cost
 	if a.Ending == account.Complete {
 		p.Total = p.Counts.Read
 	}
-	p.Quota, p.Metered = c.quota.Left(false)
-	c.monitor.End(p, ending)
-	status := c.statusOf(p, a, done.learned)
-	status.Ending = ending
-	return status
+	if left, metered := c.quota.Left(false); metered {
+		p.Quota = &left
+	}
+	c.monitor.End(p)
+	return c.withDetails(p.Status, a, done.learned)
 }
 
 // outputGrace is the time after the grace period in which the rest of the output and the account can still be published. A

@@ -255,19 +255,20 @@ func countRecords(ctx context.Context, o reader.Options, limit int64) (n int64, 
 }
 
 // progress returns the progress of the run.
-func (r *running) progress() Progress {
-	read, total := r.input.Load().Progress()
+func (r *running) progress() progress.Progress {
+	read, bytes := r.input.Load().Progress()
 	status := r.limits.Status()
-	p := Progress{Counts: r.counters.Snapshot(), Allowed: status.Rate}
+	p := progress.New(r.account, r.counters.Snapshot(), account.Asking, time.Time{})
+	p.Follow(status, r.counters.LastError.Load(), r.bounds.MaxOutage)
 	p.Cost = r.account.CostOf(p.Counts)
-	p.Quota, p.Metered = r.quota.Left(!r.options.isOffline()) // a run that asks nothing asks for no quota either
-	p.State = progress.StateOf(status, p.Counts.Finishing)
-	p.Total, p.About = r.total.Of(&p.Counts, read, total, r.options.Limit)
+	if left, metered := r.quota.Left(!r.options.isOffline()); metered { // a run that asks nothing asks for no quota either
+		p.Quota = &left
+	}
+	p.Total, p.About = r.total.Of(&p.Counts, read, bytes, r.options.Limit)
 	if r.options.Sample > 0 && p.Counts.Others > 0 { // the sample is drawn
 		p.Total, p.About = r.options.Sample, false
 	}
-	p.Waits(status, r.counters.LastError.Load(), r.bounds.MaxOutage)
-	r.estimator.Estimate(&p, time.Now(), status, r.bounds, r.account.FinishBy.Deadline())
+	r.estimator.Estimate(&p, status, r.bounds, r.account.FinishBy.Deadline())
 	p.Foresee()
 	return p
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/money"
 	"github.com/bulkcat/bulkcat/pipeline/account"
+	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/pipeline/storage"
 )
@@ -153,28 +154,19 @@ func (s *Session) Cost() *money.Cost {
 	return r.account.CostOf(r.counters.Snapshot())
 }
 
-// Progress returns the progress of the run. It may be called from several goroutines and at any time; before the call of Watch
-// the state is Starting. The rates are measured from call to call. During a run that asks, Progress asks the service for the
-// quota each minute, in the background.
-func (s *Session) Progress() Progress {
-	if r := s.running.Load(); r != nil {
-		return r.progress()
-	}
-	return starting(s.opened)
-}
-
 // Status returns the status of the run, as in the file of StatusPath, with Details. It may be called from several goroutines
-// and at any time: before the call of Watch the state is Starting, and after Run the status has the ending of the run.
+// and at any time: before the call of Watch the state is Starting, and after Run the status has the ending of the run. The rates
+// are measured from call to call. During a run that asks, Status asks the service for the quota each minute, in the background.
 func (s *Session) Status() account.Status {
 	if final := s.final.Load(); final != nil {
 		return *final
 	}
 	if r := s.running.Load(); r != nil {
-		return r.statusOf(r.progress(), r.account, r.limits.Learned().String())
+		return r.withDetails(r.progress().Status, r.account, r.limits.Learned().String())
 	}
-	a := s.opened.newAccount()
-	a.Started = s.opened.began.UTC()
-	return s.opened.statusOf(starting(s.opened), a, "")
+	o, a := s.opened, s.opened.newAccount()
+	a.Started = o.began.UTC()
+	return o.withDetails(progress.New(a, o.counters.Snapshot(), account.Starting, o.began).Status, a, "")
 }
 
 // LastUsage asks the service for the quota, for 3 seconds at most, and returns the last known usage with its age: 0 if the

@@ -156,7 +156,7 @@ func TestStatusBeforeRun(t *testing.T) {
 	defer session.Close()
 	check := func() {
 		t.Helper()
-		if p := session.Progress(); p.State != account.Starting || p.Since.IsZero() {
+		if p := session.Status(); p.State != account.Starting || p.Since.IsZero() {
 			t.Errorf("got the progress %+v", p)
 		}
 		if s := session.Status(); s.State != account.Starting || s.Output != o.Output.Path || s.Started.IsZero() || s.Details == nil || s.Details.Settings.Kind != "product" {

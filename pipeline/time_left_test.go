@@ -18,6 +18,7 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/pipeline/account"
+	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
 	"github.com/bulkcat/bulkcat/reader"
 )
@@ -79,7 +80,7 @@ func (s *limited) refuse(now time.Time) error {
 // seen is the progress after some seconds.
 type seen struct {
 	second int
-	Progress
+	progress.Progress
 }
 
 // watched runs a session and gives its progress of each second. At the seconds of events the service changes.
@@ -102,7 +103,7 @@ func watched(t *testing.T, o Options, ctx context.Context, events map[int]func()
 				if event := events[second]; event != nil {
 					event()
 				}
-				all = append(all, seen{second, s.Progress()})
+				all = append(all, seen{second, s.running.Load().progress()})
 			}
 		}()
 		return func() { close(done); <-ended }
@@ -176,13 +177,13 @@ func TestTimeLeftOfAResumedRun(t *testing.T) {
 		worst := 0.0
 		check := func(from, to int, most float64, truth func(seen) float64) {
 			for _, s := range all[from-1 : to] {
-				off := s.Left.Seconds()/truth(s) - 1
+				off := s.SecondsLeft/truth(s) - 1
 				worst = max(worst, math.Abs(off))
 				if s.second%20 == 0 {
 					curve = append(curve, fmt.Sprintf("%d s: %+.1f%%", s.second, 100*off))
 				}
 				if math.Abs(off) > most {
-					t.Errorf("after %d s (%s, %.1f/s): %v left, want %.0f s", s.second, s.State, s.Requests, s.Left, truth(s))
+					t.Errorf("after %d s (%s, %.1f/s): %v s left, want %.0f s", s.second, s.State, s.RequestsPerSecond, s.SecondsLeft, truth(s))
 				}
 			}
 		}
@@ -201,8 +202,8 @@ func TestTimeLeftOfAResumedRun(t *testing.T) {
 
 		for _, s := range all[out+20-1 : up-1] {
 			since := s.Since.Sub(all[0].Since) - out*time.Second
-			if s.State != account.Outage || s.Left != 0 || s.Rate != 0 || since.Abs() > 5*time.Second {
-				t.Fatalf("after %d s: %s since %v after the service went down, %v left", s.second, s.State, since, s.Left)
+			if s.State != account.Outage || s.SecondsLeft != 0 || s.RecordsPerSecond != 0 || since.Abs() > 5*time.Second {
+				t.Fatalf("after %d s: %s since %v after the service went down, %v s left", s.second, s.State, since, s.SecondsLeft)
 			}
 		}
 		checkStates(t, o.Output.Path, all[out+20].Since, (up-out)*time.Second)

@@ -139,7 +139,6 @@ func (f *runFlags) facts() notify.Facts {
 // notice posts the events of a run until ended is called.
 func (f *runFlags) notice(session *pipeline.Session) (ended func()) {
 	return f.notifier.Watch(func() notify.Snapshot {
-		p := session.Progress()
-		return notify.Snapshot{Outages: p.Counts.Outages, Metered: p.Metered, Quota: p.Quota, Facts: f.facts()}
+		return notify.Snapshot{Outages: session.Counts().Outages, Quota: session.Status().Quota, Facts: f.facts()}
 	})
 }

@@ -269,7 +269,7 @@ func (f *runFlags) watch(session *pipeline.Session) (ended func()) {
 		f.streams.err.NoBar() // the rows are on the same terminal
 	}
 	if !f.log.quiet {
-		unshown = f.streams.err.ShowProgress(f.Log, session.Progress)
+		unshown = f.streams.err.ShowProgress(f.Log, session.Status)
 	}
 	noticed := f.notice(session)
 	shown := f.listen.show(live.NewRun(session.Status))

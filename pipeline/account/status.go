@@ -18,11 +18,12 @@ type Status struct {
 	Started time.Time `json:"started"`
 	Updated time.Time `json:"updated"`
 	State   State     `json:"state"`
-	Since   time.Time `json:"since"`
+	Since   time.Time `json:"since"`            // when State began; for an outage, when the service last answered
 	Ending  Ending    `json:"ending,omitempty"` // when State is Ended
 
 	Records    int64       `json:"records"`         // with a status
-	Total      int64       `json:"total,omitempty"` // records of the input, estimated; 0 if unknown
+	Total      int64       `json:"total,omitempty"` // records of the input; 0 if unknown
+	About      bool        `json:"-"`               // Total is estimated from the bytes read
 	Blank      int64       `json:"blank"`           // records without an input, each once for each classification
 	Unanswered int64       `json:"unanswered"`      // records without an answer, each once for each classification
 	Free       int64       `json:"free,omitempty"`  // records that a model has answered for free
@@ -33,13 +34,13 @@ type Status struct {
 	Outcomes   Attempts    `json:"outcomes"`
 	Cost       *money.Cost `json:"cost,omitempty"` // nil without a price
 
-	RecordsPerSecond  float64    `json:"records_per_second"`
-	RequestsPerSecond float64    `json:"requests_per_second"`          // with an outcome
+	RecordsPerSecond  float64    `json:"records_per_second"`           // with a status, over the last minutes; 0 while the run waits
+	RequestsPerSecond float64    `json:"requests_per_second"`          // with an outcome, over the last minutes; 0 while the run waits
 	Allowed           float64    `json:"allowed_per_second,omitempty"` // the present limit of requests; 0 without a limit
 	Quota             *int64     `json:"quota_left,omitempty"`         // nil if unknown
-	SecondsLeft       float64    `json:"seconds_left,omitempty"`       // see pipeline.Progress; 0 if unknown
+	SecondsLeft       float64    `json:"seconds_left,omitempty"`       // until the last request has an outcome, or until Stop; 0 if unknown
 	Ends              *time.Time `json:"ends,omitempty"`               // Updated plus SecondsLeft
-	Stop              Cause      `json:"stops_because_of,omitempty"`   // see pipeline.Progress
+	Stop              Cause      `json:"stops_because_of,omitempty"`   // what will stop the run early: QuotaExhausted, Budget or Deadline
 
 	CostAtEnd *money.Amount `json:"cost_at_end,omitempty"` // of the whole run, estimated; nil if unknown
 

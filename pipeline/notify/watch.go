@@ -11,9 +11,8 @@ const watchInterval = time.Second
 
 // Snapshot is the state of a run, for Watch.
 type Snapshot struct {
-	Outages int64 // outages of the service since the run began
-	Metered bool  // Quota is known
-	Quota   int64 // requests left
+	Outages int64  // outages of the service since the run began
+	Quota   *int64 // requests left; nil if unknown
 	Facts   Facts
 }
 
@@ -44,9 +43,9 @@ func (w *watch) see(s Snapshot) {
 	for ; w.outages < s.Outages; w.outages++ {
 		w.notifier.Post(Outage, s.Facts)
 	}
-	share := w.notifier.options.On.Quota
-	metered := share > 0 && w.first.Metered && w.first.Quota > 0 && s.Metered
-	if used := float64(w.first.Quota - s.Quota); !w.quota && metered && used >= share*float64(w.first.Quota) {
+	share, first := w.notifier.options.On.Quota, w.first.Quota
+	metered := share > 0 && first != nil && *first > 0 && s.Quota != nil
+	if !w.quota && metered && float64(*first-*s.Quota) >= share*float64(*first) {
 		w.quota = true
 		w.notifier.Post(Quota, s.Facts)
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 func TestWatch(t *testing.T) {
-	before := Snapshot{Metered: true, Quota: 100}
+	before := Snapshot{Quota: new(int64(100))}
 	for _, tt := range []struct {
 		name  string
 		on    Occasions
@@ -17,8 +17,8 @@ func TestWatch(t *testing.T) {
 	}{
 		{"two outages", Occasions{Outage: true}, Snapshot{}, Snapshot{Outages: 2}, []string{"outage", "outage"}},
 		{"outages without the occasion", Occasions{Quota: 1}, Snapshot{}, Snapshot{Outages: 2}, nil},
-		{"the share is used", Occasions{Quota: 0.8}, before, Snapshot{Metered: true, Quota: 20}, []string{"quota"}},
-		{"less than the share is used", Occasions{Quota: 0.8}, before, Snapshot{Metered: true, Quota: 21}, nil},
+		{"the share is used", Occasions{Quota: 0.8}, before, Snapshot{Quota: new(int64(20))}, []string{"quota"}},
+		{"less than the share is used", Occasions{Quota: 0.8}, before, Snapshot{Quota: new(int64(21))}, nil},
 		{"the quota is unknown at the end", Occasions{Quota: 0.8}, before, Snapshot{}, nil},
 		{"the quota is unknown at the start", Occasions{Quota: 0.8}, Snapshot{}, before, nil},
 	} {

@@ -67,25 +67,25 @@ func (m *Monitor) Start(progress func() Progress) (stop func()) {
 	if m == nil {
 		return func() {}
 	}
-	look := func() { m.look(progress(), time.Now()) }
+	look := func() { m.look(progress()) }
 	look()
 	return repeat.Every(lookEvery, look)
 }
 
 // look writes the status and the journal if they are due.
-func (m *Monitor) look(p Progress, now time.Time) {
-	if p.State == m.last.State && now.Sub(m.shown) < monitorEvery {
+func (m *Monitor) look(p Progress) {
+	if p.State == m.last.State && p.Updated.Sub(m.shown) < monitorEvery {
 		return
 	}
-	m.shown = now
-	m.show(p, "", now) // before the journal is synced, which may take long
+	m.shown = p.Updated
+	m.show(p.Status) // before the journal is synced, which may take long
 	if p.State == m.last.State && p.Counts.Requests == m.last.Counts.Requests && maps.Equal(p.Counts.Attempts, m.last.Counts.Attempts) {
 		return
 	}
 	m.mu.Lock()
 	p.Counts = m.counters.Snapshot() // a worker may have recorded more in the meantime
 	m.last = p
-	m.append(lineOf(account.JournalCounts, p, now))
+	m.append(lineOf(account.JournalCounts, p))
 	m.mu.Unlock()
 	m.sync()
 }
@@ -118,22 +118,20 @@ func (m *Monitor) record(lacks func() bool) {
 	if m.journal == nil || !lacks() {
 		return
 	}
-	p := Progress{State: m.last.State, Since: m.last.Since, Counts: m.counters.Snapshot()}
-	err := m.journal.Replace(lineOf(account.JournalCounts, p, time.Now()))
+	p := m.last
+	p.Updated, p.Counts = time.Now(), m.counters.Snapshot()
+	err := m.journal.Replace(lineOf(account.JournalCounts, p))
 	m.warn(m.journal.Name(), err)
 	m.recorded.Store(p.Counts.Requests)
 }
 
 // End writes the end of the start to the status and the journal, and syncs the journal. A second End supersedes the first.
-func (m *Monitor) End(p Progress, ending account.Ending) {
+func (m *Monitor) End(p Progress) {
 	if m == nil {
 		return
 	}
-	now := time.Now()
-	m.show(p, ending, now)
-	line := lineOf(account.JournalEnd, p, now)
-	line.Ending = ending
-	m.append(line)
+	m.show(p.Status)
+	m.append(lineOf(account.JournalEnd, p))
 	m.sync()
 }
 
@@ -155,18 +153,16 @@ func (m *Monitor) removeIf(remove bool, path string) {
 	}
 }
 
-func lineOf(event account.JournalEvent, p Progress, now time.Time) account.JournalLine {
+func lineOf(event account.JournalEvent, p Progress) account.JournalLine {
 	return account.JournalLine{
-		At: now.UTC(), Event: event, State: p.State, Since: p.Since.UTC(),
+		At: p.Updated.UTC(), Event: event, State: p.State, Since: p.Since.UTC(), Ending: p.Ending,
 		Records: p.Counts.Settled(), Requests: p.Counts.Requests, Retries: p.Counts.Retries, Shared: p.Counts.Shared, Rechecks: p.Counts.Rechecks, WithOutcome: p.Counts.WithOutcome,
 		Outcomes: p.Counts.Attempts,
 	}
 }
 
-func (m *Monitor) show(p Progress, ending account.Ending, now time.Time) {
-	path, status := runfiles.StatusPath(m.account.Settings.Output), p.Status(m.account, now)
-	status.Ending = ending
-	if !m.noStatus {
+func (m *Monitor) show(status account.Status) {
+	if path := runfiles.StatusPath(m.account.Settings.Output); !m.noStatus {
 		m.warn(path, runfiles.WriteStatus(path, status))
 	}
 }

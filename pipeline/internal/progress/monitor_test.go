@@ -22,17 +22,21 @@ func TestMonitorWarnsOnceOfEachFile(t *testing.T) {
 	}
 	var log bytes.Buffer
 	a, counters := account.NewAccount("dev", "http://service", account.Settings{Output: output}), new(Counters)
-	progress := func() Progress { return Progress{State: account.Asking, Counts: counters.Snapshot()} }
+	progress := func(state account.State, since time.Duration) Progress {
+		p := New(a, counters.Snapshot(), state, a.Started)
+		p.Updated = a.Started.Add(since)
+		return p
+	}
 	m := NewMonitor(a, counters, false, slog.New(slog.NewTextHandler(&log, nil)))
 	if err := m.journal.Close(); err != nil {
 		t.Fatal(err)
 	}
 	for second := range 3 {
 		counters.Requests.Add(1)
-		m.look(progress(), time.Now().Add(time.Duration(second)*time.Minute))
+		m.look(progress(account.Asking, time.Duration(second)*time.Minute))
 		m.Attempted()
 	}
-	m.End(Progress{State: account.Ended, Counts: counters.Snapshot()}, account.Complete)
+	m.End(progress(account.Ended, time.Hour))
 	for _, path := range []string{runfiles.StatusPath(output), runfiles.JournalPath(output)} {
 		if n := strings.Count(log.String(), "file="+path); n != 1 {
 			t.Errorf("%d warnings of %s:\n%s", n, path, &log)

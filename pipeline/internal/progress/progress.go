@@ -10,55 +10,61 @@ import (
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
-	"github.com/bulkcat/bulkcat/client/money"
 	"github.com/bulkcat/bulkcat/pipeline/account"
 )
 
-// Progress is the progress of a run.
+// Progress is the progress of a run: its status, and all its counts.
 type Progress struct {
-	State account.State
-	Since time.Time // when State began; for an outage, when the service last answered
-
-	Counts   account.Snapshot
-	Total    int64         // records of the input; 0 if unknown
-	About    bool          // Total is estimated from the bytes read
-	Rate     float64       // settled records per second, over the last minutes; 0 while the run waits
-	Requests float64       // requests per second that got an outcome, over the last minutes; 0 while the run waits
-	Allowed  float64       // requests per second that the learned limit allows now; +Inf without a limit
-	Left     time.Duration // until the last request has an outcome, or until Stop; 0 if unknown
-	Stop     account.Cause // what will stop the run early: QuotaExhausted, Budget or Deadline; "" for nothing
-	Quota    int64         // requests left for the API key
-	Metered  bool          // Quota is known
-	Cost     *money.Cost   // nil without a price
-	AtEnd    money.Amount  // estimated cost of the whole run; 0 if unknown
-
-	Cause  string    // the last error, while the run waits for the service
-	Next   time.Time // when the run asks the service next; zero if unknown
-	GiveUp time.Time // when the outage will end the run; zero for never
+	account.Status
+	Counts account.Snapshot
 }
 
-// Waits sets Cause, Next and GiveUp if the run waits for the service. most is the longest outage that the run tolerates; 0 for
-// no bound.
-func (p *Progress) Waits(s limits.Status, cause *client.Error, most time.Duration) {
+// New returns the progress of a run with these counts, without its cost and without what is estimated.
+func New(a *account.Account, counts account.Snapshot, state account.State, since time.Time) Progress {
+	return Progress{Counts: counts, Status: account.Status{
+		Format: account.StatusFormat, Output: a.Settings.Output, PID: os.Getpid(), Started: a.Started, Updated: time.Now().UTC(),
+		State: state, Since: since.UTC(),
+		Records: counts.Settled(), Blank: counts.Blank, Unanswered: counts.Unanswered(), Free: counts.Free,
+		Requests: counts.Requests, Retries: counts.Retries, InFlight: counts.InFlight, ToRetry: counts.Parked, Outcomes: counts.Attempts,
+	}}
+}
+
+// Follow sets State and Allowed from the limits of the run and, if the run waits for the service, Cause, Next and GiveUp. most is
+// the longest outage that the run tolerates; 0 for no bound.
+func (p *Progress) Follow(s limits.Status, cause *client.Error, most time.Duration) {
+	p.State = StateOf(s, p.Counts.Finishing)
+	if !math.IsInf(s.Rate, 1) {
+		p.Allowed = tenths(s.Rate)
+	}
 	if !slices.Contains(account.Waits, p.State) {
 		return
 	}
-	p.Next = s.Next
+	p.Next = inUTC(s.Next)
 	if cause != nil {
 		p.Cause = cause.Error()
 	}
 	if p.State == account.Outage && most > 0 {
-		p.GiveUp = s.Since.Add(most)
+		p.GiveUp = inUTC(s.Since.Add(most))
 	}
 }
 
-// Foresee estimates the cost of the whole run, and sets AtEnd.
+// inUTC returns a time in UTC; nil for none.
+func inUTC(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+// Foresee estimates the cost of the whole run, and sets CostAtEnd.
 func (p *Progress) Foresee() {
 	if p.Cost == nil || p.Total == 0 || p.Stop != "" || p.Counts.Ended == 0 {
 		return
 	}
 	attempts := float64(p.Counts.Requests) / float64(p.Counts.Ended)
-	p.AtEnd = p.Cost.Total.Plus(p.Cost.Price.Of(int64(max(0, attempts*requestsToCome(&p.Counts, p.Total)))))
+	atEnd := p.Cost.Total.Plus(p.Cost.Price.Of(int64(max(0, attempts*requestsToCome(&p.Counts, p.Total)))))
+	p.CostAtEnd = &atEnd
 }
 
 // waits reports whether a run in this state sends only probes: requests that find out whether the run can continue.
@@ -79,38 +85,6 @@ func StateOf(s limits.Status, finishing bool) account.State {
 		return account.Congested
 	}
 	return account.Asking
-}
-
-// Status returns the contents of the status file.
-func (p Progress) Status(a *account.Account, now time.Time) account.Status {
-	s := account.Status{
-		Format: account.StatusFormat, Output: a.Settings.Output, PID: os.Getpid(), Started: a.Started, Updated: now.UTC(),
-		State: p.State, Since: p.Since.UTC(),
-		Records: p.Counts.Settled(), Total: p.Total, Blank: p.Counts.Blank, Unanswered: p.Counts.Unanswered(), Free: p.Counts.Free,
-		Requests: p.Counts.Requests, Retries: p.Counts.Retries, InFlight: p.Counts.InFlight, ToRetry: p.Counts.Parked,
-		Outcomes: p.Counts.Attempts, Cost: p.Cost,
-		RecordsPerSecond: tenths(p.Rate), RequestsPerSecond: tenths(p.Requests), Stop: p.Stop, Cause: p.Cause,
-	}
-	if p.AtEnd > 0 {
-		s.CostAtEnd = &p.AtEnd
-	}
-	for at, to := range map[*time.Time]**time.Time{&p.Next: &s.Next, &p.GiveUp: &s.GiveUp} {
-		if !at.IsZero() {
-			utc := at.UTC()
-			*to = &utc
-		}
-	}
-	if !math.IsInf(p.Allowed, 1) {
-		s.Allowed = tenths(p.Allowed)
-	}
-	if p.Metered {
-		s.Quota = &p.Quota
-	}
-	if p.Left > 0 {
-		ends := s.Updated.Add(p.Left)
-		s.SecondsLeft, s.Ends = tenths(p.Left.Seconds()), &ends
-	}
-	return s
 }
 
 func tenths(n float64) float64 { return math.Round(n*10) / 10 }

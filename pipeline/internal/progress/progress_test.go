@@ -76,14 +76,15 @@ type estimator struct {
 }
 
 func newEstimator() *estimator {
-	x := &estimator{now: time.Now(), status: limits.Status{Most: math.Inf(1)}, p: Progress{State: account.Asking, Counts: account.Snapshot{Counts: account.Counts[int64]{Classifications: 1}}}}
+	x := &estimator{now: time.Now(), status: limits.Status{Most: math.Inf(1)}, p: Progress{Status: account.Status{State: account.Asking}, Counts: account.Snapshot{Counts: account.Counts[int64]{Classifications: 1}}}}
 	x.estimate()
 	return x
 }
 
 func (x *estimator) estimate() Progress {
 	p := x.p
-	x.times.Estimate(&p, x.now, x.status, x.bounds, x.finishBy)
+	p.Updated = x.now
+	x.times.Estimate(&p, x.status, x.bounds, x.finishBy)
 	return p
 }
 
@@ -106,8 +107,8 @@ func (x *estimator) second(lookedUp, needed, ended int64) Progress {
 
 func wantLeft(t *testing.T, p Progress, want time.Duration, stop account.Cause) {
 	t.Helper()
-	if math.Abs((p.Left-want).Seconds()) > 0.02*want.Seconds() || p.Stop != stop {
-		t.Errorf("%v left, then %q; want %v and %q", p.Left, p.Stop, want, stop)
+	if math.Abs(p.SecondsLeft-want.Seconds()) > 0.02*want.Seconds() || p.Stop != stop {
+		t.Errorf("%v s left, then %q; want %v and %q", p.SecondsLeft, p.Stop, want, stop)
 	}
 }
 
@@ -117,8 +118,8 @@ func TestTimeLeftIsThatOfRequests(t *testing.T) {
 		x := newEstimator()
 		x.p.Total = 10_000_000
 		for range 20 {
-			if p := x.second(250_000, 0, 0); p.Left != 0 {
-				t.Fatalf("%v left before a request", p.Left)
+			if p := x.second(250_000, 0, 0); p.SecondsLeft != 0 {
+				t.Fatalf("%v s left before a request", p.SecondsLeft)
 			}
 		}
 		x.second(100_000, 100_000, 100)
@@ -144,8 +145,8 @@ func TestRateIsThatOfTheLastMinute(t *testing.T) {
 	for range 62 {
 		x.second(0, 0, 10)
 	}
-	if p := x.second(0, 0, 10); math.Abs(p.Requests-10) > 0.1 || math.Abs(p.Rate-10) > 0.1 {
-		t.Errorf("got %v requests and %v records a second, want 10", p.Requests, p.Rate)
+	if p := x.second(0, 0, 10); math.Abs(p.RequestsPerSecond-10) > 0.11 || math.Abs(p.RecordsPerSecond-10) > 0.11 {
+		t.Errorf("got %v requests and %v records a second, want 10", p.RequestsPerSecond, p.RecordsPerSecond)
 	}
 	if n := len(x.times.samples); n > 65 {
 		t.Errorf("%d samples are kept", n)
@@ -159,8 +160,8 @@ func TestSlowServiceIsMeasuredForLonger(t *testing.T) {
 	for i := range int64(300) {
 		x.second(0, 0, (i+1)/7-i/7)
 	}
-	if p := x.second(0, 0, 0); math.Abs(p.Requests-1/7.0) > 0.01 {
-		t.Errorf("got %v requests a second, want one in 7 seconds", p.Requests)
+	if p := x.second(0, 0, 0); p.RequestsPerSecond != 0.1 {
+		t.Errorf("got %v requests a second, want one in 7 seconds", p.RequestsPerSecond)
 	}
 }
 
@@ -182,10 +183,10 @@ func TestWhatEndsTheRequestsFirst(t *testing.T) {
 		stop   account.Cause
 	}{
 		"nothing":      {func(x *estimator) {}, 940 * time.Second, ""},
-		"enough quota": {func(x *estimator) { x.p.Metered, x.p.Quota = true, 9_400 }, 940 * time.Second, ""},
-		"quota":        {func(x *estimator) { x.p.Metered, x.p.Quota = true, 1_000 }, 100 * time.Second, account.QuotaExhausted},
+		"enough quota": {func(x *estimator) { x.p.Quota = new(int64(9_400)) }, 940 * time.Second, ""},
+		"quota":        {func(x *estimator) { x.p.Quota = new(int64(1_000)) }, 100 * time.Second, account.QuotaExhausted},
 		"reserve": {func(x *estimator) {
-			x.p.Metered, x.p.Quota = true, 1_000
+			x.p.Quota = new(int64(1_000))
 			x.bounds.KeepReserve, x.bounds.Reserve = true, 500
 		}, 50 * time.Second, account.QuotaExhausted},
 		"most requests":  {func(x *estimator) { x.bounds.MaxRequests = 1_600 }, 100 * time.Second, account.Budget},
@@ -213,20 +214,20 @@ func TestWaits(t *testing.T) {
 	cause := &client.Error{Class: client.Transient, Status: 503}
 	for _, tt := range []struct {
 		name   string
-		state  account.State
+		state  limits.ServiceState
 		most   time.Duration
 		waits  bool
 		giveUp time.Time
 	}{
-		{"asking", account.Asking, time.Hour, false, time.Time{}},
-		{"limited", account.Limited, time.Hour, true, time.Time{}},
-		{"outage", account.Outage, 2 * time.Hour, true, last.Add(2 * time.Hour)},
-		{"outage without a bound", account.Outage, 0, true, time.Time{}},
+		{"asking", limits.Up, time.Hour, false, time.Time{}},
+		{"limited", limits.Limited, time.Hour, true, time.Time{}},
+		{"outage", limits.Out, 2 * time.Hour, true, last.Add(2 * time.Hour)},
+		{"outage without a bound", limits.Out, 0, true, time.Time{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := Progress{State: tt.state}
-			p.Waits(s, cause, tt.most)
-			status := p.Status(&account.Account{}, last)
+			var status Progress
+			s.State = tt.state
+			status.Follow(s, cause, tt.most)
 			if (status.Cause == cause.Error()) != tt.waits || (status.Next != nil && status.Next.Equal(s.Next)) != tt.waits {
 				t.Errorf("cause %q, next %v", status.Cause, status.Next)
 			}
@@ -251,10 +252,10 @@ func TestCostAtEnd(t *testing.T) {
 		{"a limit is before the end", 200, account.QuotaExhausted, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := Progress{Total: tt.total, Stop: tt.stop, Cost: &money.Cost{Price: price, Total: price.Of(110)}}
+			p := Progress{Status: account.Status{Total: tt.total, Stop: tt.stop, Cost: &money.Cost{Price: price, Total: price.Of(110)}}}
 			p.Counts.Requests, p.Counts.Ended, p.Counts.Needed, p.Counts.LookedUp, p.Counts.New = 110, 100, 100, 100, 1
-			if p.Foresee(); p.AtEnd != tt.want {
-				t.Errorf("got %v, want %v", p.AtEnd, tt.want)
+			if p.Foresee(); (p.CostAtEnd == nil) != (tt.want == 0) || p.CostAtEnd != nil && *p.CostAtEnd != tt.want {
+				t.Errorf("got %v, want %v", p.CostAtEnd, tt.want)
 			}
 		})
 	}

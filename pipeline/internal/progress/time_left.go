@@ -48,13 +48,15 @@ const (
 	leastEnded  = 3
 )
 
-// Estimate sets Since, Rate, Requests, Left and Stop of p. It is called again and again during the run. KeepReserve, Reserve,
-// MaxRequests and Made of the bounds, and the deadline, which is zero for none, may stop the run before its last request.
-func (e *Estimator) Estimate(p *Progress, now time.Time, status limits.Status, bounds limits.Options, finishBy time.Time) {
+// Estimate sets Since, RecordsPerSecond, RequestsPerSecond, SecondsLeft, Ends and Stop of p, which was updated now. It is called
+// again and again during the run. KeepReserve, Reserve, MaxRequests and Made of the bounds, and the deadline, which is zero for
+// none, may stop the run before its last request.
+func (e *Estimator) Estimate(p *Progress, status limits.Status, bounds limits.Options, finishBy time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	now := p.Updated
 	e.enter(p.State, now, status.Since)
-	p.Since = e.since
+	p.Since = e.since.UTC()
 	if waits(p.State) {
 		return
 	}
@@ -64,14 +66,17 @@ func (e *Estimator) Estimate(p *Progress, now time.Time, status limits.Status, b
 	if asking <= 0 {
 		return
 	}
-	p.Rate = float64(last.settled-first.settled) / asking.Seconds()
-	p.Requests = float64(last.ended-first.ended) / asking.Seconds()
-	rate := min(p.Requests, status.Most)
+	perSecond := float64(last.ended-first.ended) / asking.Seconds()
+	p.RecordsPerSecond, p.RequestsPerSecond = tenths(float64(last.settled-first.settled)/asking.Seconds()), tenths(perSecond)
+	rate := min(perSecond, status.Most)
 	if p.Total == 0 || p.State == account.Finishing || asking < leastAsking || last.ended-first.ended < leastEnded {
 		return
 	}
-	p.Left = time.Duration(requestsToCome(&p.Counts, p.Total) / rate * float64(time.Second))
-	p.bound(rate, now, bounds, finishBy)
+	left := time.Duration(requestsToCome(&p.Counts, p.Total) / rate * float64(time.Second))
+	if left = p.bound(left, rate, bounds, finishBy); left > 0 {
+		ends := now.Add(left)
+		p.SecondsLeft, p.Ends = tenths(left.Seconds()), &ends
+	}
 }
 
 // enter notes the state of the run. In an outage, out is when the service last answered; enter drops the samples after it.
@@ -145,29 +150,30 @@ func requestsToCome(c *account.Snapshot, total int64) float64 {
 	return float64(c.Needed-c.Ended) + float64(records)*c.New
 }
 
-// bound shortens the time left if the quota, the request limit or the deadline will stop the run earlier.
-func (p *Progress) bound(rate float64, now time.Time, bounds limits.Options, finishBy time.Time) {
-	end := func(left time.Duration, cause account.Cause) {
-		if left = max(left, 1); left < p.Left {
-			p.Left, p.Stop = left, cause
+// bound shortens the time left, and sets Stop, if the quota, the request limit or the deadline will stop the run earlier.
+func (p *Progress) bound(left time.Duration, rate float64, bounds limits.Options, finishBy time.Time) time.Duration {
+	end := func(until time.Duration, cause account.Cause) {
+		if until = max(until, 1); until < left {
+			left, p.Stop = until, cause
 		}
 	}
 	seconds := func(requests int64) time.Duration {
 		return time.Duration(float64(max(0, requests)) / rate * float64(time.Second))
 	}
-	if p.Metered {
-		end(seconds(p.Quota), account.QuotaExhausted)
+	if p.Quota != nil {
+		end(seconds(*p.Quota), account.QuotaExhausted)
 	}
-	if p.Metered && bounds.KeepReserve {
-		end(seconds(p.Quota-bounds.Reserve), account.QuotaExhausted)
+	if p.Quota != nil && bounds.KeepReserve {
+		end(seconds(*p.Quota-bounds.Reserve), account.QuotaExhausted)
 	}
 	if most := bounds.MaxRequests; most > 0 { // counts each attempt
 		attempts := float64(p.Counts.Requests) / float64(p.Counts.Ended)
 		end(seconds(int64(float64(most-bounds.Made-p.Counts.Requests)/attempts)), account.Budget)
 	}
 	if !finishBy.IsZero() {
-		end(finishBy.Sub(now), account.Deadline)
+		end(finishBy.Sub(p.Updated), account.Deadline)
 	}
+	return left
 }
 
 // share estimates the share of records that need a request. The store may have all answers to the beginning of a list and none

@@ -25,7 +25,7 @@ func barLine(s status, columns int) string {
 	width := min(mostBar, columns-around-len(words))
 	line := words
 	if s.Total > 0 && width > 0 {
-		line = drawBar(min(s.Counts.Settled(), s.Total), s.Total, width, words)
+		line = drawBar(min(s.Records, s.Total), s.Total, width, words)
 	}
 	return line[:max(0, min(len(line), columns))]
 }
@@ -46,7 +46,7 @@ func drawBar(n, total int64, width int, words string) string {
 
 // words returns the figures beside the bar, the most important figure first.
 func (s status) words() []string {
-	count := short(s.Counts.Settled())
+	count := short(s.Records)
 	if s.Total > 0 {
 		about := ""
 		if s.About {
@@ -63,14 +63,17 @@ func (s status) words() []string {
 	waiting, left := s.waiting(), s.left()
 	add(waiting != "", "%s", waiting)
 	add(left != "", "%s", left)
-	add(s.Rate >= 10, "%.0f/s", s.Rate)
-	add(s.Rate > 0 && s.Rate < 10, "%.1f/s", s.Rate)
-	add(s.Counts.Unanswered() > 0, "%s unanswered", short(s.Counts.Unanswered()))
-	add(s.Counts.Parked > 0, "%s to retry", short(s.Counts.Parked))
+	rate := s.RecordsPerSecond
+	add(rate >= 10, "%.0f/s", rate)
+	add(rate > 0 && rate < 10, "%.1f/s", rate)
+	add(s.Unanswered > 0, "%s unanswered", short(s.Unanswered))
+	add(s.ToRetry > 0, "%s to retry", short(s.ToRetry))
 	if s.Cost != nil {
 		add(true, "%s", s.Cost.Price.Text(s.Cost.Total))
 	}
-	add(s.Metered, "quota %s", short(s.Quota))
+	if s.Quota != nil {
+		add(true, "quota %s", short(*s.Quota))
+	}
 	return words
 }
 
@@ -90,15 +93,17 @@ func (s status) waiting() string {
 
 // left says when the run will end, or when the quota or another limit will stop it; "" if unknown.
 func (s status) left() string {
-	switch {
-	case s.Left <= 0:
+	if s.Ends == nil {
 		return ""
-	case s.Stop == account.QuotaExhausted:
-		return "quota ends in " + figures.Duration(s.Left)
-	case s.Stop != "":
-		return "stops in " + figures.Duration(s.Left)
 	}
-	return figures.Duration(s.Left) + " left"
+	switch left := figures.Duration(s.Ends.Sub(s.Updated)); s.Stop {
+	case "":
+		return left + " left"
+	case account.QuotaExhausted:
+		return "quota ends in " + left
+	default:
+		return "stops in " + left
+	}
 }
 
 // fitting joins as many words as fit.

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/bulkcat/bulkcat/pipeline"
+	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/repeat"
 )
 
@@ -15,7 +15,7 @@ const (
 )
 
 // ShowProgress shows the progress of a run until stop is called: with a bar on a terminal, with log lines elsewhere.
-func (c *Console) ShowProgress(log *slog.Logger, progress func() pipeline.Progress) (stop func()) {
+func (c *Console) ShowProgress(log *slog.Logger, progress func() account.Status) (stop func()) {
 	interval, show := logInterval, func(s status) { s.log(log) }
 	if c.bars {
 		interval, show = barInterval, func(s status) { c.draw(barLine(s, Width(c.out))) }
@@ -28,30 +28,30 @@ func (c *Console) ShowProgress(log *slog.Logger, progress func() pipeline.Progre
 }
 
 // status is the progress at one moment.
-type status pipeline.Progress
+type status account.Status
 
 func (s status) log(log *slog.Logger) {
 	args := []any{
-		"records", s.Counts.Settled(), "total", s.Total, "rate", fmt.Sprintf("%.1f/s", s.Rate),
-		"requests", s.Counts.Requests, "retries", s.Counts.Retries, "unanswered", s.Counts.Unanswered(),
+		"records", s.Records, "total", s.Total, "rate", fmt.Sprintf("%.1f/s", s.RecordsPerSecond),
+		"requests", s.Requests, "retries", s.Retries, "unanswered", s.Unanswered,
 	}
 	if s.About {
 		args[2] = "total_about"
 	}
-	if s.Left > 0 {
-		args = append(args, "left", s.Left.Round(time.Second).String())
+	if s.Ends != nil {
+		args = append(args, "left", s.Ends.Sub(s.Updated).Round(time.Second).String())
 	}
 	if s.Stop != "" {
 		args = append(args, "then", s.Stop)
 	}
 	if s.waiting() != "" {
-		args = append(args, "state", s.State, "since", s.Since.Format(time.RFC3339))
+		args = append(args, "state", s.State, "since", s.Since.Local().Format(time.RFC3339))
 	}
 	if s.Cost != nil {
 		args = append(args, "cost", s.Cost.Price.Text(s.Cost.Total))
 	}
-	if s.Metered {
-		args = append(args, "quota", s.Quota)
+	if s.Quota != nil {
+		args = append(args, "quota", *s.Quota)
 	}
 	log.Info("progress", args...)
 }

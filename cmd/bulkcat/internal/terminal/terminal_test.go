@@ -47,17 +47,17 @@ func TestBarOnlyOnTerminals(t *testing.T) {
 
 // TestBarFits wants the most important words, and no colour, at any width.
 func TestBarFits(t *testing.T) {
-	type byStatus = account.ByStatus[int64]
-	small := status{Counts: account.Snapshot{Counts: account.Counts[int64]{ByStatus: byStatus{OK: 771, Failed: 1}, Parked: 2}}, Total: 2000, Rate: 12.34, Left: 100 * time.Second, Quota: 95752, Metered: true}
-	large := status{Counts: account.Snapshot{Counts: account.Counts[int64]{ByStatus: byStatus{OK: 1_234_567, Invalid: 1000}}}, Total: 25_000_000, Rate: 512, Left: 13*time.Hour + 17*time.Minute, Quota: 99_000_000, Metered: true}
-	pipe := status{Counts: account.Snapshot{Counts: account.Counts[int64]{ByStatus: byStatus{OK: 771}}}, Rate: 4.5}
+	until := func(left time.Duration) *time.Time { ends := time.Time{}.Add(left); return &ends }
+	small := status{Records: 772, Unanswered: 1, ToRetry: 2, Total: 2000, RecordsPerSecond: 12.3, Ends: until(100 * time.Second), Quota: new(int64(95752))}
+	large := status{Records: 1_235_567, Unanswered: 1000, Total: 25_000_000, RecordsPerSecond: 512, Ends: until(13*time.Hour + 17*time.Minute), Quota: new(int64(99_000_000))}
+	pipe := status{Records: 771, RecordsPerSecond: 4.5}
 	since := time.Date(2026, 7, 31, 2, 13, 59, 0, time.Local)
 	outage, pause := small, small
-	outage.State, outage.Since, outage.Left, outage.Rate = account.Outage, since, 0, 0
-	pause.State, pause.Since, pause.Left, pause.Rate = account.QuotaPause, since, 0, 0
+	outage.State, outage.Since, outage.Ends, outage.RecordsPerSecond = account.Outage, since, nil, 0
+	pause.State, pause.Since, pause.Ends, pause.RecordsPerSecond = account.QuotaPause, since, nil, 0
 	short, early := small, small
 	short.Stop, early.Stop = account.QuotaExhausted, account.Deadline
-	full := status{Counts: account.Snapshot{Counts: account.Counts[int64]{ByStatus: byStatus{OK: 20}}}, Total: 20}
+	full := status{Records: 20, Total: 20}
 	for _, tt := range []struct {
 		name    string
 		s       status
