@@ -24,10 +24,10 @@ func inspectExcel(f *file, body Source, size int64, o *Options) (open opener, er
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	l := &excelLayout{first: 1}
 	sheets := rows.book.names()
 	several := o.Sheet == "" && len(sheets) > 1
-	if err := l.find(f, rows, o); err != nil {
+	first, err := findColumns(f, rows, o)
+	if err != nil {
 		if e, isColumn := errors.AsType[*ColumnError](err); isColumn && several { // the first may be a cover
 			e.Sheets = sheets
 		}
@@ -39,16 +39,12 @@ func inspectExcel(f *file, body Source, size int64, o *Options) (open opener, er
 				"option", "reader.Sheet", "file", f.info.Name, "sheet", sheets[0], "others", listColumns(others))
 		}
 	}
-	return l.open, nil
+	return func(r *Reader, f *file, s *stream) (parser, error) { return openExcel(r, f, s, first) }, nil
 }
 
-// excelLayout is the result of inspectExcel.
-type excelLayout struct {
-	first int64 // the number of the row with the names of the columns, or of an empty row above it
-}
-
-// find finds the columns of a sheet: in the row that names the input column, or else in the first row.
-func (l *excelLayout) find(f *file, rows *sheetRows, o *Options) error {
+// findColumns finds the columns of a sheet: in the row that names the input column, or else in the first row. It returns the
+// number of the row.
+func findColumns(f *file, rows *sheetRows, o *Options) (number int64, err error) {
 	var numbers []int64
 	var first [][]string
 	for range shownRows {
@@ -57,14 +53,14 @@ func (l *excelLayout) find(f *file, rows *sheetRows, o *Options) error {
 			break
 		}
 		if err != nil {
-			return &ReadError{f.info.Name, rows.at(), damagedRow(err)}
+			return 0, &ReadError{f.info.Name, rows.at(), damagedRow(err)}
 		}
 		if rows.number >= int64(o.Dialect.Header) {
 			numbers, first = append(numbers, rows.number), append(first, slices.Clone(cells))
 		}
 	}
 	if len(first) == 0 {
-		return nil // no records, so no columns
+		return 0, nil // no records, so no columns
 	}
 	header, sure := 0, true
 	if o.Dialect.Header == 0 {
@@ -76,17 +72,16 @@ func (l *excelLayout) find(f *file, rows *sheetRows, o *Options) error {
 		})
 	}
 	if !sure {
-		return notSure(f.info.Name, int(numbers[header])-1)
+		return 0, notSure(f.info.Name, int(numbers[header])-1)
 	}
-	l.first = numbers[header]
 	if header > 0 {
-		o.Log.Info("the names of the columns are not in the first row: the rows above are skipped", "file", f.info.Name, "row", l.first)
+		o.Log.Info("the names of the columns are not in the first row: the rows above are skipped", "file", f.info.Name, "row", numbers[header])
 	}
 	below := first[header+1:]
 	if o.Dialect.noHeader() {
 		below = first
 	}
-	return f.setHeader(first[header], o, below)
+	return numbers[header], f.setHeader(first[header], o, below)
 }
 
 // openSheet opens the sheet that the options name.
@@ -116,8 +111,8 @@ type excelParser struct {
 	want   int // number of columns of the file
 }
 
-// open opens the sheet again, and checks that its header has not changed.
-func (l *excelLayout) open(r *Reader, f *file, s *stream) (parser, error) {
+// openExcel opens the sheet again, and checks that its header, in the row with the number first, has not changed.
+func openExcel(r *Reader, f *file, s *stream, first int64) (parser, error) {
 	rows, err := openSheet(f.info.Name, s.seekable, s.size, &r.options)
 	if err != nil {
 		return nil, err
@@ -128,7 +123,7 @@ func (l *excelLayout) open(r *Reader, f *file, s *stream) (parser, error) {
 		return p, nil
 	}
 	header, err := rows.next()
-	for err == nil && rows.number < l.first {
+	for err == nil && rows.number < first {
 		header, err = rows.next()
 	}
 	if err != nil || !f.hasHeader(header) {

@@ -98,18 +98,13 @@ func (o Options) check() (Options, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	stdins := 0
-	for _, path := range o.Paths {
-		if path == stdinPath {
-			stdins++
-		}
-	}
+	stdin := slices.Index(o.Paths, stdinPath)
 	switch {
 	case len(o.Paths) == 0 && o.Records == nil:
 		return o, &OptionError{"Paths", "no input is given; name a file, or - for standard input"}
-	case stdins > 1:
+	case stdin >= 0 && slices.Contains(o.Paths[stdin+1:], stdinPath):
 		return o, &OptionError{"Paths", "standard input (-) can be read only once"}
-	case stdins == 1 && o.Stdin == nil:
+	case stdin >= 0 && o.Stdin == nil:
 		return o, &OptionError{"Stdin", "- is among the paths, but there is no standard input"}
 	case namedTwice(o.Columns) != "":
 		return o, &OptionError{"Columns", fmt.Sprintf("the column %q is named twice", namedTwice(o.Columns))}

@@ -125,7 +125,7 @@ func decompress(name string, r *bufio.Reader) (io.ReadCloser, error) {
 		return nil, io.ErrUnexpectedEOF
 	case bytes.HasPrefix(magic, magicGzip):
 		g := &gzipReader{member: new(gzip.Reader), src: r}
-		return g, g.open()
+		return g, g.next()
 	case isZstd(magic):
 		// With a concurrency of 1 the decoder starts no goroutines.
 		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(zstdWindow))
@@ -155,17 +155,7 @@ func isCutMagic(name string, magic []byte) bool {
 type gzipReader struct {
 	member *gzip.Reader
 	src    *bufio.Reader
-	err    error // of open
-}
-
-// open reads the header of a member. A header that is cut off is an error, unlike in the library.
-func (g *gzipReader) open() error {
-	g.err = g.member.Reset(g.src)
-	if g.err == io.EOF {
-		g.err = io.ErrUnexpectedEOF
-	}
-	g.member.Multistream(false)
-	return g.err
+	err    error // of next
 }
 
 func (g *gzipReader) Read(p []byte) (int, error) {
@@ -177,14 +167,13 @@ func (g *gzipReader) Read(p []byte) (int, error) {
 		if n > 0 {
 			return n, nil
 		}
-		if err := g.next(); err != nil {
-			return 0, err
-		}
+		g.err = g.next()
 	}
 	return 0, g.err
 }
 
-// next starts the next member. The error is io.EOF if there is none.
+// next starts the next member. The error is io.EOF if there is none. A header that is cut off is another error, unlike in the
+// library.
 func (g *gzipReader) next() error {
 	b, err := g.src.ReadByte()
 	for b == 0 && err == nil {
@@ -194,7 +183,12 @@ func (g *gzipReader) next() error {
 		return err
 	}
 	_ = g.src.UnreadByte() // cannot fail after ReadByte
-	return g.open()
+	err = g.member.Reset(g.src)
+	g.member.Multistream(false)
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 func (g *gzipReader) Close() error { return g.member.Close() }
