@@ -98,28 +98,15 @@ const copyPages = 1024
 // Copy writes the present state of the store to a new file. Other goroutines and processes may use the store meanwhile. The
 // error wraps fs.ErrExist if the file exists.
 func (s *Store) Copy(ctx context.Context, path string) error {
-	if _, err := os.Lstat(path); err == nil {
-		return &fs.PathError{Op: "copy to", Path: path, Err: fs.ErrExist}
-	}
-	draft := path + ".part"
-	if err := removeFiles(draft, draft+"-journal"); err != nil {
-		return err
-	}
-	defer removeFiles(draft, draft+"-journal") // after an error; else the draft has been renamed
-	target := Options{Path: draft, vfs: s.options.vfs}
-	err := target.makeFile() // makes the pages with room for checksums
-	if err == nil {
-		err = s.read(func(c *conn) error {
+	return writeNew("copy to", path, func(draft string) error {
+		target := Options{Path: draft, vfs: s.options.vfs}
+		if err := target.makeFile(); err != nil { // makes the pages with room for checksums
+			return err
+		}
+		return s.read(func(c *conn) error {
 			return c.transaction("BEGIN", func() error { return c.copyTo(ctx, target.uri()) }) // one consistent state
 		})
-	}
-	if errors.Is(err, sqlite3.FULL) { // a store that is only read needs no space
-		return &fs.PathError{Op: "copy to", Path: path, Err: syscall.ENOSPC}
-	}
-	if err != nil {
-		return err
-	}
-	return errors.Join(syncFile(draft), os.Rename(draft, path))
+	})
 }
 
 func (c *conn) copyTo(ctx context.Context, uri string) (err error) {
@@ -143,8 +130,34 @@ func (c *conn) copyTo(ctx context.Context, uri string) (err error) {
 	return err
 }
 
+// writeNew makes a new store at path: whole, or not at all. The function write makes it at the path of the draft.
+func writeNew(op, path string, write func(draft string) error) error {
+	if _, err := os.Lstat(path); err == nil {
+		return &fs.PathError{Op: op, Path: path, Err: fs.ErrExist}
+	}
+	draft := path + ".part"
+	if err := removeFiles(Files(draft)); err != nil {
+		return err
+	}
+	defer removeFiles(Files(draft)) // after an error; else the draft has been renamed
+	err := write(draft)
+	if failed, ok := errors.AsType[*Error](err); ok && failed.Kind == Failed && failed.Path == draft {
+		return &fs.PathError{Op: op, Path: path, Err: failed.Err}
+	}
+	if errors.Is(err, sqlite3.FULL) { // a store that is only read needs no space
+		return &fs.PathError{Op: op, Path: path, Err: syscall.ENOSPC}
+	}
+	if err == nil {
+		err = syncFile(draft)
+	}
+	if err == nil {
+		err = os.Rename(draft, path)
+	}
+	return err
+}
+
 // removeFiles removes the files that are there.
-func removeFiles(paths ...string) (err error) {
+func removeFiles(paths []string) (err error) {
 	for _, path := range paths {
 		if removeErr := os.Remove(path); !errors.Is(removeErr, fs.ErrNotExist) {
 			err = errors.Join(err, removeErr)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"io/fs"
 	"os"
 	"slices"
 
@@ -28,17 +27,14 @@ func Recover(ctx context.Context, from, to string) (n Recovered, err error) {
 	if !IsStore(from) {
 		return n, inspect(from)
 	}
-	if _, err := os.Lstat(to); err == nil {
-		return n, &fs.PathError{Op: "recover to", Path: to, Err: fs.ErrExist}
-	}
-	defer func() {
-		if failed, ok := errors.AsType[*Error](err); ok && failed.Kind == Failed && failed.Path == to {
-			err = &fs.PathError{Op: "recover to", Path: to, Err: failed.Err}
-		}
-		if err != nil { // a part of the answers is no store to go on with
-			err = errors.Join(err, removeFiles(Files(to)...))
-		}
-	}()
+	err = writeNew("recover to", to, func(draft string) error {
+		n, err = recoverTo(ctx, from, draft)
+		return err
+	})
+	return n, err
+}
+
+func recoverTo(ctx context.Context, from, to string) (n Recovered, err error) {
 	s, err := Open(Options{Path: to, Exclusive: true})
 	if err != nil {
 		return n, err
@@ -76,8 +72,8 @@ func Recover(ctx context.Context, from, to string) (n Recovered, err error) {
 
 // readNotes returns the notes that can be read, and whether some were lost.
 func readNotes(from string) (notes []note, lost bool) {
-	o := Options{Path: from, ReadOnly: true, Exclusive: true}
-	old, err := o.connect()
+	o := Options{Path: from}
+	old, err := openConn(o.uri(), sqlite3.OPEN_READWRITE)
 	if err != nil {
 		return nil, true // the store is damaged
 	}
@@ -85,7 +81,7 @@ func readNotes(from string) (notes []note, lost bool) {
 		notes = append(notes, note{columns.ColumnText(0), columns.ColumnText(1), columns.ColumnBlob(2, nil)})
 		return nil
 	})
-	_ = old.close() // only read from
+	_ = old.close() // moves the journal into the database if the engine can
 	return notes, err != nil
 }
 

@@ -435,6 +435,39 @@ func TestCopy(t *testing.T) {
 	}
 }
 
+// A copy and a recovered store are whole or not there, whatever a killed process has left.
+func TestNewStores(t *testing.T) {
+	for name, write := range map[string]func(ctx context.Context, s *Store, to string) error{
+		"copy":    func(ctx context.Context, s *Store, to string) error { return s.Copy(ctx, to) },
+		"recover": func(ctx context.Context, s *Store, to string) error { _, err := Recover(ctx, s.Path(), to); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			s := p.open()
+			p.put(s, 0, 3000)
+			to := place{t, filepath.Join(t.TempDir(), "new.db")}
+			ctx, cancel := context.WithCancelCause(t.Context())
+			reason := errors.New("interrupted")
+			cancel(reason)
+			if err := write(ctx, s, to.path); !errors.Is(err, reason) {
+				t.Errorf("interrupted: %v", err)
+			}
+			if left, err := os.ReadDir(filepath.Dir(to.path)); len(left) > 0 || err != nil {
+				t.Errorf("there are %v, %v", left, err)
+			}
+			p.must(os.WriteFile(to.path+".part", []byte("half a store"), 0o600))
+			p.must(write(t.Context(), s, to.path))
+			if left, err := os.ReadDir(filepath.Dir(to.path)); len(left) != 1 || err != nil {
+				t.Errorf("there are %v, %v", left, err)
+			}
+			to.wantValue(to.open(), 2999, "value 2999")
+			if err := write(t.Context(), s, to.path); !errors.Is(err, fs.ErrExist) {
+				t.Errorf("again: %v", err)
+			}
+		})
+	}
+}
+
 // The tables and the view are read by other programs.
 func TestView(t *testing.T) {
 	p := newPlace(t)
