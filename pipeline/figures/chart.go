@@ -62,11 +62,18 @@ var Words = template.FuncMap{
 	"add":   func(a, b any) float64 { return float(a) + float(b) },
 	"count": func(n any) string { return Count(int64(float(n))) },
 	"share": func(n, of any) float64 { return Share(float(n), float(of)) },
+	"parts": func(name, unit string, list []Part) partsTable { return partsTable{name, unit, list} },
 	"join":  func(list []string) string { return strings.Join(list, ", ") },
 	"short": func(text any) string { return Short(fmt.Sprint(text)) },
 	"first": func(list any, n int) any { return part(list, 0, n) },
 	"rest":  func(list any, n int) any { return part(list, n, math.MaxInt) },
 	"more":  func(list any, n int) int { return max(0, reflect.ValueOf(list).Len()-n) }, // how many elements rest has
+}
+
+// partsTable is the data of the template "parts".
+type partsTable struct {
+	Name, Unit string // of the parts and of their counts, for the head
+	List       []Part
 }
 
 func part(list any, from, to int) any {
@@ -83,8 +90,8 @@ func float(n any) float64 {
 	return v.Float()
 }
 
-// Templates returns the templates "chart", for a Chart, "bar" and "share", for a share, and "run settings", for the Settings and
-// the Service of a run, with Words.
+// Templates returns the templates "chart", for a Chart, "table", which begins a table with a caption, "parts", for the rows of the
+// function parts, "bar" and "share", for a share, and "run settings", for the Settings and the Service of a run, with Words.
 func Templates() *template.Template {
 	return template.Must(template.New("figures").Funcs(Words).Funcs(template.FuncMap{
 		"draw": draw, "hundred": func(share float64) string { return fmt.Sprintf("%.2f", 100*share) },

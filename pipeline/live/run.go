@@ -57,6 +57,14 @@ func (r *Run) View() View {
 	return v
 }
 
+// topCategories returns the most frequent categories, with their shares of the records.
+func topCategories(s account.Status) (list []figures.Part) {
+	for _, c := range s.Details.Categories {
+		list = append(list, figures.Part{Name: c.Name, N: c.Records, Share: figures.Share(c.Records, s.Records)})
+	}
+	return list
+}
+
 // timeOfDay formats a time, with the date if it is not the date of now.
 func timeOfDay(t, now time.Time) string {
 	t, now = t.Local(), now.Local()

@@ -34,6 +34,7 @@ var pages = template.Must(figures.Templates().New("page.html").Funcs(template.Fu
 	"answers": func(s account.Status) int64 { return s.Records * int64(len(s.Details.Settings.Classifications())) },
 	"day":     timeOfDay,
 	"seconds": func(s float64) string { return figures.Duration(time.Duration(s * float64(time.Second))) },
+	"top":     topCategories,
 	"zone":    func() string { return time.Now().Format("MST, UTC-07:00") },
 }).ParseFS(files, "*.html"))
 

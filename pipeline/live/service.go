@@ -101,12 +101,12 @@ func (r reading) Value(name string) (sum float64) {
 	return sum
 }
 
-// counts returns the number of requests by HTTP status.
-func (r reading) counts() map[string]int64 {
+// Counts returns the number of requests by a label, such as status, the HTTP status.
+func (r reading) Counts(label string) map[string]int64 {
 	counts := make(map[string]int64)
-	for status, n := range r.By(requestsName, "status") {
+	for value, n := range r.By(requestsName, label) {
 		if n > 0 {
-			counts[status] = int64(n)
+			counts[value] = int64(n)
 		}
 	}
 	return counts
@@ -160,7 +160,7 @@ var upstreamWaits = map[string]account.State{
 func (s *Service) Sample() {
 	r := s.read()
 	_, latency := r.latency()
-	s.history.add(sample{At: time.Now(), State: upstreamWaits[r.UpstreamState()], Counts: r.counts(), Allowed: r.Value(upstreamRate), Latency: latency})
+	s.history.add(sample{At: time.Now(), State: upstreamWaits[r.UpstreamState()], Counts: r.Counts("status"), Allowed: r.Value(upstreamRate), Latency: latency})
 }
 
 // View returns the metrics and the history.
@@ -175,7 +175,7 @@ func (s *Service) View() View {
 		unit = "of attempts at the upstream"
 	}
 	bounds, _ := r.latency()
-	v.Charts = s.history.charts(r.counts(), unit, bounds)
+	v.Charts = s.history.charts(r.Counts("status"), unit, bounds)
 	return v
 }
 
