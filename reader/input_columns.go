@@ -48,6 +48,7 @@ func (f *file) usualColumn(o *Options, columns []string, values func(place int) 
 		return nil, notFound
 	}
 	notFound.Candidates = o.Candidates
+	var unfit []string // columns with usual names whose values are not inputs
 	for _, candidate := range o.Candidates {
 		place, err := matchColumn(file, columns, candidate)
 		if column, isColumn := errors.AsType[*ColumnError](err); isColumn && len(column.Matches) == 0 {
@@ -59,12 +60,12 @@ func (f *file) usualColumn(o *Options, columns []string, values func(place int) 
 		if len(columns) > 1 && values != nil {
 			if reason := noInputs(place, len(columns), values); reason != "" {
 				notFound.Refused = append(notFound.Refused, columns[place]+" has "+reason)
-				f.unfit = append(f.unfit, columns[place])
+				unfit = append(unfit, columns[place])
 				continue
 			}
 		}
-		f.several = slices.DeleteFunc(f.usual(o, columns), func(column string) bool { return slices.Contains(f.unfit, column) })
-		if f.info.Guessed = len(f.unfit) > 0 || len(f.several) > 1; values != nil {
+		f.several = slices.DeleteFunc(f.usual(o, columns), func(column string) bool { return slices.Contains(unfit, column) })
+		if f.info.Guessed = len(unfit) > 0 || len(f.several) > 1; values != nil {
 			f.tellColumn(o, columns[place], values(place))
 		}
 		return columns[place : place+1], nil

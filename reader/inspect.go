@@ -29,7 +29,6 @@ type file struct {
 	inputs     []int             // of a table: indexes of the input columns in columns
 	paths      map[string]Column // the extra columns that may be dotted paths, with their types
 	all        []string          // the names of all columns, if some are not read
-	unfit      []string          // columns with usual names whose values are not inputs
 	several    []string          // columns that may be the input: with usual names, or with the name of an input column
 	places     []int             // indexes of columns in the run's columns; nil if the rows have the order of these
 	partitions []partition

@@ -73,23 +73,21 @@ func (l *lineSplitter) record(trim func([]byte) []byte) (r row, line []byte, err
 // peek returns the line that starts offset bytes ahead, with its line end. It consumes nothing. The error is errLong if the
 // text up to the end of that line exceeds most bytes.
 func (l *lineSplitter) peek(offset int) ([]byte, error) {
-	searched := offset
-	for {
+	for searched := offset; ; l.fill() {
 		size, without := l.search(searched)
-		ahead := l.buf[l.start:l.end]
-		if size > 0 {
-			return l.fitting(ahead[:size], offset)
+		if size == 0 && l.err == io.EOF { // the last line has no line end
+			size = without
 		}
-		searched = without
+		line, _ := cutLineEnd(l.buf[l.start : l.start+max(size, without)])
 		switch {
-		case len(ahead) > l.most+len("\r\n"):
+		case len(line) > l.most:
 			return nil, errLong
-		case l.err == io.EOF && len(ahead) > offset:
-			return l.fitting(ahead, offset)
+		case size > offset:
+			return l.buf[l.start+offset : l.start+size], nil
 		case l.err != nil:
 			return nil, l.err
 		}
-		l.fill()
+		searched = without
 	}
 }
 
@@ -111,14 +109,6 @@ func (l *lineSplitter) search(from int) (size, without int) {
 		return from + lf + 1, 0
 	}
 	return 0, from + len(text)
-}
-
-func (l *lineSplitter) fitting(ahead []byte, offset int) ([]byte, error) {
-	line, _ := cutLineEnd(ahead[offset:])
-	if offset+len(line) > l.most {
-		return nil, errLong
-	}
-	return ahead[offset:], nil
 }
 
 // advance consumes n bytes, which must end with the end of a line.
