@@ -45,18 +45,13 @@ func slugWords(segment string) []string {
 	if ext := path.Ext(segment); len(ext) <= maxExtension {
 		segment = strings.TrimSuffix(segment, ext)
 	}
-	var words []string
-	for word := range strings.FieldsFuncSeq(segment, isSeparator) {
+	var list []string
+	for word := range strings.FieldsFuncSeq(segment, words.IsSeparator) {
 		if hasLetter(word) && !plainPathWords[strings.ToLower(word)] {
-			words = append(words, word)
+			list = append(list, word)
 		}
 	}
-	return words
-}
-
-// isSeparator is false for combining characters, which are parts of letters in many scripts.
-func isSeparator(r rune) bool {
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
+	return list
 }
 
 func hasLetter(word string) bool { return strings.ContainsFunc(word, unicode.IsLetter) }

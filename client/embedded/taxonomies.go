@@ -18,16 +18,6 @@ func CheckTaxonomy(c *taxonomy.Custom) []taxonomy.Finding {
 	return findings
 }
 
-// FoundCategory is a category that matches a search.
-type FoundCategory = classify.Found
-
-// SearchTaxonomy returns the categories whose name or alias has at least half of the query's
-// words, the best first. It compares words as the service does: without case, accents and
-// plural endings.
-func SearchTaxonomy(t *taxonomy.Taxonomy, query string) []FoundCategory {
-	return classify.Search(t, query)
-}
-
 // shownLink is the least weight of a link that LinkTaxonomy returns: weaker links are guesses.
 const shownLink = 0.05
 

@@ -93,7 +93,7 @@ func newTaxonomySearch(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return writeFound(s.text(), c, embedded.SearchTaxonomy(&c.Taxonomy, strings.Join(args[1:], " ")), limit)
+			return writeFound(s.text(), c, c.Search(strings.Join(args[1:], " ")), limit)
 		},
 	}
 	addGroup(cmd, "Output", []option{
@@ -197,7 +197,7 @@ func loadTaxonomy(file string) (*taxonomy.Custom, error) {
 	return c, err
 }
 
-func writeFound(out io.Writer, c *taxonomy.Custom, found []embedded.FoundCategory, limit int) error {
+func writeFound(out io.Writer, c *taxonomy.Custom, found []taxonomy.Found, limit int) error {
 	if len(found) == 0 {
 		return errors.New("no name and no alias has these words")
 	}

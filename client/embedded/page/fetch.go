@@ -120,11 +120,7 @@ func (f *Fetcher) fetch(ctx context.Context, u *url.URL) (Page, error) {
 		return Page{}, asError(ctx, u, err)
 	}
 	v := visit{fetcher: f, left: Limit}
-	page, err := v.run(ctx, u)
-	if err != nil {
-		return Page{}, err
-	}
-	return page, nil
+	return v.run(ctx, u)
 }
 
 // wait waits until the rate allows another page. Accounts of contexts wait in a fair order. rate.Limiter.Wait would return at

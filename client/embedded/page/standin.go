@@ -6,7 +6,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"unicode"
+
+	"github.com/bulkcat/bulkcat/client/embedded/internal/words"
 )
 
 // A standIn is a kind of stand-in: see standins.txt.
@@ -89,11 +90,7 @@ func titleParts(title string) map[string]bool {
 
 // plain returns the words of a text in lower case, each between single spaces.
 func plain(text string) string {
-	return " " + strings.Join(strings.FieldsFunc(strings.ToLower(text), isBetweenWords), " ") + " "
-}
-
-func isBetweenWords(r rune) bool {
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
+	return " " + strings.Join(strings.FieldsFunc(strings.ToLower(text), words.IsSeparator), " ") + " "
 }
 
 // parkingServices are the hosts of domain parking services. Each includes its subdomains.

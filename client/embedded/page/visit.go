@@ -43,7 +43,10 @@ func (v *visit) run(ctx context.Context, u *url.URL) (Page, error) {
 			return Page{}, err
 		}
 		if next == nil {
-			return page, checkOwn(page, start, u)
+			if err := checkOwn(page, start, u); err != nil {
+				return Page{}, err
+			}
+			return page, nil
 		}
 		if v.hops++; v.hops > maxHops {
 			return Page{}, &Error{URL: redact(next), Reason: Redirects}

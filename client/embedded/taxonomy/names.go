@@ -20,13 +20,18 @@ var compressedNames []byte
 // ISO 639-1 code, such as "de". The names are from the edition of 2015-02-19, which lacks later categories. The maps are shared
 // and must not be modified.
 var Names = sync.OnceValue(func() map[string]map[string]string {
-	text, err := decompress(compressedNames)
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		panic(err)
+	}
+	defer d.Close()
+	text, err := d.DecodeAll(compressedNames, nil)
 	if err != nil {
 		panic(err) // the file is part of the program and tested
 	}
 	all := make(map[string]map[string]string)
 	var names map[string]string
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSuffix(line, "\n")
 		if language, ok := strings.CutPrefix(line, "# "); ok {
 			names = make(map[string]string)
@@ -38,16 +43,6 @@ var Names = sync.OnceValue(func() map[string]map[string]string {
 	}
 	return all
 })
-
-func decompress(data []byte) (string, error) {
-	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
-	if err != nil {
-		return "", err
-	}
-	defer d.Close()
-	text, err := d.DecodeAll(data, nil)
-	return string(text), err
-}
 
 // Languages returns the other languages in which the edition's categories have names, sorted; nil for none.
 func (e Edition) Languages() []string {

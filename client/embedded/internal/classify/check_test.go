@@ -3,7 +3,6 @@ package classify
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -72,26 +71,6 @@ func TestTerms(t *testing.T) {
 	} {
 		if got := words.Terms(text); !reflect.DeepEqual(got, want) {
 			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-}
-
-func TestSearch(t *testing.T) {
-	c := readCustom(t, "path,aliases\nShoes,running shoes|sneakers\nShoes > Shoe Care,\nRunning,\nLamps,desk light")
-	for query, want := range map[string][]string{
-		"shoe":          {"Shoes", "Shoes > Shoe Care"},
-		"running shoes": {"Shoes", "Running", "Shoes > Shoe Care"},
-		"SNEAKER":       {"Shoes"},
-		"desk":          {"Lamps"},
-		"nothing":       nil,
-		"the":           nil,
-	} {
-		var got []string
-		for _, f := range Search(&c.Taxonomy, query) {
-			got = append(got, c.Categories[f.Category].Path)
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%q: %q, want %q", query, got, want)
 		}
 	}
 }

@@ -41,12 +41,6 @@ var orParts = regexp.MustCompile(`\s+(?:or|oder|ou|o|und)\s+|\s*[,/&|]\s*`)
 // LinkTo before any other method.
 func (e *Engine) LinkTo(base *Engine, given func(category int) []taxonomy.Link) {
 	l := &linkage{base: base, to: make([][]linkTo, len(base.taxonomy.Categories))}
-	children := make([][]int32, len(base.taxonomy.Categories))
-	for i, c := range base.taxonomy.Categories {
-		if c.Parent >= 0 {
-			children[c.Parent] = append(children[c.Parent], int32(i))
-		}
-	}
 	for i := range e.taxonomy.Categories {
 		found := given(i)
 		if found == nil {
@@ -59,7 +53,7 @@ func (e *Engine) LinkTo(base *Engine, given func(category int) []taxonomy.Link) 
 		}
 		for _, link := range found {
 			weight := share * float32(link.Weight)
-			l.spread(int32(i), int32(link.Category), weight, children)
+			l.spread(int32(i), int32(link.Category), weight)
 			for p := base.taxonomy.Categories[link.Category].Parent; p >= 0; p = base.taxonomy.Categories[p].Parent {
 				weight *= linkUp
 				l.add(int32(p), int32(i), weight)
@@ -112,10 +106,15 @@ func (e *Engine) best(title string, most int, sharp float64) (shares []ranked, c
 }
 
 // spread adds a link to a category of the base and, with falling weight, to its descendants.
-func (l *linkage) spread(category, base int32, weight float32, children [][]int32) {
+func (l *linkage) spread(category, base int32, weight float32) {
 	l.add(base, category, weight)
-	for _, child := range children[base] {
-		l.spread(category, child, weight*linkDown, children)
+	all := l.base.taxonomy.Categories
+	for c := base + 1; int(c) < len(all) && l.base.taxonomy.IsUnder(c, base); c++ { // descendants follow
+		below := weight
+		for range all[c].Depth - all[base].Depth {
+			below *= linkDown
+		}
+		l.add(c, category, below)
 	}
 }
 

@@ -136,6 +136,12 @@ func isWordRune(c rune) bool {
 	return c != utf8.RuneError && (unicode.IsLetter(c) || unicode.IsDigit(c) || unicode.Is(unicode.Mn, c))
 }
 
+// IsSeparator reports whether a character is between words. It is false for combining characters, which are parts of letters in
+// many scripts.
+func IsSeparator(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
+}
+
 func isApostrophe(c rune) bool { return c == '\'' || c == '’' || c == '`' }
 
 // foldedLatin holds the base letters of U+00C0 to U+017F, in their order.

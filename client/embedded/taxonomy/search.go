@@ -1,4 +1,4 @@
-package classify
+package taxonomy
 
 import (
 	"cmp"
@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/bulkcat/bulkcat/client/embedded/internal/words"
-	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
 // Found is a category that a search has found.
@@ -20,8 +19,8 @@ type Found struct {
 const nameAdvantage = 1.05
 
 // Search returns the categories whose name or alias has at least half of the query's words, the best first. It compares words
-// as an engine does.
-func Search(t *taxonomy.Taxonomy, query string) []Found {
+// as the service does: without case, accents and plural endings.
+func (t *Taxonomy) Search(query string) []Found {
 	terms := distinct(words.Terms(query))
 	if len(terms) == 0 {
 		return nil
@@ -68,7 +67,7 @@ func distinct(terms []string) []string {
 
 // Describe returns a text with the category's path, its title if it has one, and the matching phrase unless that is the
 // category's name.
-func (f Found) Describe(t *taxonomy.Taxonomy) string {
+func (f Found) Describe(t *Taxonomy) string {
 	category := &t.Categories[f.Category]
 	text := category.Path
 	if category.Title != "" {
