@@ -45,17 +45,18 @@ const longest = 200
 
 // Short cuts a text to 200 characters. It replaces control and format characters, which could reorder the line.
 func Short(text string) string {
-	text = strings.Map(func(r rune) rune {
+	return Cut(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
 			return utf8.RuneError
 		}
 		return r
-	}, text)
-	n := 0
-	for i := range text {
-		if n++; n > longest {
-			return text[:i] + "…"
-		}
+	}, text), longest)
+}
+
+// Cut returns the first n characters of a text. If the text is longer, the last of them is "…".
+func Cut(text string, n int) string {
+	if runes := []rune(text); len(runes) > n {
+		return string(runes[:n-1]) + "…"
 	}
 	return text
 }

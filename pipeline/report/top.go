@@ -118,7 +118,7 @@ func (t Top) write(b *strings.Builder, o TopOptions) {
 	}
 	fmt.Fprintf(b, "\n%11s %7s %10s  %s\n", "records", "share", "confidence", "category")
 	for _, c := range t.Categories {
-		line := fmt.Sprintf("%11s %7s %10s  %s  %s", figures.Count(c.Records), figures.Percent(c.Share), thousandths(c.Confidence), pad(nameOf(c), name), figures.Bar(figures.Share(c.Records, t.Categories[0].Records), bar, o.Blocks))
+		line := fmt.Sprintf("%11s %7s %10s  %-*s  %s", figures.Count(c.Records), figures.Percent(c.Share), thousandths(c.Confidence), name, figures.Cut(nameOf(c), name), figures.Bar(figures.Share(c.Records, t.Categories[0].Records), bar, o.Blocks))
 		fmt.Fprintln(b, strings.TrimRight(line, " "))
 	}
 	if t.More > 0 {
@@ -143,13 +143,4 @@ func nameOf(c Category) string {
 		return figures.Short(c.Path + " " + c.Title)
 	}
 	return figures.Short(c.Path)
-}
-
-// pad fills or cuts text to n characters.
-func pad(text string, n int) string {
-	runes := []rune(text)
-	if len(runes) > n {
-		return string(runes[:n-1]) + "…"
-	}
-	return text + strings.Repeat(" ", n-len(runes))
 }

@@ -117,13 +117,10 @@ func fit(text string, width float64) []string {
 	for n > 0 && widthOf(string(runes[:n])) > width {
 		n--
 	}
-	switch {
-	case n < min(4, len(runes)) || n < 1:
+	if n < min(4, len(runes)) || n < 1 {
 		return nil
-	case n < len(runes):
-		text = string(runes[:n-1]) + "…"
 	}
-	return []string{text}
+	return []string{figures.Cut(text, n)}
 }
 
 // large returns the categories whose tiles in a frame are not too small, and a category "others" for the rest of the records of.
