@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
-	"github.com/bulkcat/bulkcat/client/money"
 	"github.com/bulkcat/bulkcat/pipeline/account"
 	"github.com/bulkcat/bulkcat/pipeline/internal/progress"
 	"github.com/bulkcat/bulkcat/pipeline/runfiles"
@@ -144,15 +143,6 @@ func (s *Session) Shard() account.Shard { return s.opened.options.Shard }
 
 // Counts returns the run's counts. It may be called during the run.
 func (s *Session) Counts() account.Snapshot { return s.opened.counters.Snapshot() }
-
-// Cost is what the run has cost so far; nil without a price, and before the run asks.
-func (s *Session) Cost() *money.Cost {
-	r := s.running.Load()
-	if r == nil {
-		return nil
-	}
-	return r.account.CostOf(r.counters.Snapshot())
-}
 
 // Status returns the status of the run, as in the file of StatusPath, with Details. It may be called from several goroutines
 // and at any time: before the call of Watch the state is Starting, and after Run the status has the ending of the run. The rates

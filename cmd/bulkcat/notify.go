@@ -132,7 +132,7 @@ func (f *runFlags) facts() notify.Facts {
 			}
 		}
 	}
-	facts.Account, facts.Cost = session.AccountPath(), session.Cost()
+	facts.Account, facts.Cost = session.AccountPath(), session.Status().Cost
 	return facts
 }
 
