@@ -215,13 +215,18 @@ func TestFolders(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			for _, path := range []string{dir, filepath.Dir(dir) + "/i*"} {
+			link := filepath.Join(filepath.Dir(dir), "link")
+			folders := map[string]string{dir: dir, filepath.Dir(dir) + "/i*": dir, link: link} // by path
+			if err := os.Symlink("in", link); err != nil {
+				delete(folders, link) // Windows may refuse links
+			}
+			for path, folder := range folders {
 				var got string
 				r, err := Open(t.Context(), Options{Paths: []string{path}, Candidates: candidates})
 				if err == nil {
 					var names []string
 					for _, f := range r.Files() {
-						name, _ := filepath.Rel(dir, f.Name)
+						name, _ := filepath.Rel(folder, f.Name)
 						names = append(names, filepath.ToSlash(name))
 					}
 					if got = strings.Join(names, " "); got == test.want {

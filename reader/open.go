@@ -130,11 +130,12 @@ func partsOf(folder string, skips *skips) ([]string, error) {
 		return []string{folder}, nil
 	}
 	var names []string
-	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+	root := folder + string(filepath.Separator) // of a link, the folder that it leads to
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return &OpenError{path, err}
-		case path != folder && isHidden(entry.Name()):
+			return &OpenError{filepath.Clean(path), err}
+		case path != root && isHidden(entry.Name()):
 			if entry.IsDir() {
 				return filepath.SkipDir
 			}
