@@ -36,20 +36,12 @@ var characters = map[string]string{"tab": "\t", `\t`: "\t", "comma": ",", "semic
 func ParseDialect(text string) (Dialect, error) {
 	var d Dialect
 	for rest := text; rest != ""; {
-		name, value := rest, ""
-		if i := strings.IndexAny(rest, "=,"); i >= 0 && rest[i] == '=' {
-			name, rest = rest[:i], rest[i+1:]
-			end := strings.IndexByte(rest, ',')
-			if end == 0 && (len(rest) == 1 || rest[1] == ',') { // the comma is the value
-				end = 1
-			}
-			if end < 0 {
-				end = len(rest)
-			}
-			value, rest = rest[:end], strings.TrimPrefix(rest[end:], ",")
-		} else {
-			name, rest, _ = strings.Cut(rest, ",")
+		member, after, more := strings.Cut(rest, ",")
+		name, value, valued := strings.Cut(member, "=")
+		if valued && value == "" && more && (after == "" || after[0] == ',') { // the comma is the value
+			value, after = ",", strings.TrimPrefix(after, ",")
 		}
+		rest = after
 		if err := d.set(strings.TrimSpace(name), value); err != nil {
 			return d, err
 		}
