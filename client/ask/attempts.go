@@ -22,6 +22,7 @@ type Attempts struct {
 	refusals  int       // attempts that count and were refused
 	strays    int       // attempts that another server rejected, after which the request is repeated: see astray
 	strayed   time.Time // when the first of them was sent
+	early     bool      // another server may have rejected the request before the first answer
 	failed    time.Time // when the last attempt failed; zero once it is known whether the failure counts
 	spent     bool      // no attempt is left if the last failure counts
 	due       time.Time // when the request may be asked again

@@ -27,9 +27,18 @@ func (j *Judge) Answered(a *Attempts) {
 	defer j.mu.Unlock()
 	j.astray.answered(a.Sent)
 	if a.WentAstray() {
+		j.astray.ended()
 		j.astray.pass()
 	}
 	j.deferrals.answered(a)
+}
+
+// Pause returns how long a run should send no first attempts, until it is known whether the service rejects inputs with responses that
+// another server may have sent; 0 if the run should go on.
+func (j *Judge) Pause(now time.Time) time.Duration {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.astray.pause(now)
 }
 
 // Works records that a repeated request, which was answered before, is answered again.
@@ -53,12 +62,24 @@ func (j *Judge) Failed(a *Attempts, e *client.Error, policy client.RetryPolicy) 
 	defer j.mu.Unlock()
 	result := ResultOf(client.Answer{}, e)
 	switch {
-	case e.Class == client.Rejected && e.Astray() && !j.astray.works.IsZero():
+	case e.Class == client.Rejected && e.Astray() && j.astray.works.IsZero():
+		a.early = true
+	case e.Class == client.Rejected && e.Astray():
 		return j.astray.rejected(a, e, result, policy)
 	case e.Refused() && j.deferrals.refused(a, e):
 		return e.Deferred(), limits.Result{Signal: limits.Answered}
 	}
 	return e, result
+}
+
+// Late returns a rejection that Failed has returned, as Failed returns it now, if it came before the first answer.
+func (j *Judge) Late(a *Attempts, e *client.Error, policy client.RetryPolicy) *client.Error {
+	if !a.early {
+		return e
+	}
+	a.early = false
+	e, _ = j.Failed(a, e, policy)
+	return e
 }
 
 // IsSure reports whether other requests confirm a rejection that Failed has returned. They do not if another server may have rejected

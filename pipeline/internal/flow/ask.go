@@ -37,7 +37,9 @@ func (r *run) attempt(t *task, permit limits.Permit) error {
 	if err := r.checkBare(t); err != nil {
 		return err
 	}
-	r.rejections.judge.Answered(&t.Attempts)
+	if r.rejections.judge.Answered(&t.Attempts); t.WentAstray() {
+		r.dispatcher.Wake() // see ask.Judge.Pause
+	}
 	r.settle(r.rejections.confirmedBy(t.Sent))
 	r.save(t)
 	return nil
@@ -118,6 +120,9 @@ func (r *run) unanswered(t *task, permit limits.Permit, err error) error {
 			return nil
 		}
 		return fmt.Errorf("ask for %s: %w", t.Request.Input, err)
+	}
+	if r.options.KeepGoing && r.answers() { // no test shows whether the service works
+		r.rejections.judge.Works(t.Sent)
 	}
 	again := t.WentAstray()
 	judged, result := r.rejections.judge.Failed(&t.Attempts, e, r.options.Retry)

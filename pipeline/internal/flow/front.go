@@ -2,6 +2,7 @@ package flow
 
 import (
 	"context"
+	"time"
 
 	"github.com/bulkcat/bulkcat/client/ask"
 	"github.com/bulkcat/bulkcat/client/limits"
@@ -22,8 +23,12 @@ func (r *run) ask() error {
 func (r *run) Waiting() limits.Queue {
 	r.awaitCommit()
 	r.endSeries()
+	pause := r.rejections.judge.Pause(time.Now())
+	if pause > 0 {
+		time.AfterFunc(pause, r.dispatcher.Wake)
+	}
 	known := r.standing.Known() != nil && r.Counters.Shared.Load() == 0 // a gateway would answer a repeated request itself
-	return limits.Queue{First: r.claims.isReady(), Proof: true, Known: known}
+	return limits.Queue{First: pause == 0 && r.claims.isReady(), Proof: true, Known: known}
 }
 
 // Next takes the task of an action.

@@ -149,15 +149,14 @@ func (r *run) settle(tasks []*task) {
 	now := time.Now()
 	r.saveAll(slices.DeleteFunc(tasks, func(t *task) bool {
 		e, ok := errors.AsType[*client.Error](t.err)
-		if !ok || t.WentAstray() {
+		if !ok {
 			return false
 		}
-		judged, _ := r.rejections.judge.Failed(&t.Attempts, e, r.options.Retry)
-		if judged.Class != client.Transient {
+		if e = r.rejections.judge.Late(&t.Attempts, e, r.options.Retry); e.Class != client.Transient {
 			return false
 		}
 		t.err = nil
-		t.Fail(now, judged, r.options.Retry)
+		t.Fail(now, e, r.options.Retry)
 		r.park(t)
 		return true
 	}))
