@@ -3,24 +3,27 @@ package embedded
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/bulkcat/bulkcat/client"
 )
 
-// apiError is an error response of the service.
-type apiError struct {
-	Status    int
-	Message   string
-	Remaining string        // "0" when the quota is used up
-	Wait      time.Duration // for Retry-After; 0 for none
+// errorOf returns an error with the status, the message (Detail) and the Retry-After of its response.
+func errorOf(err error) *client.Error {
+	if e, ok := errors.AsType[*client.Error](err); ok {
+		return e
+	}
+	return canceled
 }
 
-// append appends the body to b; request is the request's id, or "".
-func (e *apiError) append(b []byte, request string) []byte {
+// appendError appends the body of an error's response to b; request is the request's id, or "".
+func appendError(b []byte, e *client.Error, request string) []byte {
 	type detail struct {
 		Status  int    `json:"status"`
 		Message string `json:"message"`
@@ -29,13 +32,16 @@ func (e *apiError) append(b []byte, request string) []byte {
 	body := struct {
 		Error     detail `json:"error"`
 		Remaining string `json:"remaining,omitempty"`
-	}{detail{e.Status, e.Message, request}, e.Remaining}
+	}{Error: detail{e.Status, e.Detail, request}}
+	if e.Class == client.Quota {
+		body.Remaining = "0"
+	}
 	return append(b, marshal(body)...)
 }
 
 // retryAfter is the value of Retry-After: whole seconds, 1 at least.
-func (e *apiError) retryAfter() string {
-	return strconv.Itoa(max(1, int(math.Ceil(e.Wait.Seconds()))))
+func retryAfter(wait time.Duration) string {
+	return strconv.Itoa(max(1, int(math.Ceil(wait.Seconds()))))
 }
 
 // marshal is json.Marshal without the escaping of HTML, for values that always marshal.
@@ -48,45 +54,45 @@ func marshal(v any) []byte {
 }
 
 var (
-	noOperation = &apiError{Status: http.StatusNotFound, Message: fmt.Sprintf(
-		"there is no such operation; there are %s, %s and %s", UsagePath, WebsitePath, ProductPath)}
-	wrongKey = &apiError{Status: http.StatusUnauthorized, Message: "the x-api-key header must carry a valid API key"}
-	tooBusy  = &apiError{Status: http.StatusServiceUnavailable, Message: "as many requests as the service takes are in flight; try again", Wait: time.Second}
-	canceled = &apiError{Status: http.StatusServiceUnavailable, Message: "the request was canceled before its answer was ready"}
-	crowded  = &apiError{Status: http.StatusServiceUnavailable, Message: "too many requests need pages of this host at once", Wait: patience}
+	noOperation = refusal(client.Rejected, http.StatusNotFound, 0, fmt.Sprintf("there is no such operation; there are %s, %s and %s", UsagePath, WebsitePath, ProductPath))
+	wrongKey    = refusal(client.Auth, http.StatusUnauthorized, 0, "the x-api-key header must carry a valid API key")
+	tooBusy     = refusal(client.Transient, http.StatusServiceUnavailable, time.Second, "as many requests as the service takes are in flight; try again")
+	canceled    = refusal(client.Transient, http.StatusServiceUnavailable, 0, "the request was canceled before its answer was ready")
+	crowded     = refusal(client.Transient, http.StatusServiceUnavailable, patience, "too many requests need pages of this host at once")
 )
 
-func wrongMethod(allow []string) *apiError {
-	return &apiError{Status: http.StatusMethodNotAllowed, Message: "use " + strings.Join(allow, " or ")}
+func refusal(class client.Class, status int, wait time.Duration, message string) *client.Error {
+	return &client.Error{Class: class, Status: status, RetryAfter: wait, Detail: message}
+}
+
+func wrongMethod(allow []string) error {
+	return refusal(client.Fatal, http.StatusMethodNotAllowed, 0, "use "+strings.Join(allow, " or "))
 }
 
 // noQuota: refill is the time until the quota is renewed; 0 for never.
-func noQuota(refill time.Duration) *apiError {
-	return &apiError{Status: http.StatusPaymentRequired, Message: "the quota of this API key is used up", Remaining: "0", Wait: refill}
+func noQuota(refill time.Duration) error {
+	return refusal(client.Quota, http.StatusPaymentRequired, refill, "the quota of this API key is used up")
 }
 
 // tooFast does not say "quota": clients would conclude that the quota is used up, and not wait.
-func tooFast(wait time.Duration) *apiError {
-	return &apiError{Status: http.StatusTooManyRequests, Message: "this API key asks faster than it may; slow down", Wait: max(wait, 1)}
+func tooFast(wait time.Duration) error {
+	return refusal(client.Transient, http.StatusTooManyRequests, max(wait, 1), "this API key asks faster than it may; slow down")
 }
 
-func missing(param string) *apiError {
-	return malformed(fmt.Sprintf("the parameter %q is missing", param))
+func missing(param string) error { return malformed(fmt.Sprintf("the parameter %q is missing", param)) }
+
+func malformed(message string) error {
+	return refusal(client.Rejected, http.StatusBadRequest, 0, message)
 }
 
-func malformed(message string) *apiError {
-	return &apiError{Status: http.StatusBadRequest, Message: message}
+func tooLong(status int) error {
+	return refusal(client.Rejected, status, 0, fmt.Sprintf("an input may have %d bytes at most", maxInput))
 }
 
-func tooLong(status int) *apiError {
-	return &apiError{Status: status, Message: fmt.Sprintf("an input may have %d bytes at most", maxInput)}
-}
-
-func noClassification(name string, served []*classification) *apiError {
+func noClassification(name string, served []*classification) error {
 	names := make([]string, len(served))
 	for i, c := range served {
 		names[i] = c.name
 	}
-	return &apiError{Status: http.StatusNotFound, Message: fmt.Sprintf(
-		"this operation has no classification %.64q; it has %s", name, strings.Join(names, " and "))}
+	return refusal(client.Rejected, http.StatusNotFound, 0, fmt.Sprintf("this operation has no classification %.64q; it has %s", name, strings.Join(names, " and ")))
 }

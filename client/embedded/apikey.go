@@ -150,14 +150,13 @@ func (a *Key) InFlight() int { return a.granted.Load().InFlight }
 // Admit applies the rate of the key to one request. If the rate is exceeded, ok is false, and wait is the time until a request
 // is admitted.
 func (a *Key) Admit() (wait time.Duration, ok bool) {
-	if problem := a.admit(http.Header{}); problem != nil {
-		return problem.Wait, false
-	}
-	return 0, true
+	return a.admit(http.Header{})
 }
 
 // admit is Admit, and also sets the headers of the response.
-func (a *Key) admit(h http.Header) *apiError { return a.granted.Load().limit.admit(h) }
+func (a *Key) admit(h http.Header) (wait time.Duration, ok bool) {
+	return a.granted.Load().limit.admit(h)
+}
 
 // Reserve reserves one answer of the quota, and returns false if none is left. The caller passes the key to [Service.Charge],
 // or calls Release.

@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"cmp"
-	"errors"
 	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -38,10 +37,10 @@ type Condition struct {
 }
 
 // forward returns the backend's answer to a categorization.
-func (s *Service) forward(b []byte, w http.ResponseWriter, r *http.Request, op *operation, o *access) ([]byte, *apiError) {
-	params, problem := readParams(w, r, op.input)
-	if problem != nil {
-		return b, problem
+func (s *Service) forward(b []byte, w http.ResponseWriter, r *http.Request, op *operation, o *access) ([]byte, error) {
+	params, err := readParams(w, r, op.input)
+	if err != nil {
+		return b, err
 	}
 	request := client.Request{Kind: client.Kind(op.name), Input: params.input, Classification: cmp.Or(params.classification, op.standard)}
 	if request.Classification == "" {
@@ -49,21 +48,8 @@ func (s *Service) forward(b []byte, w http.ResponseWriter, r *http.Request, op *
 	}
 	body, release, err := s.opts.Backend.Answer(w.Header(), r, o.key, request)
 	if err != nil {
-		return b, problemOf(err)
+		return b, err
 	}
 	o.release = release
 	return body, nil
-}
-
-// problemOf returns the response for an error of a backend.
-func problemOf(err error) *apiError {
-	var e *client.Error
-	if !errors.As(err, &e) {
-		return canceled
-	}
-	problem := &apiError{Status: e.Status, Message: e.Detail, Wait: e.RetryAfter}
-	if e.Class == client.Quota {
-		problem.Remaining = "0"
-	}
-	return problem
 }

@@ -14,7 +14,7 @@ import (
 // An answer that did not need a page is Free and has no Body.
 func (s *Service) Attempt(ctx context.Context, r client.Request) (client.Answer, error) {
 	if len(r.Input) > maxInput {
-		return client.Answer{}, rejection(tooLong(http.StatusRequestURITooLong))
+		return client.Answer{}, tooLong(http.StatusRequestURITooLong)
 	}
 	c, j, err := s.predict(ctx, r)
 	if err != nil {
@@ -37,14 +37,13 @@ func (s *Service) Attempt(ctx context.Context, r client.Request) (client.Answer,
 // wrong with the request, or the cause of ctx.
 func (s *Service) predict(ctx context.Context, r client.Request) (c *classification, j prediction, err error) {
 	op := s.operation(r.Kind)
-	c, problem := op.classification(r.Classification)
-	if problem == nil {
-		j, problem = op.predict(ctx, c, r.Input)
+	if c, err = op.classification(r.Classification); err != nil {
+		return nil, j, err
 	}
-	switch {
-	case problem != nil:
-		return nil, j, rejection(problem)
-	case ctx.Err() != nil: // the fetch was canceled, and an answer without the page is worse
+	if j, err = op.predict(ctx, c, r.Input); err != nil {
+		return nil, j, err
+	}
+	if ctx.Err() != nil { // the fetch was canceled, and an answer without the page is worse
 		return nil, j, context.Cause(ctx)
 	}
 	return c, j, nil
@@ -67,9 +66,4 @@ func (c *classification) entries(j prediction) []client.Entry {
 		entries[i] = client.Entry{Value: category.Path, Title: category.Title, Confidence: m.Confidence}
 	}
 	return entries
-}
-
-// rejection returns the error of a client that gets the response e.
-func rejection(e *apiError) *client.Error {
-	return &client.Error{Class: client.Rejected, Status: e.Status, Detail: e.Message}
 }

@@ -94,11 +94,11 @@ func TestRetryAfterIsRoundedUp(t *testing.T) {
 	for _, tt := range tests {
 		synctest.Test(t, func(t *testing.T) {
 			l := newLimiter(tt.rate, 1)
-			if problem := l.admit(http.Header{}); problem != nil {
-				t.Fatalf("the first is refused: %+v", problem)
+			if wait, ok := l.admit(http.Header{}); !ok {
+				t.Fatalf("the first is refused for %v", wait)
 			}
-			if problem := l.admit(http.Header{}); problem == nil || problem.retryAfter() != tt.want {
-				t.Errorf("%v: %+v, want a wait of %s s", tt.rate, problem, tt.want)
+			if wait, ok := l.admit(http.Header{}); ok || retryAfter(wait) != tt.want {
+				t.Errorf("%v: a wait of %v, want %s s", tt.rate, wait, tt.want)
 			}
 		})
 	}
@@ -112,20 +112,20 @@ func TestRequestsALittleEarlyPass(t *testing.T) {
 		start := time.Now()
 		for i, early := range []time.Duration{0, 0, earlyBy, earlyBy / 2, 0} {
 			time.Sleep(time.Until(start.Add(time.Duration(i)*interval - early)))
-			if problem := l.admit(http.Header{}); problem != nil {
-				t.Errorf("request %d is refused: %+v", i, problem)
+			if wait, ok := l.admit(http.Header{}); !ok {
+				t.Errorf("request %d is refused for %v", i, wait)
 			}
 			if late := time.Since(start) - time.Duration(i)*interval + early; late != 0 {
 				t.Errorf("request %d waits for %v", i, late)
 			}
 		}
 		time.Sleep(interval - earlyBy - time.Microsecond)
-		if l.admit(http.Header{}) == nil {
+		if _, ok := l.admit(http.Header{}); ok {
 			t.Error("a request that is earlier passes")
 		}
 		passed := 0
 		for start := time.Now(); time.Since(start) < 10*time.Second; time.Sleep(time.Millisecond) {
-			if l.admit(http.Header{}) == nil {
+			if _, ok := l.admit(http.Header{}); ok {
 				passed++
 			}
 		}

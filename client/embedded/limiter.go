@@ -38,26 +38,25 @@ func newLimiter(r Rate, burst int) *limiter {
 	}
 }
 
-// admit returns nil if the request is admitted, and else the error response. It sets the headers of the rate limit. The headers
-// state the time until the next request ("t") only in refusals: clients wait for that time, which is in whole seconds.
-func (l *limiter) admit(h http.Header) *apiError {
+// admit reports whether the request is admitted, or else the time until a request is. It sets the headers of the rate limit. The
+// headers state this time ("t") only in refusals: clients wait for it in whole seconds.
+func (l *limiter) admit(h http.Header) (wait time.Duration, ok bool) {
 	if l == nil {
-		return nil
+		return 0, true
 	}
 	now := time.Now()
 	reservation := l.bucket.ReserveN(now, 1)
-	wait := reservation.DelayFrom(now)
-	passes := wait <= earlyBy
-	if !passes {
+	ok = reservation.DelayFrom(now) <= earlyBy
+	if !ok {
 		reservation.CancelAt(now)
 	}
 	left := l.bucket.TokensAt(now)
 	h[policyHeader] = l.policy
-	if passes {
+	if ok {
 		h[limitHeader] = []string{`"key";r=` + strconv.Itoa(max(0, int(left)))}
-		return nil
+		return 0, true
 	}
-	problem := tooFast(time.Duration((1 - left) / float64(l.bucket.Limit()) * float64(time.Second)))
-	h[limitHeader] = []string{`"key";r=0;t=` + problem.retryAfter()}
-	return problem
+	wait = time.Duration((1 - left) / float64(l.bucket.Limit()) * float64(time.Second))
+	h[limitHeader] = []string{`"key";r=0;t=` + retryAfter(wait)}
+	return wait, false
 }

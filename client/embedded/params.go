@@ -27,7 +27,7 @@ type params struct {
 
 // readParams reads the parameters from the query, and the parameters that the query does not have from the body: a form or a JSON
 // object, as its content type says. If a query or a form repeats a parameter, the first value counts.
-func readParams(w http.ResponseWriter, r *http.Request, inputName string) (params, *apiError) {
+func readParams(w http.ResponseWriter, r *http.Request, inputName string) (params, error) {
 	var p params
 	if !p.readForm(r.URL.RawQuery, inputName) {
 		return p, malformed("the query is not URL-encoded")
@@ -36,8 +36,8 @@ func readParams(w http.ResponseWriter, r *http.Request, inputName string) (param
 		return p, tooLong(http.StatusRequestURITooLong)
 	}
 	if r.Body != nil && r.Body != http.NoBody {
-		if problem := p.readBody(w, r, inputName); problem != nil {
-			return p, problem
+		if err := p.readBody(w, r, inputName); err != nil {
+			return p, err
 		}
 	}
 	if p.input == "" {
@@ -47,7 +47,7 @@ func readParams(w http.ResponseWriter, r *http.Request, inputName string) (param
 }
 
 // readBody reads parameters from the body. It ignores other types: clients set a Content-Type on requests without a body.
-func (p *params) readBody(w http.ResponseWriter, r *http.Request, inputName string) *apiError {
+func (p *params) readBody(w http.ResponseWriter, r *http.Request, inputName string) error {
 	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	isForm, isJSON := media == "application/x-www-form-urlencoded", media == "application/json"
 	if !isForm && !isJSON {

@@ -14,10 +14,10 @@ import (
 )
 
 // predictWebsite classifies a website by its name and, if the fetch succeeds, its page.
-func (s *Service) predictWebsite(ctx context.Context, c *classification, input string) (prediction, *apiError) {
-	u, problem := parseURL(input)
-	if problem != nil {
-		return prediction{}, problem
+func (s *Service) predictWebsite(ctx context.Context, c *classification, input string) (prediction, error) {
+	u, err := parseURL(input)
+	if err != nil {
+		return prediction{}, err
 	}
 	j := prediction{Input: classify.Input{Host: u.Hostname(), Path: pathWords(u.Path)}}
 	p, err := s.fetchSite(ctx, input, u)
@@ -30,15 +30,15 @@ func (s *Service) predictWebsite(ctx context.Context, c *classification, input s
 
 // predictProduct classifies a product by its title. For a URL, the title consists of the titles in its page and the words of
 // its path.
-func (s *Service) predictProduct(ctx context.Context, c *classification, input string) (prediction, *apiError) {
+func (s *Service) predictProduct(ctx context.Context, c *classification, input string) (prediction, error) {
 	if !isURL(input) {
 		j := prediction{Input: classify.Input{Title: []classify.Field{{Name: "title", Text: input}}}, cost: CostNone, basis: client.BasisTitle}
 		j.matches = c.matches(j)
 		return j, nil
 	}
-	u, problem := parseURL(input)
-	if problem != nil {
-		return prediction{}, problem
+	u, err := parseURL(input)
+	if err != nil {
+		return prediction{}, err
 	}
 	j := prediction{}
 	p, err := s.fetch(ctx, input)
@@ -114,7 +114,7 @@ func isURL(input string) bool {
 	return ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
 }
 
-func parseURL(input string) (*url.URL, *apiError) {
+func parseURL(input string) (*url.URL, error) {
 	if !isURL(input) {
 		return nil, malformed("a website must start with http:// or https://")
 	}

@@ -86,7 +86,7 @@ type operation struct {
 	input           string // the name of the input's parameter; "" for usage
 	classifications []*classification
 	standard        string // the default classification; "" if requests must name one
-	predict         func(context.Context, *classification, string) (prediction, *apiError)
+	predict         func(context.Context, *classification, string) (prediction, error)
 }
 
 // New returns a Service. It builds its engines when they are first needed; see [Service.WarmUp].
@@ -151,8 +151,8 @@ func (s *Service) serve(w http.ResponseWriter, r *http.Request, places *fair.Pla
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
 	o := access{places: places}
-	body, problem := s.answer((*buffer)[:0], w, r, &o)
-	sent := s.send(w, r, body, problem, &o)
+	body, err := s.answer((*buffer)[:0], w, r, &o)
+	sent := s.send(w, r, body, err, &o)
 	if o.release != nil {
 		o.release()
 	} else {
@@ -161,14 +161,15 @@ func (s *Service) serve(w http.ResponseWriter, r *http.Request, places *fair.Pla
 	return o
 }
 
-// send sends an answer or, if problem is not nil, the problem. It returns the buffer of the body.
-func (s *Service) send(w http.ResponseWriter, r *http.Request, body []byte, problem *apiError, o *access) []byte {
+// send sends an answer or an error. It returns the buffer of the body.
+func (s *Service) send(w http.ResponseWriter, r *http.Request, body []byte, err error, o *access) []byte {
 	h := w.Header()
 	o.status = http.StatusOK
-	if problem != nil {
-		o.status, body = problem.Status, problem.append(body[:0], h.Get(requestIDHeader))
-		if problem.Wait > 0 {
-			h.Set("Retry-After", problem.retryAfter())
+	if err != nil {
+		e := errorOf(err)
+		o.status, body = e.Status, appendError(body[:0], e, h.Get(requestIDHeader))
+		if e.RetryAfter > 0 {
+			h.Set("Retry-After", retryAfter(e.RetryAfter))
 		}
 	}
 	o.bytes = len(body)
@@ -204,7 +205,7 @@ func deliver(w http.ResponseWriter, body []byte) error {
 }
 
 // answer appends the body of a successful answer to b, and sets its headers.
-func (s *Service) answer(b []byte, w http.ResponseWriter, r *http.Request, o *access) ([]byte, *apiError) {
+func (s *Service) answer(b []byte, w http.ResponseWriter, r *http.Request, o *access) ([]byte, error) {
 	if s.opts.Backend != nil {
 		w.Header().Set(wire.GatewayHeader, "1")
 	}
@@ -223,20 +224,20 @@ func (s *Service) answer(b []byte, w http.ResponseWriter, r *http.Request, o *ac
 	if op.input == "" {
 		c := s.condition()
 		if c.Err != nil && c.Err.Class != client.Quota {
-			return b, problemOf(c.Err)
+			return b, c.Err
 		}
 		return o.key.appendUsage(b, c.Left), nil
 	}
 	if s.opts.Backend == nil {
-		if problem := o.key.admit(w.Header()); problem != nil {
-			return b, problem
+		if wait, ok := o.key.admit(w.Header()); !ok {
+			return b, tooFast(wait)
 		}
 	}
 	r = r.WithContext(fair.WithAccount(r.Context(), o.key))
 	if o.places != nil {
-		leave, problem := place(r.Context(), o.places)
-		if problem != nil {
-			return b, problem
+		leave, err := place(r.Context(), o.places)
+		if err != nil {
+			return b, err
 		}
 		defer leave()
 	}
@@ -250,10 +251,10 @@ func (s *Service) answer(b []byte, w http.ResponseWriter, r *http.Request, o *ac
 const placePatience = 10 * time.Second
 
 // place takes a place for a request of a key.
-func place(ctx context.Context, places *fair.Places) (leave func(), problem *apiError) {
+func place(ctx context.Context, places *fair.Places) (leave func(), err error) {
 	waiting, cancel := context.WithTimeout(ctx, placePatience)
 	defer cancel()
-	leave, err := places.Take(waiting)
+	leave, err = places.Take(waiting)
 	switch {
 	case err == nil:
 		return leave, nil
@@ -301,23 +302,23 @@ func (op *operation) methods() []string {
 const patience = 25 * time.Second
 
 // answer categorizes one input and charges a key.
-func (op *operation) answer(b []byte, w http.ResponseWriter, r *http.Request, key *Key) ([]byte, *apiError) {
-	params, problem := readParams(w, r, op.input)
-	if problem != nil {
-		return b, problem
+func (op *operation) answer(b []byte, w http.ResponseWriter, r *http.Request, key *Key) ([]byte, error) {
+	params, err := readParams(w, r, op.input)
+	if err != nil {
+		return b, err
 	}
-	c, problem := op.classification(params.classification)
-	if problem != nil {
-		return b, problem
+	c, err := op.classification(params.classification)
+	if err != nil {
+		return b, err
 	}
 	if key.isUsedUp() {
 		return b, noQuota(key.Refill())
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
-	j, problem := op.predict(ctx, c, params.input)
-	if problem != nil {
-		return b, problem
+	j, err := op.predict(ctx, c, params.input)
+	if err != nil {
+		return b, err
 	}
 	// If the fetch was canceled or has timed out, the answer lacks the page, and is worse.
 	switch {
@@ -333,7 +334,7 @@ func (op *operation) answer(b []byte, w http.ResponseWriter, r *http.Request, ke
 	return c.append(b, j), nil
 }
 
-func (op *operation) classification(name string) (*classification, *apiError) {
+func (op *operation) classification(name string) (*classification, error) {
 	name = cmp.Or(name, op.standard)
 	if name == "" {
 		return nil, missing("classification")
