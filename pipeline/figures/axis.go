@@ -35,41 +35,34 @@ func step(span time.Duration, most time.Duration) time.Duration {
 }
 
 // ClockTicks returns ticks at round times of day between two times, in the time zone of from.
-func ClockTicks(from, to time.Time) (list []Tick) {
-	span := to.Sub(from)
-	if span <= 0 {
-		return nil
-	}
-	s := step(span, mostTicks)
+func ClockTicks(from, to time.Time) []Tick {
+	s := step(to.Sub(from), mostTicks)
 	if s < time.Minute {
-		s = step(span, mostTicks-1)
+		s = step(to.Sub(from), mostTicks-1)
 	}
 	_, offset := from.Zone()
-	shift := time.Duration(offset) * time.Second // so that a tick falls on local midnight
-	for t := from.Add(shift).Truncate(s).Add(-shift); !t.After(to); t = t.Add(s) {
-		if t.Before(from) {
-			continue
-		}
-		format := "15:04"
-		switch {
-		case t.Hour() == 0 && t.Minute() == 0 && s >= time.Hour:
-			format = "Jan 2"
+	local := from.Add(time.Duration(offset) * time.Second) // so that a tick falls on local midnight
+	return ticks(local.Truncate(s).Sub(local), to.Sub(from), s, func(since time.Duration) string {
+		switch t := from.Add(since); {
+		case s >= time.Hour && t.Hour() == 0 && t.Minute() == 0:
+			return t.Format("Jan 2")
 		case s < time.Minute:
-			format = "15:04:05"
+			return t.Format("15:04:05")
+		default:
+			return t.Format("15:04")
 		}
-		list = append(list, Tick{t.Sub(from).Seconds() / span.Seconds(), t.Format(format)})
-	}
-	return list
+	})
 }
 
 // ElapsedTicks returns ticks at round durations since the beginning of a span.
-func ElapsedTicks(span time.Duration) (list []Tick) {
-	if span <= 0 {
-		return nil
-	}
-	s := step(span, mostTicks)
-	for d := time.Duration(0); d <= span; d += s {
-		list = append(list, Tick{d.Seconds() / span.Seconds(), Duration(d)})
+func ElapsedTicks(span time.Duration) []Tick { return ticks(0, span, step(span, mostTicks), Duration) }
+
+// ticks returns ticks in a span, at a distance from each other and from first, which may lie before the span.
+func ticks(first, span, distance time.Duration, text func(time.Duration) string) (list []Tick) {
+	for at := first; at <= span && span > 0; at += distance {
+		if at >= 0 {
+			list = append(list, Tick{at.Seconds() / span.Seconds(), text(at)})
+		}
 	}
 	return list
 }

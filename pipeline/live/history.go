@@ -1,7 +1,6 @@
 package live
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -79,35 +78,36 @@ func (h *history) inState() time.Time {
 	return h.since
 }
 
-// intervals returns the intervals between the samples.
-func (h *history) intervals() (list []figures.Interval) {
-	for i := 1; i < len(h.samples); i++ {
-		before, after := h.samples[i-1], h.samples[i]
-		interval := figures.Interval{Time: after.At.Sub(before.At), Counts: make(map[string]int64), Waited: make(map[account.State]time.Duration)}
-		for name, n := range after.Counts {
-			interval.Counts[name] = max(0, n-before.Counts[name])
-		}
-		for state, d := range after.waited {
-			interval.Waited[state] = d - before.waited[state]
-		}
-		list = append(list, interval)
+// between returns the interval between two samples.
+func between(before, after sample) figures.Interval {
+	interval := figures.Interval{Time: after.At.Sub(before.At), Counts: make(map[string]int64), Waited: make(map[account.State]time.Duration)}
+	for name, n := range after.Counts {
+		interval.Counts[name] = max(0, n-before.Counts[name])
 	}
-	return list
-}
-
-// each returns a value for each interval between two samples.
-func (h *history) each(value func(before, after sample) float64) (values []float64) {
-	for i := 1; i < len(h.samples); i++ {
-		values = append(values, value(h.samples[i-1], h.samples[i]))
+	for state, d := range after.waited {
+		interval.Waited[state] = d - before.waited[state]
 	}
-	return values
+	return interval
 }
 
 // charts returns the charts of the history. counts are the present counts by outcome, which are newer than the last sample.
 func (h *history) charts(counts map[string]int64, unit string, bounds []float64) []figures.Chart {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	requests := figures.Requests(h.intervals(), counts)
+	var list []figures.Interval
+	limit, lines := figures.Line{Name: "limit", Class: "limit"}, []figures.Line{{Name: "median", Class: "s0"}, {Name: "95%", Class: "s1"}}
+	for i := 1; i < len(h.samples); i++ {
+		before, after := h.samples[i-1], h.samples[i]
+		list = append(list, between(before, after))
+		if after.Allowed == 0 || math.IsInf(after.Allowed, 1) {
+			after.Allowed = math.NaN()
+		}
+		limit.Values = append(limit.Values, after.Allowed)
+		for k, q := range []float64{0.5, 0.95} {
+			lines[k].Values = append(lines[k].Values, 1000*quantile(q, bounds, before.Latency, after.Latency))
+		}
+	}
+	requests := figures.Requests(list, counts)
 	requests.Columns = []string{"now", "total", "share"}
 	if n := len(h.samples); n > 0 {
 		requests.Ticks = figures.ClockTicks(h.samples[0].At.Local(), h.samples[n-1].At.Local())
@@ -116,28 +116,16 @@ func (h *history) charts(counts map[string]int64, unit string, bounds []float64)
 		line := &requests.Lines[i]
 		line.Cells = slices.Insert(line.Cells, 0, newest(line.Values, "/s"))
 	}
-	limits := h.each(func(_, after sample) float64 {
-		if after.Allowed == 0 || math.IsInf(after.Allowed, 1) {
-			return math.NaN()
-		}
-		return after.Allowed
-	})
-	if len(known(limits)) > 0 {
-		requests.Lines = append(requests.Lines, figures.Line{Name: "limit", Class: "limit", Values: limits, Cells: []string{newest(limits, "/s"), "", ""}})
-	}
 	latency := requests // with the same axis and bands
 	latency.Title, latency.Unit, latency.Suffix, latency.Columns, latency.Lines = "Latency", unit, " ms", []string{"now", "most"}, nil
-	for i, quantity := range []struct {
-		name string
-		q    float64
-	}{{"median", 0.5}, {"95%", 0.95}} {
-		values := h.each(func(before, after sample) float64 {
-			return 1000 * quantile(quantity.q, bounds, before.Latency, after.Latency)
-		})
-		if list := known(values); len(list) > 0 {
-			latency.Lines = append(latency.Lines, figures.Line{Name: quantity.name, Class: fmt.Sprint("s", i), Values: values, Cells: []string{
-				newest(values, " ms"), figures.Number(slices.Max(list)) + " ms",
-			}})
+	if len(known(limit.Values)) > 0 {
+		limit.Cells = []string{newest(limit.Values, "/s"), "", ""}
+		requests.Lines = append(requests.Lines, limit)
+	}
+	for _, line := range lines {
+		if values := known(line.Values); len(values) > 0 {
+			line.Cells = []string{newest(line.Values, " ms"), figures.Number(slices.Max(values)) + " ms"}
+			latency.Lines = append(latency.Lines, line)
 		}
 	}
 	return []figures.Chart{requests, latency}
