@@ -121,10 +121,11 @@ func newBook(body io.ReaderAt, size int64) (*book, error) {
 	return b, err
 }
 
-func (b *book) open(name string) (*xmlPart, error) {
+// open opens a part with a root element.
+func (b *book) open(name, root string) (*xmlPart, error) {
 	switch found := b.parts[name]; len(found) {
 	case 1:
-		return openXMLPart(found[0])
+		return openXMLPart(found[0], root)
 	case 0:
 		return nil, fmt.Errorf("its part %s is missing", name)
 	default:
@@ -134,14 +135,11 @@ func (b *book) open(name string) (*xmlPart, error) {
 
 // read reads a whole part by calling readChild for each element directly inside the root.
 func (b *book) read(name, root string, readChild func(*xmlPart, xml.StartElement) error) (err error) {
-	p, err := b.open(name)
+	p, err := b.open(name, root)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
-	if err := p.root(root); err != nil {
-		return err
-	}
 	if err := p.each(func(e xml.StartElement) error { return readChild(p, e) }); err != nil {
 		return err
 	}

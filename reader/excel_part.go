@@ -48,7 +48,8 @@ func (b *boundedReader) ReadByte() (byte, error) {
 	return b.Reader.ReadByte()
 }
 
-func openXMLPart(f *zip.File) (*xmlPart, error) {
+// openXMLPart opens a part, and reads the start of its root element, whose name must be root.
+func openXMLPart(f *zip.File, root string) (*xmlPart, error) {
 	if f.UncompressedSize64 > bombSize && f.UncompressedSize64/bombRatio > f.CompressedSize64 {
 		return nil, fmt.Errorf("%s: it is a zip bomb, and has %d times its size unzipped", f.Name, f.UncompressedSize64/max(f.CompressedSize64, 1))
 	}
@@ -60,7 +61,24 @@ func openXMLPart(f *zip.File) (*xmlPart, error) {
 	p := &xmlPart{name: f.Name, body: body, bounded: &boundedReader{Reader: bufio.NewReaderSize(text, readSize)}}
 	p.decoder = xml.NewDecoder(p.bounded)
 	p.decoder.CharsetReader = sameCharset
+	e, _, err := p.child(0)
+	switch {
+	case err == io.EOF:
+		err = fmt.Errorf("%s: it has no content", p.name)
+	case err == nil && e.Name.Local != root:
+		err = &rootError{p.name, e.Name.Local, root}
+	}
+	if err != nil {
+		return nil, errors.Join(err, body.Close())
+	}
 	return p, nil
+}
+
+// rootError says that a part has another root element than its relationship says.
+type rootError struct{ part, root, want string }
+
+func (e *rootError) Error() string {
+	return fmt.Sprintf("%s: its root is %s, want %s", e.part, e.root, e.want)
 }
 
 // sameCharset accepts the encodings of parts, UTF-8 and UTF-16 (ECMA-376 part 2). The input is decoded already.
@@ -154,25 +172,6 @@ func (p *xmlPart) text(text []byte) ([]byte, error) {
 			}
 		}
 	}
-}
-
-// root reads the start of the root element, whose name must be want.
-func (p *xmlPart) root(want string) error {
-	e, _, err := p.child(0)
-	switch {
-	case err == io.EOF:
-		return fmt.Errorf("%s: it has no content", p.name)
-	case err == nil && e.Name.Local != want:
-		return &rootError{p.name, e.Name.Local, want}
-	}
-	return err
-}
-
-// rootError says that a part has another root element than its relationship says.
-type rootError struct{ part, root, want string }
-
-func (e *rootError) Error() string {
-	return fmt.Sprintf("%s: its root is %s, want %s", e.part, e.root, e.want)
 }
 
 // end reads the part to its end, after the end of the root.

@@ -34,11 +34,11 @@ type sheetRows struct {
 
 // rows opens a sheet.
 func (b *book) rows(s bookSheet) (r *sheetRows, err error) {
-	p, err := b.open(s.part)
+	p, err := b.open(s.part, "worksheet")
 	if err != nil {
 		return nil, err
 	}
-	r = &sheetRows{part: p, size: b.parts[s.part][0].UncompressedSize64, book: b, strings: b.sharedStrings()}
+	r = &sheetRows{part: p, size: b.parts[s.part][0].UncompressedSize64, book: b, strings: &sharedStrings{book: b, loaded: -1}}
 	if err := r.findRows(); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
@@ -47,9 +47,6 @@ func (b *book) rows(s bookSheet) (r *sheetRows, err error) {
 
 // findRows reads up to the element sheetData.
 func (r *sheetRows) findRows() error {
-	if err := r.part.root("worksheet"); err != nil {
-		return err
-	}
 	for {
 		switch e, more, err := r.part.child(sheetLevel - 1); {
 		case err != nil:

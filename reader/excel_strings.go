@@ -23,7 +23,7 @@ const (
 // sharedStrings are the strings that cells refer to by number. They are read from their part when cells need them. They are
 // kept in blocks, each string after its length: first in memory, then in a temporary file.
 type sharedStrings struct {
-	open   func() (*xmlPart, error)
+	book   *book
 	part   *xmlPart // nil before the first string
 	count  int64
 	ended  bool
@@ -32,12 +32,8 @@ type sharedStrings struct {
 	starts []int64  // of the blocks; the last block is the tail
 	tail   []byte   // the last block, which is not full
 	block  []byte   // the last block that was read from the file
-	loaded int      // the number of block
+	loaded int      // the number of block; -1 for none
 	text   []byte
-}
-
-func (b *book) sharedStrings() *sharedStrings {
-	return &sharedStrings{loaded: -1, open: func() (*xmlPart, error) { return b.open(target(b.related, "sharedStrings")) }}
 }
 
 func (s *sharedStrings) Close() error {
@@ -96,10 +92,7 @@ func (s *sharedStrings) finish() error {
 func (s *sharedStrings) read() error {
 	if s.part == nil {
 		var err error
-		if s.part, err = s.open(); err != nil {
-			return err
-		}
-		if err := s.part.root("sst"); err != nil {
+		if s.part, err = s.book.open(target(s.book.related, "sharedStrings"), "sst"); err != nil {
 			return err
 		}
 	}
