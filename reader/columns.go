@@ -1,7 +1,6 @@
 package reader
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -30,8 +29,8 @@ func columnNames(header []string) []string {
 }
 
 // matchColumn returns the index of the column with a name. If there is none, it ignores case and surrounding space, and then
-// also spaces, hyphens and underscores: exactly one column must match. The error is a *ColumnError.
-func matchColumn(file string, columns []string, name string) (int, error) {
+// also spaces, hyphens and underscores: exactly one column must match.
+func matchColumn(file string, columns []string, name string) (int, *ColumnError) {
 	if i := slices.Index(columns, name); i >= 0 {
 		return i, nil
 	}
@@ -157,10 +156,9 @@ func (r *Reader) unite() error {
 		r.placePartitions(f)
 	}
 	for _, name := range r.options.ExtraColumns {
-		place, err := matchColumn("", r.columns, name)
-		column, isColumn := errors.AsType[*ColumnError](err)
+		place, column := matchColumn("", r.columns, name)
 		switch {
-		case !isColumn:
+		case column == nil:
 			r.index[name] = place // for Place
 			continue
 		case len(column.Matches) > 0 || !moreToCome:

@@ -106,7 +106,7 @@ func openSheet(name string, body io.ReaderAt, size int64, o *Options) (*sheetRow
 
 // excelParser reads the rows of one sheet.
 type excelParser struct {
-	rows   *sheetRows
+	*sheetRows
 	stream *stream
 	want   int // number of columns of the file
 }
@@ -118,7 +118,7 @@ func openExcel(r *Reader, f *file, s *stream, first int64) (parser, error) {
 		return nil, err
 	}
 	s.closers = append(s.closers, rows)
-	p := &excelParser{rows: rows, stream: s, want: len(f.columns)}
+	p := &excelParser{rows, s, len(f.columns)}
 	if r.options.Dialect.noHeader() || p.want == 0 {
 		return p, nil
 	}
@@ -135,23 +135,21 @@ func openExcel(r *Reader, f *file, s *stream, first int64) (parser, error) {
 // damagedRow returns the error of a row that cannot be read.
 func damagedRow(err error) error { return fmt.Errorf("damaged Excel file: %w", err) }
 
-func (p *excelParser) at() int64 { return p.rows.at() }
-
 func (p *excelParser) next() (row, error) {
-	cells, err := p.rows.next()
+	cells, err := p.sheetRows.next()
 	if err == io.EOF {
 		return row{}, err
 	}
 	if err != nil {
 		return row{}, damagedRow(err)
 	}
-	if err := p.stream.follow(p.rows.number, p.rows.share()); err != nil {
+	if err := p.stream.follow(p.number, p.share()); err != nil {
 		return row{}, err
 	}
-	r := row{line: p.rows.number, fields: make([]string, p.want)}
+	r := row{line: p.number, fields: make([]string, p.want)}
 	copy(r.fields, cells)
 	switch {
-	case p.rows.bytes > maxRecord:
+	case p.bytes > maxRecord:
 		r.fault = faultLongRow
 	case strings.Join(cells[min(p.want, len(cells)):], "") != "":
 		r.fault = wrongNumber(len(cells), p.want)

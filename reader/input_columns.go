@@ -51,10 +51,10 @@ func (f *file) usualColumn(o *Options, columns []string, values func(place int) 
 	var unfit []string // columns with usual names whose values are not inputs
 	for _, candidate := range o.Candidates {
 		place, err := matchColumn(file, columns, candidate)
-		if column, isColumn := errors.AsType[*ColumnError](err); isColumn && len(column.Matches) == 0 {
+		switch {
+		case err != nil && len(err.Matches) == 0:
 			continue
-		}
-		if err != nil {
+		case err != nil:
 			return nil, err
 		}
 		if len(columns) > 1 && values != nil {

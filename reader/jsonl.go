@@ -68,8 +68,6 @@ type jsonLines struct{ *lineSplitter }
 
 func (l jsonLines) value() (row, []byte, error) { return l.record(trimJSON) }
 
-func (l jsonLines) at() int64 { return l.number }
-
 // jsonParser reads the values of a source: an object, or a string that is the input.
 type jsonParser struct {
 	jsonSource

@@ -130,6 +130,9 @@ func lineEnds(text []byte) int64 {
 	return int64(n)
 }
 
+// at returns the number of the next line, as of a parser.
+func (l *lineSplitter) at() int64 { return l.number }
+
 // ended reports whether the last consumed line has a line end.
 func (l *lineSplitter) ended() bool { return l.last == '\n' || l.last == '\r' }
 
@@ -253,7 +256,7 @@ func looksCSV(text []byte, o *Options) bool {
 
 // txtParser reads one input per line, without surrounding white space. Blank lines and comments are not records.
 type txtParser struct {
-	lines    *lineSplitter
+	*lineSplitter
 	comment  string
 	comments *int64
 }
@@ -262,10 +265,8 @@ func openTXT(r *Reader, f *file, s *stream) (parser, error) {
 	return &txtParser{s.splitLines(r.options.MaxRecord), r.options.comment(), &f.info.Comments}, nil
 }
 
-func (p *txtParser) at() int64 { return p.lines.number }
-
 func (p *txtParser) next() (row, error) {
-	r, line, err := p.lines.record(p.trim)
+	r, line, err := p.record(p.trim)
 	switch {
 	case err != nil || r.fault != "":
 		return r, err

@@ -97,7 +97,7 @@ func newTable(f *file, opened *pages.File, o *Options) (t *table, all []string, 
 	f.header = all
 	all = columnNames(all)
 	isPath := func(name string) bool { return !slices.Contains(all, name) && descend(opened.Root, name) != nil }
-	find := func(name string) (tableColumn, error) {
+	find := func(name string) (tableColumn, *ColumnError) {
 		if isPath(name) {
 			return newTableColumn(name, opened, descend(opened.Root, name), o.MaxRecord), nil
 		}
@@ -125,12 +125,11 @@ func newTable(f *file, opened *pages.File, o *Options) (t *table, all []string, 
 	}
 	for _, name := range o.ExtraColumns {
 		c, err := find(name)
-		column, unknown := errors.AsType[*ColumnError](err)
 		switch {
-		case unknown && len(column.Matches) == 0: // another file may have the column
-		case unknown:
-			column.Option = "ExtraColumns"
-			return nil, nil, column
+		case err != nil && len(err.Matches) == 0: // another file may have the column
+		case err != nil:
+			err.Option = "ExtraColumns"
+			return nil, nil, err
 		case !slices.ContainsFunc(t.columns, func(known tableColumn) bool { return known.Name == c.Name }):
 			t.columns = append(t.columns, c)
 		}

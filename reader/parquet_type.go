@@ -78,10 +78,8 @@ func (n *node) setPhysical(kind parquet.Kind) {
 	switch kind {
 	case parquet.Boolean:
 		n.typ, n.append = TypeBool, func(text []byte, v parquet.Value) []byte { return strconv.AppendBool(text, v.Boolean()) }
-	case parquet.Int32:
-		n.typ, n.append = TypeInt64, func(text []byte, v parquet.Value) []byte { return strconv.AppendInt(text, int64(v.Int32()), 10) }
-	case parquet.Int64:
-		n.typ, n.append = TypeInt64, func(text []byte, v parquet.Value) []byte { return strconv.AppendInt(text, v.Int64(), 10) }
+	case parquet.Int32, parquet.Int64:
+		n.typ, n.append = TypeInt64, func(text []byte, v parquet.Value) []byte { return strconv.AppendInt(text, integer(kind, v), 10) }
 	case parquet.Int96: // nanoseconds of the day, and the Julian day
 		n.scale = 6 // as in Spark; in nanoseconds, the range lacks the years 1 and 9999, which stand for "never"
 		n.typ, n.append = TypeDateTime, func(text []byte, v parquet.Value) []byte {
