@@ -1,7 +1,6 @@
 package embedded
 
 import (
-	"cmp"
 	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -37,15 +36,8 @@ type Condition struct {
 }
 
 // forward returns the backend's answer to a categorization.
-func (s *Service) forward(b []byte, w http.ResponseWriter, r *http.Request, op *operation, o *access) ([]byte, error) {
-	params, err := readParams(w, r, op.input)
-	if err != nil {
-		return b, err
-	}
-	request := client.Request{Kind: client.Kind(op.name), Input: params.input, Classification: cmp.Or(params.classification, op.standard)}
-	if request.Classification == "" {
-		return b, missing("classification")
-	}
+func (s *Service) forward(b []byte, w http.ResponseWriter, r *http.Request, op *operation, p params, o *access) ([]byte, error) {
+	request := client.Request{Kind: client.Kind(op.name), Input: p.input, Classification: p.classification}
 	body, release, err := s.opts.Backend.Answer(w.Header(), r, o.key, request)
 	if err != nil {
 		return b, err

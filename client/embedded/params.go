@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -19,29 +20,33 @@ const (
 	maxBody = 6*maxInput + 4<<10
 )
 
-// params are the parameters of a categorization; "" if not given.
+// params are the parameters of a categorization.
 type params struct {
 	input          string
 	classification string
 }
 
 // readParams reads the parameters from the query, and the parameters that the query does not have from the body: a form or a JSON
-// object, as its content type says. If a query or a form repeats a parameter, the first value counts.
-func readParams(w http.ResponseWriter, r *http.Request, inputName string) (params, error) {
+// object, as its content type says. If a query or a form repeats a parameter, the first value counts. A classification that is not
+// given is the default of the operation.
+func readParams(w http.ResponseWriter, r *http.Request, op *operation) (params, error) {
 	var p params
-	if !p.readForm(r.URL.RawQuery, inputName) {
+	if !p.readForm(r.URL.RawQuery, op.input) {
 		return p, malformed("the query is not URL-encoded")
 	}
 	if len(p.input) > maxInput {
 		return p, tooLong(http.StatusRequestURITooLong)
 	}
 	if r.Body != nil && r.Body != http.NoBody {
-		if err := p.readBody(w, r, inputName); err != nil {
+		if err := p.readBody(w, r, op.input); err != nil {
 			return p, err
 		}
 	}
 	if p.input == "" {
-		return p, missing(inputName)
+		return p, missing(op.input)
+	}
+	if p.classification = cmp.Or(p.classification, op.standard); p.classification == "" {
+		return p, missing("classification")
 	}
 	return p, nil
 }

@@ -241,10 +241,14 @@ func (s *Service) answer(b []byte, w http.ResponseWriter, r *http.Request, o *ac
 		}
 		defer leave()
 	}
-	if s.opts.Backend != nil {
-		return s.forward(b, w, r, op, o)
+	params, err := readParams(w, r, op)
+	if err != nil {
+		return b, err
 	}
-	return op.answer(b, w, r, o.key)
+	if s.opts.Backend != nil {
+		return s.forward(b, w, r, op, params, o)
+	}
+	return op.answer(r.Context(), b, w.Header(), params, o.key)
 }
 
 // placePatience is the longest wait for a place, shorter than the timeout of clients.
@@ -302,35 +306,31 @@ func (op *operation) methods() []string {
 const patience = 25 * time.Second
 
 // answer categorizes one input and charges a key.
-func (op *operation) answer(b []byte, w http.ResponseWriter, r *http.Request, key *Key) ([]byte, error) {
-	params, err := readParams(w, r, op.input)
-	if err != nil {
-		return b, err
-	}
-	c, err := op.classification(params.classification)
+func (op *operation) answer(ctx context.Context, b []byte, h http.Header, p params, key *Key) ([]byte, error) {
+	c, err := op.classification(p.classification)
 	if err != nil {
 		return b, err
 	}
 	if key.isUsedUp() {
 		return b, noQuota(key.Refill())
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	j, err := op.predict(ctx, c, params.input)
+	j, err := op.predict(limited, c, p.input)
 	if err != nil {
 		return b, err
 	}
 	// If the fetch was canceled or has timed out, the answer lacks the page, and is worse.
 	switch {
-	case r.Context().Err() != nil:
-		return b, canceled
 	case ctx.Err() != nil:
+		return b, canceled
+	case limited.Err() != nil:
 		return b, crowded
 	}
 	if !j.local && !key.take() {
 		return b, noQuota(key.Refill())
 	}
-	w.Header().Set(CostHeader, j.cost)
+	h.Set(CostHeader, j.cost)
 	return c.append(b, j), nil
 }
 

@@ -32,18 +32,15 @@ type form struct {
 
 // formOf finds the form of a table by its columns.
 func formOf(t *table) (form, bool) {
-	has := func(names []string) bool {
-		return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(t.header, n) })
-	}
 	common := func(more ...[]string) func(string) bool {
 		all := slices.Concat(append(more, idColumns, aliasColumns, []string{linksColumn})...)
 		return func(column string) bool { return slices.Contains(all, column) }
 	}
 	switch {
-	case has(pathColumns):
+	case t.has(pathColumns):
 		separator := separatorOf(t.column(pathColumns...))
 		return form{"paths with " + strings.TrimSpace(separator), func(c *customReader, t *table) { c.readPaths(t, separator) }, common(pathColumns)}, true
-	case has(idColumns) && has(parentColumns) && has(nameColumns):
+	case t.has(idColumns) && t.has(parentColumns) && t.has(nameColumns):
 		return form{"names with the ids of their parents", (*customReader).readParents, common(parentColumns, nameColumns)}, true
 	case len(levelsOf(t.header)) > 0:
 		known := common()
@@ -115,11 +112,11 @@ func (c *customReader) readLevels(t *table) {
 		var names []string
 		gap, problem := false, ""
 		for _, column := range levels {
-			switch name := foldSpace(row.at(column)); {
+			switch name := foldSpace(row.cell(column)); {
 			case name == "":
 				gap = true
 			case gap:
-				problem = fmt.Sprintf("the level %q has a name, and one above it has none: fill the levels from the first", t.header[column])
+				problem = fmt.Sprintf("the level %q has a name, and one above it has none: fill the levels from the first", column)
 			default:
 				names = append(names, name)
 			}
@@ -132,7 +129,7 @@ func (c *customReader) readLevels(t *table) {
 }
 
 // levelsOf returns the columns of the levels 1, 2, ... up to the first missing level; nil if there is no level 1.
-func levelsOf(header []string) (columns []int) {
+func levelsOf(header []string) (columns []string) {
 	for level := 1; ; level++ {
 		i := slices.IndexFunc(header, func(c string) bool {
 			m := levelColumn.FindStringSubmatch(c)
@@ -141,7 +138,7 @@ func levelsOf(header []string) (columns []int) {
 		if i < 0 {
 			return columns
 		}
-		columns = append(columns, i)
+		columns = append(columns, header[i])
 	}
 }
 

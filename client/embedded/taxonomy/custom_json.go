@@ -50,23 +50,19 @@ func (n jsonNode) table() (*table, bool) {
 		if !n.isArray || !element.isObject {
 			return nil, false
 		}
-		for _, key := range element.keys {
-			if key = strings.ToLower(key); !slices.Contains(t.header, key) {
-				t.header = append(t.header, key)
-			}
-		}
+		row := element.row()
+		t.header, t.rows = union(t.header, row.header), append(t.rows, row)
 	}
-	if slices.ContainsFunc(childColumns, func(c string) bool { return slices.Contains(t.header, c) }) {
-		return nil, false
+	return t, !t.has(childColumns)
+}
+
+// row returns an object as a row.
+func (n jsonNode) row() tableRow {
+	row := tableRow{line: n.line}
+	for i, key := range n.keys {
+		row.header, row.cells = append(row.header, strings.ToLower(key)), append(row.cells, n.values[i].join())
 	}
-	for _, element := range n.values {
-		cells := make([]string, len(t.header))
-		for i, key := range element.keys {
-			cells[slices.Index(t.header, strings.ToLower(key))] = element.values[i].join()
-		}
-		t.add(element.line, cells...)
-	}
-	return t, true
+	return row
 }
 
 // join returns the text, or the texts of an array joined by bars.
@@ -120,12 +116,8 @@ func (c *customReader) readCategory(n jsonNode, above []string) {
 		c.readChildren(n, above)
 		return
 	}
-	row := tableRow{line: n.line}
-	for i, key := range n.keys {
-		row.header, row.cells = append(row.header, strings.ToLower(key)), append(row.cells, n.values[i].join())
-	}
 	children, _ := n.member(childColumns)
-	c.addNode(row, append(slices.Clip(above), foldSpace(name.text)), children)
+	c.addNode(n.row(), append(slices.Clip(above), foldSpace(name.text)), children)
 }
 
 // addNode adds the category of a row, and reads its children.

@@ -18,7 +18,7 @@ type table struct {
 }
 
 type tableRow struct {
-	header []string // of the table
+	header []string // of the table or, in JSON, of the row
 	line   int      // 1-based
 	cells  []string // may be fewer than columns
 }
@@ -31,17 +31,18 @@ func (t *table) add(line int, cells ...string) {
 func (r tableRow) cell(columns ...string) string {
 	for _, column := range columns {
 		if i := slices.Index(r.header, column); i >= 0 {
-			return r.at(i)
+			if i < len(r.cells) {
+				return r.cells[i]
+			}
+			return ""
 		}
 	}
 	return ""
 }
 
-func (r tableRow) at(column int) string {
-	if column < len(r.cells) {
-		return r.cells[column]
-	}
-	return ""
+// has reports whether a table has one of the columns.
+func (t *table) has(columns []string) bool {
+	return slices.ContainsFunc(columns, func(c string) bool { return slices.Contains(t.header, c) })
 }
 
 // column returns the fields of all rows in a column, without empty fields.
