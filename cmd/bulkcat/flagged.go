@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/bulkcat/bulkcat/client"
@@ -24,12 +25,18 @@ func flagOf(option string) string {
 		return flag
 	}
 	name := strings.ToLower(capital.ReplaceAllString(option[strings.LastIndex(option, ".")+1:], "$1-$2"))
-	for _, kind := range []client.Kind{client.Website, client.Product} {
-		if cmd, _ := newRunCommand(streams{}, kind); cmd.Flags().Lookup(name) != nil {
-			return "--" + name
-		}
+	if isRunFlag(name) {
+		return "--" + name
 	}
 	return ""
+}
+
+// isRunFlag reports whether runs of one of the kinds have a flag.
+func isRunFlag(name string) bool {
+	return slices.ContainsFunc(kinds, func(kind string) bool {
+		cmd, _ := newRunCommand(streams{}, client.Kind(kind))
+		return cmd.Flags().Lookup(name) != nil
+	})
 }
 
 var capital = regexp.MustCompile(`([a-z])([A-Z])`)

@@ -128,7 +128,7 @@ func openJob(ctx context.Context, s streams, file *jobs.File, settings jobs.Job,
 	j := new(job)
 	j.cmd, j.flags = newRunCommand(s, settings.Kind)
 	j.flags.started = started
-	err := setFlags(file, settings, j.cmd.Flags(), flagsOfOther(s, settings.Kind))
+	err := setFlags(file, settings, j.cmd.Flags())
 	if err != nil {
 		return nil, err
 	}
@@ -146,16 +146,6 @@ func openJob(ctx context.Context, s streams, file *jobs.File, settings jobs.Job,
 		return nil, file.ErrorAt(settings.Line, "%w", err)
 	}
 	return j, nil
-}
-
-// flagsOfOther returns the flags of the other kind.
-func flagsOfOther(s streams, kind client.Kind) *pflag.FlagSet {
-	other := client.Website
-	if kind == client.Website {
-		other = client.Product
-	}
-	cmd, _ := newRunCommand(s, other)
-	return cmd.Flags()
 }
 
 // withoutRepeats joins errors without repeated lines: each job has the errors of the defaults.

@@ -14,10 +14,10 @@ import (
 
 // setFlags sets the flags that a job names. It leaves out a default that is a flag of only the other kind. The error joins an
 // error for each key.
-func setFlags(file *jobs.File, job jobs.Job, flags, ofOther *pflag.FlagSet) error {
+func setFlags(file *jobs.File, job jobs.Job, flags *pflag.FlagSet) error {
 	var errs []error
 	for _, s := range job.Settings {
-		if s.Default && flags.Lookup(s.Key) == nil && ofOther.Lookup(s.Key) != nil {
+		if s.Default && flags.Lookup(s.Key) == nil && isRunFlag(s.Key) {
 			continue
 		}
 		if err := setFlag(flags, s.Key, s.Value); err != nil {
