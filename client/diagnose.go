@@ -44,7 +44,7 @@ type diagnoser struct {
 	last   usageReply
 	asking chan struct{} // closed when the usage request in flight has ended; nil for none
 
-	deny atomic.Pointer[time.Time] // when denies was first called since the last answer; nil for never
+	deny atomic.Pointer[time.Time] // when denies was first called since an attempt ended in another way; nil for never
 }
 
 // mostDenied is how long a 403 counts as a limit if only the usage operation has answered, and a 401 as a passing failure if the
@@ -68,7 +68,7 @@ type usageReply struct {
 func (d *diagnoser) attempt(ctx context.Context, r Request) (Answer, error) {
 	sent := time.Now()
 	answer, err := d.next(ctx, r)
-	if err == nil && d.deny.Load() != nil {
+	if d.deny.Load() != nil && !deniesKey(err) && ctx.Err() == nil {
 		d.deny.Store(nil)
 	}
 	if e, ok := errors.AsType[*Error](err); ok && (ambiguous(e.Status) || e.spent && e.Class != Quota) {
@@ -92,7 +92,7 @@ func ambiguous(status int) bool {
 
 // diagnose returns the class of an ambiguous error.
 func (d *diagnoser) diagnose(ctx context.Context, e *Error, sent time.Time) Class {
-	keyInDoubt := e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden
+	keyInDoubt := deniesKey(e)
 	blamesQuota := e.spent || e.refusal().Says(reply.QuotaWords)
 	var longest time.Duration
 	if !blamesQuota && (!keyInDoubt || d.standing.State() >= Proven) { // probably a limit
@@ -119,7 +119,13 @@ func (d *diagnoser) diagnose(ctx context.Context, e *Error, sent time.Time) Clas
 	return Auth
 }
 
-// denies reports whether more than most has passed since its first call after the last answer.
+// deniesKey reports whether an error may say that the key is not valid.
+func deniesKey(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && (e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden)
+}
+
+// denies reports whether more than most has passed since its first call after the last attempt that ended in another way.
 func (d *diagnoser) denies(most time.Duration) bool {
 	now := time.Now()
 	if d.deny.CompareAndSwap(nil, &now) {

@@ -104,9 +104,12 @@ func TestRevokedKey(t *testing.T) {
 		{"usage fails", &Error{Class: Transient, Status: 500}, mostUnexplained},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			revoked := false
+			revoked, out := false, false
 			d := newDiagnoser(attempterFunc(func() error {
-				if revoked {
+				switch {
+				case out:
+					return &Error{Class: Transient, Status: 502}
+				case revoked:
 					return refused
 				}
 				return nil
@@ -126,7 +129,12 @@ func TestRevokedKey(t *testing.T) {
 				time.Sleep(tt.most / 2)
 				ask(Transient)
 			}
-			time.Sleep(tt.most)
+			out = true // between two refusals, which may be those of a backend
+			ask(Transient)
+			time.Sleep(2 * tt.most)
+			out = false
+			ask(Transient)
+			time.Sleep(2 * tt.most)
 			ask(Auth)
 		})
 	}
