@@ -13,12 +13,13 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// ValueType is the type of a carried column. The values are text, in one form for each type: decimal digits (TypeInt64 and
-// TypeDouble; also NaN, +Inf and -Inf), true and false (TypeBool), RFC 3339 times in UTC (TypeTimestamp) or without a zone
-// (TypeDateTime), 2026-01-02 (TypeDate), and digits with Scale digits after the point (TypeDecimal).
+// ValueType is the type of a column's values.
 //
-// CSV contains the text. JSONL contains a number or a boolean if the type is a number or a boolean and the text fits, and else a
-// string. Parquet contains a value of the type, or null if the text does not fit the type.
+// In a carried column, the values are text, in one form for each type: decimal digits (TypeInt64 and TypeDouble; also NaN, +Inf and
+// -Inf), true and false (TypeBool), RFC 3339 times in UTC (TypeTimestamp) or without a zone (TypeDateTime), 2026-01-02 (TypeDate),
+// and digits with Scale digits after the point (TypeDecimal). CSV contains the text. JSONL contains a number or a boolean if the
+// type is a number or a boolean and the text fits, and else a string. Parquet contains a value of the type, or null if the text
+// does not fit the type.
 type ValueType struct {
 	Type      Type
 	Precision int // of TypeDecimal: digits

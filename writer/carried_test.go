@@ -138,8 +138,8 @@ func TestCarriedTypesWithoutFormat(t *testing.T) {
 		{Type: TypeTimestamp}, {Type: TypeDateTime, Scale: 12}, {Type: TypeList},
 	} {
 		columns := Schema{Carry: []string{"c"}, CarryTypes: []ValueType{typ}}.Columns()
-		if c := columns[len(columns)-1]; c.ValueType() != (ValueType{}) {
-			t.Errorf("%v: got %v, want text", typ, c.ValueType())
+		if c := columns[len(columns)-1]; c.ValueType != (ValueType{}) {
+			t.Errorf("%v: got %v, want text", typ, c.ValueType)
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/parquet-go/parquet-go"
 )
 
 // ColumnID identifies a column that bulkcat defines.
@@ -150,7 +152,7 @@ func (d *definition) column(index int) Column {
 	case d.real != nil:
 		c.Type = TypeDouble
 	case d.time != nil:
-		c.Type = TypeTimestamp
+		c.ValueType = ValueType{Type: TypeTimestamp, Scale: 6} // microseconds, as in valueOf
 	case d.id == ColumnLevel:
 		c.Name = fmt.Sprintf("%s%d", d.name, index+1)
 	}
@@ -168,22 +170,22 @@ func (c *Column) textOf(r *Row) string {
 	return *c.text(r)
 }
 
-// wholeOf returns the value of a column of whole numbers; ok is false for null.
-func (c *Column) wholeOf(r *Row) (n int64, ok bool) {
-	n = *c.whole(r)
-	return n, n != 0 || c.required
-}
-
-// realOf returns the value of a column of doubles; ok is false for null. A row without a category has no value.
-func (c *Column) realOf(r *Row) (x float64, ok bool) {
-	x = *c.real(r)
-	return x, r.Rank != 0 && !math.IsNaN(x)
-}
-
-// timeOf returns the value of a column of times; ok is false for null.
-func (c *Column) timeOf(r *Row) (t time.Time, ok bool) {
-	t = *c.time(r)
-	return t, !t.IsZero()
+// valueOf returns the value of a column that is not carried, as in Parquet: times are microseconds since 1970. ok is false for
+// null. A row without a category has no double.
+func (c *Column) valueOf(r *Row) (v parquet.Value, ok bool) {
+	switch {
+	case c.whole != nil:
+		n := *c.whole(r)
+		return parquet.Int64Value(n), n != 0 || c.required
+	case c.real != nil:
+		x := *c.real(r)
+		return parquet.DoubleValue(x), r.Rank != 0 && !math.IsNaN(x)
+	case c.time != nil:
+		at := *c.time(r)
+		return parquet.Int64Value(at.UnixMicro()), !at.IsZero()
+	}
+	text := c.textOf(r)
+	return stringValue(text), text != "" || !c.Nullable
 }
 
 // carriedOf returns the value of a carried column; ok is false for null.

@@ -40,7 +40,7 @@ func (l *csvLines) append(dst []byte, row *Row) []byte {
 		}
 		c := &l.columns[i]
 		if c.isText() {
-			dst = l.appendField(dst, l.escaped(c.textOf(row), c.ValueType())) // the value of a carried column, too
+			dst = l.appendField(dst, l.escaped(c.textOf(row), c.ValueType)) // the value of a carried column, too
 		} else {
 			dst, _ = c.appendNumber(dst, row)
 		}
@@ -50,22 +50,15 @@ func (l *csvLines) append(dst []byte, row *Row) []byte {
 
 // appendNumber appends the value of a column of numbers or times. For null it appends nothing, and ok is false.
 func (c *Column) appendNumber(dst []byte, row *Row) (_ []byte, ok bool) {
-	var n int64
-	var x float64
-	var t time.Time
+	v, ok := c.valueOf(row)
 	switch {
-	case c.whole != nil:
-		if n, ok = c.wholeOf(row); ok {
-			dst = strconv.AppendInt(dst, n, 10)
-		}
+	case !ok:
 	case c.real != nil:
-		if x, ok = c.realOf(row); ok {
-			dst = strconv.AppendFloat(dst, x, 'g', -1, 64) // also a JSON number
-		}
+		dst = strconv.AppendFloat(dst, v.Double(), 'g', -1, 64) // also a JSON number
 	case c.time != nil:
-		if t, ok = c.timeOf(row); ok {
-			dst = appendTime(dst, t)
-		}
+		dst = appendTime(dst, v.Int64())
+	default:
+		dst = strconv.AppendInt(dst, v.Int64(), 10)
 	}
 	return dst, ok
 }
@@ -94,8 +87,8 @@ func (l *csvLines) needsQuotes(field string) bool {
 }
 
 // appendTime appends an RFC 3339 time in UTC with six decimals: texts sort as the times do.
-func appendTime(dst []byte, t time.Time) []byte {
-	return t.AppendFormat(dst, "2006-01-02T15:04:05.000000Z")
+func appendTime(dst []byte, microseconds int64) []byte {
+	return time.UnixMicro(microseconds).UTC().AppendFormat(dst, "2006-01-02T15:04:05.000000Z")
 }
 
 // formulaEscape is the prefix of cells that a spreadsheet would take for a formula, with Schema.EscapeFormulas. Text that

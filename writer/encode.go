@@ -1,6 +1,9 @@
 package writer
 
-import "io"
+import (
+	"cmp"
+	"io"
+)
 
 // encoder writes rows in one format. Without flush, the output does not depend on the number of calls of encode.
 type encoder interface {
@@ -54,19 +57,8 @@ func (e *textEncoder) encode(rows []Row) error {
 	return nil
 }
 
-func (e *textEncoder) flush() error {
-	if err := e.pass(); err != nil {
-		return err
-	}
-	return e.out.Flush()
-}
-
-func (e *textEncoder) close() error {
-	if err := e.pass(); err != nil {
-		return err
-	}
-	return e.out.Close()
-}
+func (e *textEncoder) flush() error { return cmp.Or(e.pass(), e.out.Flush()) }
+func (e *textEncoder) close() error { return cmp.Or(e.pass(), e.out.Close()) }
 
 // pass writes the buffer to the compressor.
 func (e *textEncoder) pass() error {

@@ -221,12 +221,12 @@ func expected(schema Schema, rows []Row) (header []string, cells [][]any) {
 			var cell any
 			switch c.Type {
 			case TypeInt64:
-				if n, ok := c.wholeOf(&row); ok {
-					cell = float64(n)
+				if n, ok := c.valueOf(&row); ok {
+					cell = float64(n.Int64())
 				}
 			case TypeDouble:
-				if x, ok := c.realOf(&row); ok {
-					cell = x
+				if x, ok := c.valueOf(&row); ok {
+					cell = x.Double()
 				}
 			case TypeTimestamp:
 				if !row.AnsweredAt.IsZero() {

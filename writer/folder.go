@@ -49,7 +49,7 @@ func newFolder(ctx context.Context, o Options) (Sink, error) {
 func (f *folder) Write(rows []Row) error {
 	for {
 		n := f.rowsThatFit(rows)
-		if err := f.part.write(rows[:n]); err != nil {
+		if err := f.part.Write(rows[:n]); err != nil {
 			return err
 		}
 		if rows = rows[n:]; len(rows) == 0 {
@@ -93,7 +93,7 @@ func (f *folder) Abort() error {
 	if f.part == nil {
 		return nil
 	}
-	return f.part.discard()
+	return f.part.Abort()
 }
 
 // rowsThatFit returns the number of rows that fit into the current part. A part ends after the last row of a record.
@@ -113,7 +113,10 @@ func (f *folder) rowsThatFit(rows []Row) int {
 }
 
 func (f *folder) startPart() error {
-	part, err := newOutput(f.ctx, disk.Join(f.opts.Path, partName(len(f.files)+1, f.opts.Format)), f.opts)
+	o := f.opts
+	o.Path = disk.Join(f.opts.Path, partName(len(f.files)+1, f.opts.Format))
+	o.Check, o.OnChange = nil, f.begin
+	part, err := newOutput(f.ctx, o)
 	if err != nil {
 		return err
 	}
@@ -122,16 +125,16 @@ func (f *folder) startPart() error {
 }
 
 func (f *folder) endPart() error {
-	file, err := f.part.publish(nil, f.begin)
+	published, err := f.part.Close()
 	if err != nil {
 		return err
 	}
-	f.files = append(f.files, file)
+	f.files = append(f.files, published.Files...)
 	f.part = nil
 	if f.opts.OnPart == nil {
 		return nil
 	}
-	return f.opts.OnPart(file)
+	return f.opts.OnPart(published.Files[0])
 }
 
 // endLastPart publishes the last part, but discards an empty part after other parts. So a resumed run has the same parts as an
@@ -140,7 +143,7 @@ func (f *folder) endLastPart() error {
 	if f.part.file.Rows > 0 || len(f.files) == 0 {
 		return f.endPart()
 	}
-	err := f.part.discard()
+	err := f.part.Abort()
 	f.part = nil
 	return err
 }

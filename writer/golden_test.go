@@ -298,7 +298,7 @@ func parquetCell(field parquet.Field, v parquet.Value) string {
 	case v.IsNull():
 		return ""
 	case isTimestamp(field.Type()):
-		return string(appendTime(nil, time.UnixMicro(v.Int64()).UTC()))
+		return string(appendTime(nil, v.Int64()))
 	case v.Kind() == parquet.Double:
 		return strconv.FormatFloat(v.Double(), 'g', -1, 64)
 	default:

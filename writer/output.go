@@ -6,33 +6,43 @@ import (
 	"github.com/bulkcat/bulkcat/writer/disk"
 )
 
-// output is one file of rows that is being written.
+// output is the sink of one file.
 type output struct {
+	opts  Options
 	draft *disk.Output
 	enc   encoder
 	file  File // describes the rows so far
 }
 
-// newOutput starts the file at path with the format, schema and metadata of o. The error is a *disk.Error.
-func newOutput(ctx context.Context, path string, o Options) (*output, error) {
-	d, err := disk.NewOutput(ctx, o.Storage, path)
+// newSingle starts an output that is one file.
+func newSingle(ctx context.Context, o Options) (Sink, error) {
+	if err := o.Storage.Prepare(ctx, o.Path, false); err != nil {
+		return nil, disk.Failed("opening", o.Path, err)
+	}
+	disk.RemoveDrafts(ctx, o.Storage, o.Path)
+	return newOutput(ctx, o)
+}
+
+// newOutput starts a file. The error is a *disk.Error.
+func newOutput(ctx context.Context, o Options) (*output, error) {
+	d, err := disk.NewOutput(ctx, o.Storage, o.Path)
 	if err != nil {
 		return nil, err
 	}
 	enc, err := newEncoder(d, o.Format, o.Schema, o.Metadata)
 	if err != nil {
 		_ = d.Discard() // err is the first error
-		return nil, disk.Failed("opening", path, err)
+		return nil, disk.Failed("opening", o.Path, err)
 	}
-	return &output{draft: d, enc: enc, file: File{Path: path}}, nil
+	return &output{opts: o, draft: d, enc: enc, file: File{Path: o.Path}}, nil
 }
 
-func (o *output) write(rows []Row) error {
+func (o *output) Write(rows []Row) error {
 	if len(rows) == 0 {
 		return nil
 	}
 	if err := o.enc.encode(rows); err != nil {
-		return o.draft.Fail("writing", err)
+		return disk.Failed("writing", o.opts.Path, err)
 	}
 	if o.file.Rows == 0 {
 		o.file.FirstRecord = rows[0].Record
@@ -42,16 +52,16 @@ func (o *output) write(rows []Row) error {
 	return nil
 }
 
-// publish ends the file and publishes it, unless the check fails. begin is called before the file is replaced. Both may be nil.
-func (o *output) publish(check CheckFunc, begin func() error) (File, error) {
+// Close ends the file and publishes it, unless the check fails.
+func (o *output) Close() (Published, error) {
 	if err := o.enc.close(); err != nil {
-		return File{}, o.draft.Fail("writing", err)
+		return Published{}, disk.Failed("writing", o.opts.Path, err)
 	}
-	if err := o.draft.Publish(check, begin); err != nil {
-		return File{}, err
+	if err := o.draft.Publish(o.opts.Check, o.opts.OnChange); err != nil {
+		return Published{}, err
 	}
 	o.file.Bytes, o.file.SHA256 = o.draft.Size(), o.draft.SHA256()
-	return o.file, nil
+	return Published{Files: []File{o.file}, Rows: o.file.Rows}, nil
 }
 
-func (o *output) discard() error { return o.draft.Discard() }
+func (o *output) Abort() error { return o.draft.Discard() }

@@ -75,7 +75,7 @@ func newParquet(w io.Writer, columns []Column, metadata map[string]string) (enco
 		parquet.SortingWriterConfig(parquet.SortingColumns(parquet.Ascending("record"))),
 	}
 	for _, l := range leaves {
-		if l.unbounded || l.ID == ColumnCarried && l.ValueType().unordered() {
+		if l.unbounded || l.ID == ColumnCarried && l.unordered() {
 			options = append(options, parquet.SkipPageBounds(l.path...))
 		}
 	}
@@ -139,15 +139,15 @@ func appendValues(values []parquet.Value, rows []Row, c *Column) []parquet.Value
 	values = slices.Grow(values, len(rows))[:start+len(rows)]
 	add := values[start:]
 	clear(add) // null
-	last, typ := "", c.ValueType()
+	last := ""
 	for i := range rows {
 		v, ok := parquet.Value{}, false
 		if c.ID != ColumnCarried {
-			v, ok = c.parquetOf(&rows[i])
+			v, ok = c.valueOf(&rows[i])
 		} else if text, is := c.carriedOf(&rows[i]); is && i > 0 && text == last && !add[i-1].IsNull() {
 			v, ok = add[i-1], true // rows of a record have the same value
 		} else if is {
-			v, ok = typ.parse(text)
+			v, ok = c.parse(text)
 			last = text
 		}
 		if !ok {
@@ -159,23 +159,6 @@ func appendValues(values []parquet.Value, rows []Row, c *Column) []parquet.Value
 		add[i] = v
 	}
 	return values
-}
-
-// parquetOf returns the value of a column that is not carried; ok is false for null.
-func (c *Column) parquetOf(r *Row) (_ parquet.Value, ok bool) {
-	switch {
-	case c.whole != nil:
-		n, ok := c.wholeOf(r)
-		return parquet.Int64Value(n), ok
-	case c.real != nil:
-		x, ok := c.realOf(r)
-		return parquet.DoubleValue(x), ok
-	case c.time != nil:
-		t, ok := c.timeOf(r)
-		return parquet.Int64Value(t.UnixMicro()), ok
-	}
-	text := c.textOf(r)
-	return stringValue(text), text != "" || !c.Nullable
 }
 
 // appendListValues appends the values of a member of the structs in the lists. For an empty list it appends null with definition

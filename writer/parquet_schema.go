@@ -39,14 +39,12 @@ func (columnField) Value(reflect.Value) reflect.Value { return reflect.Value{} }
 func newColumnNode(c Column) parquet.Node {
 	var n parquet.Node
 	switch {
-	case c.ID == ColumnCarried:
-		n = c.ValueType().newNode()
 	case c.Type == TypeList:
 		n = parquet.List(newRecordNode(c.Elements))
 	case c.repetitive:
 		n = parquet.Encoded(parquet.String(), &parquet.RLEDictionary)
 	default:
-		n = ValueType{Type: c.Type, Scale: 6}.newNode() // times are in microseconds
+		n = c.newNode()
 	}
 	if c.Nullable {
 		n = parquet.Optional(n)

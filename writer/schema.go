@@ -25,13 +25,11 @@ type Schema struct {
 
 // Column is one column of the output.
 type Column struct {
-	ID       ColumnID
-	Name     string
-	Type     Type
+	ID   ColumnID
+	Name string
+	ValueType
 	Nullable bool
 	Elements []Column // columns of the structs in a list; nil for other types
-
-	Precision, Scale int // of a carried column: see ValueType
 
 	*definition
 	index int // into Row.Levels or Row.Fields
@@ -108,8 +106,7 @@ func (s Schema) appendCarried(columns []Column) []Column {
 		column := carriedDefinition.column(i)
 		column.Name = name
 		if i < len(s.CarryTypes) {
-			t := s.CarryTypes[i].orText()
-			column.Type, column.Precision, column.Scale = t.Type, t.Precision, t.Scale
+			column.ValueType = s.CarryTypes[i].orText()
 		}
 		columns = append(columns, column)
 	}
@@ -139,9 +136,6 @@ func alternative(name string, n int) string {
 	}
 	return fmt.Sprintf("input_%s_%d", name, n)
 }
-
-// ValueType is the type of a carried column.
-func (c *Column) ValueType() ValueType { return ValueType{c.Type, c.Precision, c.Scale} }
 
 // levels returns s.Levels within its bounds.
 func (s Schema) levels() int { return min(max(s.Levels, 0), MaxLevels) }

@@ -231,7 +231,7 @@ func readNestedParquet(t *testing.T, data []byte, columns []string) [][]string {
 		case v.IsNull():
 			return ""
 		case times[v.Column()]:
-			return string(appendTime(nil, time.UnixMicro(v.Int64()).UTC()))
+			return string(appendTime(nil, v.Int64()))
 		case v.Kind() == parquet.Double:
 			return strconv.FormatFloat(v.Double(), 'g', -1, 64)
 		}

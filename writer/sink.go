@@ -156,29 +156,3 @@ func (g *guard) Abort() error {
 	g.closed = true
 	return g.sink.Abort()
 }
-
-// single is the sink of one file.
-type single struct {
-	*output
-	opts Options
-}
-
-func newSingle(ctx context.Context, o Options) (Sink, error) {
-	if err := o.Storage.Prepare(ctx, o.Path, false); err != nil {
-		return nil, disk.Failed("opening", o.Path, err)
-	}
-	disk.RemoveDrafts(ctx, o.Storage, o.Path)
-	out, err := newOutput(ctx, o.Path, o)
-	if err != nil {
-		return nil, err
-	}
-	return single{out, o}, nil
-}
-
-func (s single) Write(rows []Row) error { return s.write(rows) }
-func (s single) Abort() error           { return s.discard() }
-
-func (s single) Close() (Published, error) {
-	f, err := s.publish(s.opts.Check, s.opts.OnChange)
-	return Published{Files: []File{f}, Rows: f.Rows}, err
-}

@@ -116,7 +116,7 @@ func Values(columns []Column, row *Row, format Format) []string {
 		switch {
 		case c.ID == ColumnCarried:
 			if text, ok = c.carriedOf(row); ok && content == Parquet && c.Type != TypeString {
-				value, fits := c.ValueType().parse(text)
+				value, fits := c.parse(text)
 				text, ok = fmt.Sprint(value), fits
 			}
 		case c.isText():

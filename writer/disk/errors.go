@@ -42,10 +42,14 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("%s is writing %s: wait for it to end, or choose another output", owner, e.Path)
 }
 
-// Failed returns an *Error with the Cause of err, or nil if err is nil. The error contains no temporary file name.
+// Failed returns an *Error with the Cause of err, or nil if err is nil. The error contains no temporary file name. If err wraps an
+// *Error, Failed returns that: it says more exactly what has failed.
 func Failed(op, path string, err error) error {
 	if err == nil {
 		return nil
+	}
+	if failed, ok := errors.AsType[*Error](err); ok {
+		return failed
 	}
 	return &Error{Op: op, Path: path, Err: Cause(err)}
 }

@@ -49,14 +49,13 @@ func RemoveDrafts(ctx context.Context, storage Storage, path string) {
 	storage.RemoveDrafts(ctx, dir, func(name string) bool { return name == base })
 }
 
-// Output is a Draft with a buffer, a checksum and a sticky error.
+// Output is a Draft with a buffer and a checksum. An error of Write is sticky.
 type Output struct {
 	path string
 	file Draft
 	buf  *bufio.Writer
 	sum  hash.Hash // of the written bytes
 	size int64     // number of written bytes
-	err  error     // sticky error
 }
 
 // draftBuffer is the size of the buffer in bytes. A larger buffer is not measurably faster.
@@ -75,34 +74,28 @@ func NewOutput(ctx context.Context, storage Storage, path string) (*Output, erro
 
 // Write appends p to the draft.
 func (o *Output) Write(p []byte) (int, error) {
-	if o.err != nil {
-		return 0, o.err
-	}
 	n, err := o.buf.Write(p)
-	return n, o.Fail("writing", err)
+	return n, Failed("writing", o.path, err)
 }
 
 // Publish writes the buffer and publishes the draft, unless the check of the draft fails. check is not called for objects.
 // begin is called directly before the file at the path is replaced. Both may be nil. After an error, the caller discards the
 // draft.
 func (o *Output) Publish(check func(draft string) error, begin func() error) error {
-	if o.err != nil {
-		return o.err
-	}
 	if err := o.buf.Flush(); err != nil {
-		return o.Fail("writing", err)
+		return Failed("writing", o.path, err)
 	}
 	if file, ok := o.file.(interface{ Name() string }); ok && check != nil {
-		if o.err = check(file.Name()); o.err != nil {
-			return o.err
+		if err := check(file.Name()); err != nil {
+			return err
 		}
 	}
 	if begin != nil {
-		if o.err = begin(); o.err != nil {
-			return o.err
+		if err := begin(); err != nil {
+			return err
 		}
 	}
-	return o.Fail("publishing", o.file.Publish(o.size))
+	return Failed("publishing", o.path, o.file.Publish(o.size))
 }
 
 // Discard removes the draft. It does nothing after Publish.
@@ -113,14 +106,6 @@ func (o *Output) Size() int64 { return o.size }
 
 // SHA256 returns the checksum of the bytes that Size counts, in hex.
 func (o *Output) SHA256() string { return hex.EncodeToString(o.sum.Sum(nil)) }
-
-// Fail records the first error and returns it.
-func (o *Output) Fail(op string, err error) error {
-	if o.err == nil {
-		o.err = Failed(op, o.path, err)
-	}
-	return o.err
-}
 
 // unbuffered is the file under the buffer of a draft. It counts and hashes the written bytes.
 type unbuffered struct{ *Output }

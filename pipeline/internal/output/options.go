@@ -210,7 +210,7 @@ func CarriedBy(s writer.Schema) []account.Carried {
 	columns := s.Columns()
 	carried := make([]account.Carried, len(s.Carry))
 	for i, c := range columns[len(columns)-len(s.Carry):] {
-		carried[i] = account.Carried{Name: c.Name, Type: c.ValueType().String()}
+		carried[i] = account.Carried{Name: c.Name, Type: c.ValueType.String()}
 	}
 	return carried
 }
