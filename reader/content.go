@@ -68,6 +68,16 @@ var signatures = []signature{
 	{0, "PARE", true, "an encrypted Parquet file", "decrypt it"},
 }
 
+// headOf returns the first bytes of a file; nil for a pipe or a device.
+func headOf(body Source, size int64) []byte {
+	if size < 0 {
+		return nil
+	}
+	head := make([]byte, headSize)
+	n, _ := body.ReadAt(head, 0) // the next Read returns an error met here
+	return head[:n]
+}
+
 // refuse returns an *UnsupportedError if the first bytes of a file have a signature.
 func refuse(file string, head []byte) error {
 	head = head[:min(len(head), headSize)]

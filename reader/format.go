@@ -58,17 +58,6 @@ func formatByName(file string) *inputFormat {
 	return firstFormat(func(f *inputFormat) bool { return slices.Contains(f.extensions, extension) })
 }
 
-// recognized returns the format of a file that is read by offset; nil for text and for a pipe or a device.
-func recognized(body Source, size int64) *inputFormat {
-	if size < 0 {
-		return nil
-	}
-	head := make([]byte, headSize)
-	n, _ := body.ReadAt(head, 0) // the next Read returns an error met here
-	head = head[:n]
-	return firstFormat(func(f *inputFormat) bool { return f.recognize != nil && f.recognize(head, body, size) })
-}
-
 func firstFormat(matches func(*inputFormat) bool) *inputFormat {
 	if i := slices.IndexFunc(formats, matches); i >= 0 {
 		return formats[i]

@@ -43,14 +43,16 @@ func (r *Reader) inspect(name string) (*file, error) {
 		if err != nil {
 			return nil, &OpenError{name, err}
 		}
-		if f.format = recognized(opened, length); f.format != nil {
+		head := headOf(opened, length)
+		f.format = firstFormat(func(f *inputFormat) bool { return f.recognize != nil && f.recognize(head, opened, length) })
+		if f.format != nil {
 			defer opened.Close() // only read from
 			r.addTotal(length)
 			f.info.Format = f.format.name
 			f.open, err = f.format.inspect(f, opened, length, &r.options)
 			return f, err
 		}
-		if f.table, err = tableIn(name, opened, length); err != nil {
+		if f.table, err = tableIn(name, head, opened, length); err != nil {
 			opened.Close() // only read from
 			return nil, err
 		}

@@ -44,13 +44,10 @@ var errFolder = errors.New("is a folder")
 
 // openSource opens a file or an object. size is in bytes as stored, or -1 for a pipe or a device, which can be read only once.
 func (o *Options) openSource(ctx context.Context, path string) (body Source, size int64, err error) {
-	switch {
-	case !isURL(path):
-		body, err = os.Open(path)
-	case o.Storage == nil:
-		err = errNoStorage
-	default:
+	if isURL(path) {
 		body, err = o.Storage.Open(ctx, path)
+	} else {
+		body, err = os.Open(path)
 	}
 	if err != nil {
 		return nil, 0, err
@@ -101,14 +98,8 @@ func (o *Options) filesOf(ctx context.Context, path string, skips *skips) (names
 		return partsOf(path, skips)
 	}
 	matches, err := filepath.Glob(path)
-	if err == nil && len(matches) == 0 {
-		err = ErrNoMatch
-	}
-	if err != nil {
-		return nil, &OpenError{path, err}
-	}
 	slices.Sort(matches)
-	if matches, err = skips.keepMatches(path, matches, exists); err != nil {
+	if matches, err = skips.keepMatches(path, matches, err, exists); err != nil {
 		return nil, err
 	}
 	for _, match := range matches {
@@ -207,13 +198,8 @@ func (o *Options) expandURL(ctx context.Context, url string, skips *skips) ([]st
 			matches, _ := path.Match(url, object)
 			return !matches
 		})
-		if _, err = path.Match(url, ""); err == nil && len(matches) == 0 {
-			err = ErrNoMatch
-		}
-		if err != nil {
-			return nil, &OpenError{url, err}
-		}
-		return skips.keepMatches(url, matches, among(found))
+		_, err = path.Match(url, "")
+		return skips.keepMatches(url, matches, err, among(found))
 	}
 	if !strings.HasSuffix(url, "/") {
 		body, err := o.Storage.Open(ctx, url)

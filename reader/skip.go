@@ -46,8 +46,15 @@ func (s *skips) keep(path string, named int, names []string, exists func(string)
 	return kept, nil
 }
 
-// keepMatches is keep for the matches of a pattern, which names the folders before its first wildcard.
-func (s *skips) keepMatches(pattern string, matches []string, exists func(string) bool) ([]string, error) {
+// keepMatches is keep for the matches of a pattern, which names the folders before its first wildcard. err is the error of the
+// pattern. The error is also an *OpenError if there are no matches.
+func (s *skips) keepMatches(pattern string, matches []string, err error, exists func(string) bool) ([]string, error) {
+	if err == nil && len(matches) == 0 {
+		err = ErrNoMatch
+	}
+	if err != nil {
+		return nil, &OpenError{pattern, err}
+	}
 	named := strings.LastIndexAny(pattern[:strings.IndexAny(pattern, wildcards)], `/\`) + 1
 	return s.keep(pattern, named, matches, exists)
 }

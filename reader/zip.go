@@ -3,6 +3,7 @@ package reader
 import (
 	"archive/zip"
 	"bufio"
+	"bytes"
 	"errors"
 	"hash"
 	"hash/crc32"
@@ -22,10 +23,8 @@ type zippedTable struct {
 }
 
 // tableIn returns the table in a zip archive; nil for other content. The error is an *UnsupportedError.
-func tableIn(file string, body Source, size int64) (*zippedTable, error) {
-	head := make([]byte, len(zipMagic))
-	n, _ := body.ReadAt(head, 0) // the next Read returns an error met here
-	if size < 0 || string(head[:n]) != zipMagic {
+func tableIn(file string, head []byte, body Source, size int64) (*zippedTable, error) {
+	if !bytes.HasPrefix(head, []byte(zipMagic)) {
 		return nil, nil
 	}
 	archive, err := zip.NewReader(body, size)
