@@ -164,7 +164,7 @@ func (a *Key) Reserve() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.turn()
-	if t := a.granted.Load(); !t.isUnlimited() && a.used.answers+a.reserved >= int64(t.Quota) {
+	if t := a.granted.Load(); t.Quota != Unlimited && a.used.answers+a.reserved >= int64(t.Quota) {
 		return false
 	}
 	a.reserved++
@@ -231,14 +231,14 @@ func newAPIKey(g Grant) *Key {
 	return a
 }
 
-func (t *terms) isUnlimited() bool { return t.Quota == Unlimited }
-
-// remaining is the number of answers left. It is 0 if the quota was lowered below the answers used.
-func (a *Key) remaining() int64 { return max(0, int64(a.granted.Load().Quota)-a.usage().answers) }
-
-func (a *Key) isUnlimited() bool { return a.granted.Load().isUnlimited() }
-
-func (a *Key) isUsedUp() bool { return !a.isUnlimited() && a.remaining() == 0 }
+// left is the number of answers left, or Unlimited. It is 0 if the quota was lowered below the answers used.
+func (a *Key) left() Quota {
+	quota := a.granted.Load().Quota
+	if quota == Unlimited {
+		return Unlimited
+	}
+	return max(0, quota-Quota(a.usage().answers))
+}
 
 // take uses up one answer, and returns false if none was left.
 func (a *Key) take() bool {
@@ -252,7 +252,7 @@ func (a *Key) take() bool {
 // appendUsage appends the body of the usage operation. most is the number of answers left for all keys together.
 func (a *Key) appendUsage(b []byte, most Quota) []byte {
 	left := most
-	if own := Quota(a.remaining()); !a.isUnlimited() && (most == Unlimited || own < most) {
+	if own := a.left(); own != Unlimited && (most == Unlimited || own < most) {
 		left = own
 	}
 	body := struct {

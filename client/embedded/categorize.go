@@ -16,10 +16,11 @@ func (s *Service) Attempt(ctx context.Context, r client.Request) (client.Answer,
 	if len(r.Input) > maxInput {
 		return client.Answer{}, tooLong(http.StatusRequestURITooLong)
 	}
-	c, j, err := s.predict(ctx, r)
+	c, j, err := s.read(ctx, r)
 	if err != nil {
 		return client.Answer{}, err
 	}
+	j.matches = c.matches(j.Input)
 	answer := client.Answer{
 		Entries:    c.entries(j),
 		Free:       j.cost == CostNone,
@@ -33,14 +34,14 @@ func (s *Service) Attempt(ctx context.Context, r client.Request) (client.Answer,
 	return answer, nil
 }
 
-// predict returns the prediction for a request, and the request's classification. The error is a *client.Error, which says what is
+// read reads the input of a request, and returns it with the request's classification. The error is a *client.Error, which says what is
 // wrong with the request, or the cause of ctx.
-func (s *Service) predict(ctx context.Context, r client.Request) (c *classification, j prediction, err error) {
+func (s *Service) read(ctx context.Context, r client.Request) (c *classification, j prediction, err error) {
 	op := s.operation(r.Kind)
 	if c, err = op.classification(r.Classification); err != nil {
 		return nil, j, err
 	}
-	if j, err = op.predict(ctx, c, r.Input); err != nil {
+	if j, err = op.read(ctx, r.Input); err != nil {
 		return nil, j, err
 	}
 	if ctx.Err() != nil { // the fetch was canceled, and an answer without the page is worse

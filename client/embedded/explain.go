@@ -41,7 +41,7 @@ type Contribution struct {
 // Explain answers a request as the service does, and returns the contributions to the answer. It charges no key. The error says
 // what is wrong with the request, or is the context's cause.
 func (s *Service) Explain(ctx context.Context, r client.Request) (Explanation, error) {
-	c, j, err := s.predict(ctx, r)
+	c, j, err := s.read(ctx, r)
 	if rejected, ok := errors.AsType[*client.Error](err); ok {
 		return Explanation{}, errors.New(rejected.Detail)
 	}

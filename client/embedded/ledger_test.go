@@ -111,7 +111,7 @@ func leftOf(t *testing.T, s *Service) int64 {
 	if !ok {
 		t.Fatal("the key is not accepted")
 	}
-	return a.remaining()
+	return int64(a.left())
 }
 
 // save saves as a service does that stops.
@@ -186,9 +186,9 @@ func TestOnlyChangesArePut(t *testing.T) {
 			t.Errorf("puts of %s notes", got)
 		}
 		again := New(Options{Grants: grants, Ledger: openLedger(t, notes.killed()), Logger: quiet})
-		for i, want := range map[int]int64{0: 97, 2: 98, 3: 99, 999: 99} {
-			if a, _ := again.key(fmt.Sprint("secret-", i)); a.remaining() != want {
-				t.Errorf("key %d has %d left, want %d", i, a.remaining(), want)
+		for i, want := range map[int]Quota{0: 97, 2: 98, 3: 99, 999: 99} {
+			if a, _ := again.key(fmt.Sprint("secret-", i)); a.left() != want {
+				t.Errorf("key %d has %d left, want %d", i, a.left(), want)
 			}
 		}
 	})
@@ -283,7 +283,7 @@ func TestASmallerQuotaIsUsedUp(t *testing.T) {
 	l := openLedger(t, new(memory))
 	l.used[l.salt.digest("secret")] = usage{answers: 150}
 	s := metered(l)
-	if a, _ := s.key("secret"); leftOf(t, s) != 0 || !a.isUsedUp() || a.take() {
+	if a, _ := s.key("secret"); leftOf(t, s) != 0 || a.left() != 0 || a.take() {
 		t.Errorf("%d left of a quota that was lowered below the usage", leftOf(t, s))
 	}
 }

@@ -105,8 +105,8 @@ func (c keyCollector) Collect(to chan<- prometheus.Metric) {
 		send(prometheus.GaugeValue, "key_requests_in_flight", "Requests of a key that are being answered now.", int64(held), a)
 		send(prometheus.GaugeValue, "key_requests_waiting", "Requests of a key that wait to be answered, or to be asked of the upstream.", int64(waiting), a)
 		send(prometheus.CounterValue, "answers_total", "Answers given to a key in the period of its quota; answers of earlier runs count if the service keeps the used quota.", a.usage().answers, a)
-		if !a.isUnlimited() {
-			send(prometheus.GaugeValue, "quota_remaining", "Answers left of a key's quota; keys without a quota are not listed.", a.remaining(), a)
+		if left := a.left(); left != Unlimited {
+			send(prometheus.GaugeValue, "quota_remaining", "Answers left of a key's quota; keys without a quota are not listed.", int64(left), a)
 		}
 	}
 }

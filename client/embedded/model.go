@@ -32,13 +32,19 @@ func editionsOf(models []*learn.Model) (editions taxonomy.Choice) {
 	return editions
 }
 
-func (c *classification) matches(j prediction) []classify.Match {
+// takeProcessor waits for one of processors, and returns the function that frees it.
+func takeProcessor() (free func()) {
 	processors <- struct{}{}
-	defer func() { <-processors }()
+	return func() { <-processors }
+}
+
+// matches classifies an input.
+func (c *classification) matches(in classify.Input) []classify.Match {
+	defer takeProcessor()()
 	if c.model != nil {
-		return c.model.Predict(c.sample(j.Input), c.most)
+		return c.model.Predict(c.sample(in), c.most)
 	}
-	return c.engine().Matches(j.Input, c.most)
+	return c.engine().Matches(in, c.most)
 }
 
 // sample returns the input of a model.
@@ -53,9 +59,10 @@ func (c *classification) sample(in classify.Input) learn.Sample {
 // Features returns the features of an input for a model of the request's classification. It charges no key. The error is a
 // *client.Error, which says what is wrong with the request, or the context's cause.
 func (s *Service) Features(ctx context.Context, r client.Request) (learn.Features, error) {
-	c, j, err := s.predict(ctx, r)
+	c, j, err := s.read(ctx, r)
 	if err != nil {
 		return learn.Features{}, err
 	}
+	defer takeProcessor()()
 	return learn.FeaturesOf(c.sample(j.Input)), nil
 }

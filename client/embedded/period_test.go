@@ -146,7 +146,7 @@ func TestAReservedAnswerAtMidnight(t *testing.T) {
 		}
 		a.charge()
 		a.charge()
-		if left := a.remaining(); left != 0 {
+		if left := a.left(); left != 0 {
 			t.Errorf("%d left, want 0", left)
 		}
 	})
@@ -166,7 +166,7 @@ func TestChangesOfAPeriod(t *testing.T) {
 			used   usage
 			period Period
 			zone   *time.Location
-			left   int64
+			left   Quota
 		}{
 			{"another zone", usage{4, now}, Monthly, tokyo, 1},
 			{"a zone whose day has begun before", usage{4, now - 2*3600}, Daily, tokyo, 1},
@@ -177,15 +177,15 @@ func TestChangesOfAPeriod(t *testing.T) {
 		for _, tt := range tests {
 			a := newAPIKey(Grant{Key: "secret", Quota: 5, Period: tt.period, Zone: tt.zone})
 			a.used = tt.used
-			if got := a.remaining(); got != tt.left {
+			if got := a.left(); got != tt.left {
 				t.Errorf("%s: %d left, want %d", tt.name, got, tt.left)
 			}
 		}
 		a := newAPIKey(Grant{Key: "secret", Quota: 5, Period: Daily})
 		a.used = usage{4, now + 4*365*24*3600}
-		a.remaining()
+		a.left()
 		time.Sleep(24 * time.Hour)
-		if got := a.remaining(); got != 5 {
+		if got := a.left(); got != 5 {
 			t.Errorf("a day after the clock was ahead %d are left, want 5", got)
 		}
 	})

@@ -13,8 +13,8 @@ import (
 	"github.com/bulkcat/bulkcat/client/internal/weburl"
 )
 
-// predictWebsite classifies a website by its name and, if the fetch succeeds, its page.
-func (s *Service) predictWebsite(ctx context.Context, c *classification, input string) (prediction, error) {
+// readWebsite reads the name of a website and, if the fetch succeeds, its page.
+func (s *Service) readWebsite(ctx context.Context, input string) (prediction, error) {
 	u, err := parseURL(input)
 	if err != nil {
 		return prediction{}, err
@@ -24,17 +24,14 @@ func (s *Service) predictWebsite(ctx context.Context, c *classification, input s
 	if j.fetched(err) {
 		j.Page = websiteFields(p)
 	}
-	j.matches = c.matches(j)
 	return j, nil
 }
 
-// predictProduct classifies a product by its title. For a URL, the title consists of the titles in its page and the words of
+// readProduct reads the title of a product. For a URL, the title consists of the titles in its page and the words of
 // its path.
-func (s *Service) predictProduct(ctx context.Context, c *classification, input string) (prediction, error) {
+func (s *Service) readProduct(ctx context.Context, input string) (prediction, error) {
 	if !isURL(input) {
-		j := prediction{Input: classify.Input{Title: []classify.Field{{Name: "title", Text: input}}}, cost: CostNone, basis: client.BasisTitle}
-		j.matches = c.matches(j)
-		return j, nil
+		return prediction{Input: classify.Input{Title: []classify.Field{{Name: "title", Text: input}}}, cost: CostNone, basis: client.BasisTitle}, nil
 	}
 	u, err := parseURL(input)
 	if err != nil {
@@ -46,7 +43,6 @@ func (s *Service) predictProduct(ctx context.Context, c *classification, input s
 		j.Title = productTitles(p)
 	}
 	j.Title = append(j.Title, classify.Field{Name: "path", Text: slugTitle(u.Path)})
-	j.matches = c.matches(j)
 	return j, nil
 }
 

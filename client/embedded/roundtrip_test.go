@@ -140,7 +140,7 @@ func TestRoundTripperIsCanceled(t *testing.T) {
 	if a := send(t, s, req.WithContext(ctx)); a.status != http.StatusServiceUnavailable {
 		t.Errorf("canceled behind a server: %+v", a)
 	}
-	if account, _ := s.key("k"); account.remaining() != 1 {
+	if account, _ := s.key("k"); account.left() != 1 {
 		t.Error("a canceled request was charged")
 	}
 }
@@ -201,8 +201,8 @@ func TestQueueForOneHost(t *testing.T) {
 		if took := time.Since(start); took > patience+time.Second {
 			t.Errorf("the last one took %v", took)
 		}
-		if account, _ := s.key("k"); account.remaining() != int64(100-got[http.StatusOK]) {
-			t.Errorf("%v left after %v", account.remaining(), got)
+		if account, _ := s.key("k"); account.left() != Quota(100-got[http.StatusOK]) {
+			t.Errorf("%v left after %v", account.left(), got)
 		}
 	})
 }

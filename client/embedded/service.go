@@ -85,8 +85,8 @@ type operation struct {
 	name            string
 	input           string // the name of the input's parameter; "" for usage
 	classifications []*classification
-	standard        string // the default classification; "" if requests must name one
-	predict         func(context.Context, *classification, string) (prediction, error)
+	standard        string                                                      // the default classification; "" if requests must name one
+	read            func(ctx context.Context, input string) (prediction, error) // without the matches
 }
 
 // New returns a Service. It builds its engines when they are first needed; see [Service.WarmUp].
@@ -102,14 +102,14 @@ func New(opts Options) *Service {
 			name:            "website",
 			input:           opts.WebsiteParam,
 			classifications: published(client.Website, editions),
-			predict:         s.predictWebsite,
+			read:            s.readWebsite,
 		},
 		ProductPath: {
 			name:            "product",
 			input:           opts.ProductParam,
 			classifications: append(products, customs(opts.Custom, products[0].engine)...),
 			standard:        client.ProductTaxonomy,
-			predict:         s.predictProduct,
+			read:            s.readProduct,
 		},
 	}
 	for _, op := range s.operations {
@@ -311,15 +311,16 @@ func (op *operation) answer(ctx context.Context, b []byte, h http.Header, p para
 	if err != nil {
 		return b, err
 	}
-	if key.isUsedUp() {
+	if key.left() == 0 {
 		return b, noQuota(key.Refill())
 	}
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	j, err := op.predict(limited, c, p.input)
+	j, err := op.read(limited, p.input)
 	if err != nil {
 		return b, err
 	}
+	j.matches = c.matches(j.Input)
 	// If the fetch was canceled or has timed out, the answer lacks the page, and is worse.
 	switch {
 	case ctx.Err() != nil:
