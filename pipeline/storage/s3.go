@@ -173,9 +173,12 @@ func (b *s3Bucket) Put(ctx context.Context, key string, data io.Reader, old Info
 		})
 	}
 	if err == nil {
-		return nil
+		info, err := b.Stat(ctx, key)
+		if err == nil && info.Token == token {
+			return nil
+		}
 	}
-	return errors.Join(s3Error(err), b.abort(ctx, key, upload.UploadId))
+	return errors.Join(s3Error(err), b.abort(ctx, key, upload.UploadId)) // also if the storage has acknowledged the object but lacks it
 }
 
 // putParts sends part as the first part, and further parts from data.
