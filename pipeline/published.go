@@ -80,12 +80,9 @@ func (c *claimed) end(a *account.Account, done results, err error) account.Statu
 		ending = account.Failed // the account could not be written
 	}
 	p := progress.New(a, a.Counts, account.Ended, a.Ended)
-	p.Ending, p.Total, p.Cost = ending, done.records, a.Cost
+	p.Ending, p.Total, p.Cost, p.Quota = ending, done.records, a.Cost, c.quota.Left(false)
 	if a.Ending == account.Complete {
 		p.Total = p.Counts.Read
-	}
-	if left, metered := c.quota.Left(false); metered {
-		p.Quota = &left
 	}
 	c.monitor.End(p)
 	return c.withDetails(p.Status, a, done.learned)

@@ -261,9 +261,7 @@ func (r *running) progress() progress.Progress {
 	p := progress.New(r.account, r.counters.Snapshot(), account.Asking, time.Time{})
 	p.Follow(status, r.counters.LastError.Load(), r.bounds.MaxOutage)
 	p.Cost = r.account.CostOf(p.Counts)
-	if left, metered := r.quota.Left(!r.options.isOffline()); metered { // a run that asks nothing asks for no quota either
-		p.Quota = &left
-	}
+	p.Quota = r.quota.Left(!r.options.isOffline()) // a run that asks nothing asks for no quota either
 	p.Total, p.About = r.total.Of(&p.Counts, read, bytes, r.options.Limit)
 	if r.options.Sample > 0 && p.Counts.Others > 0 { // the sample is drawn
 		p.Total, p.About = r.options.Sample, false

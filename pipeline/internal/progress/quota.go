@@ -85,17 +85,21 @@ func (q *Quota) sample(ctx context.Context) error {
 	return err
 }
 
-// Left returns the quota that the service last reported, minus one request for each answer since. isNumber is false if the
-// quota is unknown or unlimited. With asking, a figure older than a minute is refreshed in the background.
-func (q *Quota) Left(asking bool) (left int64, isNumber bool) {
+// Left returns the quota that the service last reported, minus one request for each answer since; nil if the quota is unknown or
+// unlimited. With asking, a figure older than a minute is refreshed in the background.
+func (q *Quota) Left(asking bool) *int64 {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if asking && q.watched && !q.sampling && time.Since(q.asked) >= quotaInterval {
 		q.sampling = true
 		go q.sampleForShow()
 	}
-	left, isNumber = q.usage.Requests()
-	return max(0, left-(q.standing.Charged()-q.charged)), isNumber
+	left, isNumber := q.usage.Requests()
+	if !isNumber {
+		return nil
+	}
+	left = max(0, left-(q.standing.Charged()-q.charged))
+	return &left
 }
 
 func (q *Quota) sampleForShow() {

@@ -86,8 +86,8 @@ func TestQuotaMeanwhile(t *testing.T) {
 			ask(10)
 			service.err = &client.Error{Class: client.Rejected} // costs nothing
 			ask(3)
-			if left, isNumber := q.Left(true); isNumber != tt.isNumber || isNumber && left != tt.left {
-				t.Errorf("got %d, %v", left, isNumber)
+			if left := q.Left(true); (left != nil) != tt.isNumber || left != nil && *left != tt.left {
+				t.Errorf("got %v, want %d", left, tt.left)
 			}
 		})
 	}
