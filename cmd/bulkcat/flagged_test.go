@@ -66,7 +66,7 @@ func TestAdviceNamesFlags(t *testing.T) {
 			}
 		}
 	}
-	known["--label-column"] = true                                        // of eval and learn
+	known["--input-column"], known["--label-column"] = true, true         // of eval and learn
 	known["--source"] = true                                              // of learn
 	known["--category-column"], known["--confidence-column"] = true, true // of store import
 	for option, text := range adviceOf {
