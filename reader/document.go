@@ -18,25 +18,28 @@ var errLongValue = errors.New("a JSON value is longer than 1 MiB")
 type document struct {
 	text    *documentText
 	decoder *json.Decoder
-	started bool
 	jsonLayout
 	levels int    // objects around the array
 	others func() // called if another array after the records has objects; may be nil
 }
 
-func newDocument(src io.Reader, l jsonLayout) *document {
-	d := &document{text: &documentText{src: transform.NewReader(src, new(nullTransformer)), line: 1}, jsonLayout: l}
+// newDocument returns a document whose text is consumed up to the first value.
+func newDocument(src io.Reader, l jsonLayout) (d *document, err error) {
+	d = &document{text: &documentText{src: transform.NewReader(src, new(nullTransformer)), line: 1}, jsonLayout: l}
 	d.decoder = json.NewDecoder(d.text)
 	d.text.used = d.decoder.InputOffset
-	return d
+	switch {
+	case d.below != "":
+		err = d.descend()
+	case d.array:
+		_, err = d.decoder.Token()
+	}
+	return d, d.broken(err)
 }
 
 func (d *document) at() int64 { return d.text.lineAt(d.decoder.InputOffset()) }
 
 func (d *document) value() (r row, value []byte, err error) {
-	if err := d.enter(); err != nil {
-		return r, nil, err
-	}
 	if d.array && !d.decoder.More() {
 		return r, nil, d.leave()
 	}
@@ -46,19 +49,6 @@ func (d *document) value() (r row, value []byte, err error) {
 	}
 	r.line = d.text.lineAt(d.decoder.InputOffset() - int64(len(value)))
 	return r, value, err
-}
-
-// enter consumes the bracket of an array before the first value.
-func (d *document) enter() error {
-	if d.started || !d.array {
-		return nil
-	}
-	d.started = true
-	if d.below != "" {
-		return d.broken(d.descend())
-	}
-	_, err := d.decoder.Token()
-	return d.broken(err)
 }
 
 // leave consumes the end of an array. The error is io.EOF unless more than white space follows.

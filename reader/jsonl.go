@@ -107,7 +107,10 @@ func (l jsonLayout) open(r *Reader, f *file, s *stream) (parser, error) {
 	if !l.document {
 		return newJSONParser(r, f, jsonLines{s.splitLines(r.options.MaxRecord)}, "line"), nil
 	}
-	d := newDocument(s.text, l)
+	d, err := newDocument(s.text, l)
+	if err != nil {
+		return nil, &ReadError{f.info.Name, d.at(), err}
+	}
 	if l.found {
 		d.others = func() {
 			r.options.Log.Warn("a further member has objects, and is not read", "option", "reader.Columns", "file", displayName(f.info.Name), "read", l.below+elements)
@@ -210,8 +213,7 @@ func jsonFault(line []byte) string {
 	if json.Valid(line) {
 		return ""
 	}
-	var value json.RawMessage
-	return fmt.Sprintf("broken JSON: %v", json.Unmarshal(line, &value))
+	return fmt.Sprintf("broken JSON: %v", json.Unmarshal(line, new(json.RawMessage)))
 }
 
 // unknownKeys collects the top-level keys that are not columns.
@@ -252,7 +254,8 @@ func examineJSON(f *file, s *beginning, o *Options) (opener, error) {
 			return nil, err
 		}
 	}
-	return l.open, f.setObjects(o, newDocument(bytes.NewReader(s.data), l))
+	d, _ := newDocument(bytes.NewReader(s.data), l) // after an error there are no values
+	return l.open, f.setObjects(o, d)
 }
 
 // setObjects sets the columns and the input columns of a file from its first objects.
