@@ -30,6 +30,7 @@ type sharedStrings struct {
 	memory []byte
 	file   *os.File // nil while memory is enough
 	starts []int64  // of the blocks; the last block is the tail
+	stored int64    // bytes of the blocks before the tail
 	tail   []byte   // the last block, which is not full
 	block  []byte   // the last block that was read from the file
 	loaded int      // the number of block; -1 for none
@@ -129,12 +130,8 @@ func (s *sharedStrings) add(text string) error {
 
 // flush moves the tail to the other blocks.
 func (s *sharedStrings) flush() error {
-	if s.count == 0 {
-		s.starts = append(s.starts, 0)
-		return nil
-	}
-	start := s.starts[len(s.starts)-1]
-	s.starts = append(s.starts, start+int64(len(s.tail)))
+	s.stored += int64(len(s.tail))
+	s.starts = append(s.starts, s.stored)
 	switch {
 	case s.file == nil && len(s.memory)+len(s.tail) <= stringsInMemory:
 		s.memory = append(s.memory, s.tail...)
@@ -146,7 +143,7 @@ func (s *sharedStrings) flush() error {
 		_ = os.Remove(s.file.Name()) // fails on Windows, where Close removes the file
 		fallthrough
 	default:
-		if _, err := s.file.WriteAt(s.tail, start-int64(len(s.memory))); err != nil {
+		if _, err := s.file.Write(s.tail); err != nil {
 			return fmt.Errorf("keep the shared strings: %w", err)
 		}
 	}
