@@ -152,7 +152,7 @@ type wireEntry struct {
 // confidenceOf decodes a JSON number, or a string that holds one. Any other value is NaN; the entry is kept.
 func confidenceOf(raw json.RawMessage) float64 {
 	text := bytes.TrimSpace(bytes.Trim(raw, `"`))
-	if n := numberLength(text); n > 0 && n == len(text) {
+	if numberLength(text) == len(text) {
 		if f, err := strconv.ParseFloat(string(text), 64); err == nil {
 			return f
 		}

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
@@ -235,38 +236,11 @@ var powersOfTen = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1
 
 // numberLength returns the length of the JSON number at the start of b; 0 if there is none.
 func numberLength(b []byte) int {
-	digits := func(i int) int {
-		for i < len(b) && b[i] >= '0' && b[i] <= '9' {
-			i++
-		}
-		return i
-	}
-	i := 0
-	if i < len(b) && b[i] == '-' {
-		i++
-	}
-	end := digits(i)
-	if end == i || b[i] == '0' && end > i+1 {
+	n := len(b) - len(bytes.TrimLeft(b, "+-.0123456789eE"))
+	if !json.Valid(b[:n]) {
 		return 0
 	}
-	i = end
-	if i < len(b) && b[i] == '.' {
-		if end = digits(i + 1); end == i+1 {
-			return 0
-		}
-		i = end
-	}
-	if i < len(b) && (b[i] == 'e' || b[i] == 'E') {
-		i++
-		if i < len(b) && (b[i] == '+' || b[i] == '-') {
-			i++
-		}
-		if end = digits(i); end == i {
-			return 0
-		}
-		i = end
-	}
-	return i
+	return n
 }
 
 // maxSkipDepth is the deepest nesting of values that skip accepts.

@@ -237,13 +237,11 @@ func exchangeError(err error) *Error {
 		err = errNoTLS
 	}
 	class := Transient
-	fatal := []error{errNoTLS, errRedirectLoop, errProxyAuth}
-	fatalTypes := []any{
-		new(*redirectError), new(*tls.CertificateVerificationError),
+	fatal := []any{
+		new(*OptionError), new(*tls.CertificateVerificationError),
 		new(x509.UnknownAuthorityError), new(x509.HostnameError), new(x509.CertificateInvalidError),
 	}
-	if slices.ContainsFunc(fatal, func(target error) bool { return errors.Is(err, target) }) ||
-		slices.ContainsFunc(fatalTypes, func(target any) bool { return errors.As(err, target) }) {
+	if errors.Is(err, errProxyAuth) || slices.ContainsFunc(fatal, func(target any) bool { return errors.As(err, target) }) {
 		class = Fatal
 	}
 	if isLocal(err) {
@@ -264,10 +262,3 @@ var (
 	errNoTLS        error = &OptionError{"BaseURL", errors.New("the service does not speak TLS: if that is right, write http:// in place of https://")}
 	errRedirectLoop error = &OptionError{"BaseURL", errors.New("the service redirects in a circle")}
 )
-
-// redirectError refuses a redirect to another host, which would receive the API key.
-type redirectError struct{ from, to string }
-
-func (e *redirectError) Error() string {
-	return fmt.Sprintf("%s redirects to %s: if that is right, use it as the base URL", e.from, e.to)
-}

@@ -273,7 +273,7 @@ func TestRunCountsRedirects(t *testing.T) {
 	}))
 	defer server.Close()
 	_, err := Run(t.Context(), Options{Service: client.Options{BaseURL: server.URL, APIKey: testKey}})
-	if requests != maxRequests || err == nil || !strings.Contains(err.Error(), "redirects used up") {
+	if requests != maxRequests || client.ClassOf(err) != client.Fatal || !strings.Contains(err.Error(), "redirects used up") {
 		t.Errorf("%d requests, %v", requests, err)
 	}
 }
