@@ -47,15 +47,11 @@ func (r *release) archives() error {
 		if err != nil {
 			return err
 		}
-		f, err := os.Create(filepath.Join(r.out, r.archive(p)))
-		if err != nil {
-			return err
-		}
 		write := writeTarGzip
 		if p.os == "windows" {
 			write = writeZip
 		}
-		if err := errors.Join(write(f, tree), f.Close()); err != nil {
+		if err := r.create(r.archive(p), func(out io.Writer) error { return write(out, tree) }); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
 	"log"
 	"maps"
@@ -118,6 +119,15 @@ func (r *release) run(env []string, name string, args ...string) ([]byte, error)
 		return nil, fmt.Errorf("%s: %w", c, err)
 	}
 	return out, nil
+}
+
+// create writes a file of the release.
+func (r *release) create(name string, write func(io.Writer) error) error {
+	f, err := os.Create(filepath.Join(r.out, name))
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(f), f.Close())
 }
 
 // notesName is the file with the changes of the version.

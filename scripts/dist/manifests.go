@@ -3,8 +3,7 @@ package main
 import (
 	"embed"
 	"errors"
-	"os"
-	"path/filepath"
+	"io"
 	"strings"
 	"text/template"
 )
@@ -21,11 +20,7 @@ func (r *release) manifests() error {
 		return err
 	}
 	for _, t := range set.Templates() {
-		f, err := os.Create(filepath.Join(r.out, t.Name()))
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(t.Execute(f, r), f.Close()); err != nil {
+		if err := r.create(t.Name(), func(out io.Writer) error { return t.Execute(out, r) }); err != nil {
 			return err
 		}
 	}

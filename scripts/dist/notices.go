@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -191,12 +192,9 @@ func (r *release) billOfMaterials() error {
 	bom.Metadata = &cyclonedx.Metadata{Timestamp: r.time.Format(time.RFC3339), Component: &main}
 	bom.Components = &list
 	bom.Dependencies = &[]cyclonedx.Dependency{{Ref: main.BOMRef, Dependencies: &refs}}
-	f, err := os.Create(filepath.Join(r.out, "bulkcat_"+r.version+".cdx.json"))
-	if err != nil {
-		return err
-	}
-	encoder := cyclonedx.NewBOMEncoder(f, cyclonedx.BOMFileFormatJSON).SetPretty(true)
-	return errors.Join(encoder.Encode(bom), f.Close())
+	return r.create("bulkcat_"+r.version+".cdx.json", func(out io.Writer) error {
+		return cyclonedx.NewBOMEncoder(out, cyclonedx.BOMFileFormatJSON).SetPretty(true).Encode(bom)
+	})
 }
 
 func component(kind cyclonedx.ComponentType, path, version string, licences ...string) cyclonedx.Component {

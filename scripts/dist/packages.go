@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,11 +41,7 @@ func (r *release) packages() error {
 			if err := nfpm.PrepareForPackager(info, name); err != nil {
 				return err
 			}
-			f, err := os.Create(filepath.Join(r.out, packager.ConventionalFileName(info)))
-			if err != nil {
-				return err
-			}
-			if err := errors.Join(packager.Package(info, f), f.Close()); err != nil {
+			if err := r.create(packager.ConventionalFileName(info), func(out io.Writer) error { return packager.Package(info, out) }); err != nil {
 				return err
 			}
 		}
