@@ -188,8 +188,7 @@ func (l *Learner) Train(ctx context.Context) (*Model, []Suspect, error) {
 		if least > mostWeight {
 			return nil, nil, &TooLargeError{len(l.taxonomy.Categories)}
 		}
-		m.linear.drop(least)
-		m.linear.sort(rare)
+		m.linear.sort(rare, least)
 		body = m.body()
 	}
 	m.digest = digest(body)

@@ -74,8 +74,7 @@ func trained(ctx context.Context, vectors []vector, classes int, rare *rarities)
 			v.features[j].id = ids[v.features[j].id]
 		}
 	}
-	m.quantize(t.exact)
-	m.sort(rare)
+	m.sort(rare, m.quantize(t.exact))
 	return m
 }
 
@@ -191,8 +190,8 @@ func softmax(scores []float64) {
 	}
 }
 
-// quantize rounds the weights to bytes, and keeps the largest weights, at most maxWeights.
-func (m *linear) quantize(exact []float32) {
+// quantize rounds the weights to bytes. At most maxWeights of them have the magnitude least or a larger magnitude.
+func (m *linear) quantize(exact []float32) (least int) {
 	largest := float32(0)
 	for _, w := range exact {
 		largest = max(largest, w, -w)
@@ -209,57 +208,41 @@ func (m *linear) quantize(exact []float32) {
 		least--
 		kept += sizes[least]
 	}
-	m.drop(least)
+	return least
 }
 
-// drop drops the weights that are smaller than least.
-func (m *linear) drop(least int) {
-	kept := int32(0) // the lists are compacted in place
-	from := int32(0)
-	for i := range len(m.offsets) - 1 {
-		to := m.offsets[i+1]
-		for j := from; j < to; j++ {
-			if magnitude(m.weights[j]) >= least {
-				m.classes[kept], m.seen[kept], m.weights[kept] = m.classes[j], m.seen[j], m.weights[j]
-				kept++
-			}
-		}
-		from = to
-		m.offsets[i+1] = kept
-	}
-	m.classes, m.seen, m.weights = m.classes[:kept], m.seen[:kept], m.weights[:kept]
-}
-
-// sort sorts the features by id, and drops rare features without weights. It raises the bound of rare features until at most
-// maxFeatures are not rare.
-func (m *linear) sort(rare *rarities) {
-	least := int32(plainCount)
-	for n := maxFeatures + 1; n > maxFeatures; least *= 2 {
+// sort sorts the features by id. It drops the weights that are smaller than least, and rare features without weights. It raises the
+// bound of rare features until at most maxFeatures are not rare.
+func (m *linear) sort(rare *rarities, least int) {
+	isKept := func(weight int8) bool { return magnitude(weight) >= least }
+	plain := int32(plainCount)
+	for n := maxFeatures + 1; n > maxFeatures; plain *= 2 {
 		n, m.ids = 0, m.ids[:0]
 		for id, i := range m.index {
-			isPlain := rare.counts[id] >= least
+			isPlain := rare.counts[id] >= plain
 			if isPlain {
 				n++
 			}
-			if isPlain || m.offsets[i] < m.offsets[i+1] {
+			if isPlain || slices.ContainsFunc(m.weights[m.offsets[i]:m.offsets[i+1]], isKept) {
 				m.ids = append(m.ids, id)
 			}
 		}
 	}
 	slices.Sort(m.ids)
-	classes, seen, weights := make([]int32, 0, len(m.weights)), make([]uint16, 0, len(m.weights)), make([]int8, 0, len(m.weights))
-	offsets := make([]int32, 1, len(m.ids)+1)
-	index := make(map[uint32]int32, len(m.ids))
+	sorted := linear{index: make(map[uint32]int32, len(m.ids)), offsets: make([]int32, 1, len(m.ids)+1)}
 	m.rarity, m.unknown = make([]uint8, len(m.ids)), rarity(rare.inputs, 1)
 	for k, id := range m.ids {
 		i := m.index[id]
-		from, to := m.offsets[i], m.offsets[i+1]
-		classes, seen, weights = append(classes, m.classes[from:to]...), append(seen, m.seen[from:to]...), append(weights, m.weights[from:to]...)
-		offsets = append(offsets, int32(len(weights)))
-		index[id] = int32(k)
+		for j := m.offsets[i]; j < m.offsets[i+1]; j++ {
+			if isKept(m.weights[j]) {
+				sorted.classes, sorted.seen, sorted.weights = append(sorted.classes, m.classes[j]), append(sorted.seen, m.seen[j]), append(sorted.weights, m.weights[j])
+			}
+		}
+		sorted.offsets = append(sorted.offsets, int32(len(sorted.weights)))
+		sorted.index[id] = int32(k)
 		m.rarity[k] = rare.of(id)
 	}
-	m.index, m.offsets, m.classes, m.seen, m.weights = index, offsets, classes, seen, weights
+	m.index, m.offsets, m.classes, m.seen, m.weights = sorted.index, sorted.offsets, sorted.classes, sorted.seen, sorted.weights
 }
 
 // rarityUnit is the number of steps of a rarity in one unit of idf.
