@@ -147,14 +147,9 @@ func (a *Key) Priority() int { return a.granted.Load().Priority }
 // InFlight is the most requests of the key in flight; 0 for no bound.
 func (a *Key) InFlight() int { return a.granted.Load().InFlight }
 
-// Admit applies the rate of the key to one request. If the rate is exceeded, ok is false, and wait is the time until a request
-// is admitted.
-func (a *Key) Admit() (wait time.Duration, ok bool) {
-	return a.admit(http.Header{})
-}
-
-// admit is Admit, and also sets the headers of the response.
-func (a *Key) admit(h http.Header) (wait time.Duration, ok bool) {
+// Admit applies the rate of the key to one request, and sets the headers of the response. If the rate is exceeded, ok is false, and
+// wait is the time until a request is admitted.
+func (a *Key) Admit(h http.Header) (wait time.Duration, ok bool) {
 	return a.granted.Load().limit.admit(h)
 }
 

@@ -229,7 +229,7 @@ func (s *Service) answer(b []byte, w http.ResponseWriter, r *http.Request, o *ac
 		return o.key.appendUsage(b, c.Left), nil
 	}
 	if s.opts.Backend == nil {
-		if wait, ok := o.key.admit(w.Header()); !ok {
+		if wait, ok := o.key.Admit(w.Header()); !ok {
 			return b, tooFast(wait)
 		}
 	}

@@ -3,6 +3,7 @@ package gateway
 import (
 	"maps"
 	"math"
+	"net/http"
 	"time"
 
 	"github.com/bulkcat/bulkcat/client"
@@ -61,7 +62,7 @@ func (g *Gateway) admit(now time.Time, upstream condition, key *embedded.Key, re
 	case g.isFull(key, g.rate()):
 		return tooFast(time.Second)
 	}
-	if wait, ok := key.Admit(); !ok {
+	if wait, ok := key.Admit(http.Header{}); !ok {
 		return tooFast(wait)
 	}
 	if !key.Reserve() {

@@ -26,11 +26,10 @@ const (
 type confidences [trusts]float64
 
 const (
-	mostMargin      = 5.0
-	leastConfidence = 0.08 // as in the engine: of entries below, fewer than one in ten is right
-	entriesFitted   = 3    // of an answer
-	ridge           = 1
-	trustSteps      = 1500 // many, because several variables are nearly equal
+	mostMargin    = 5.0
+	entriesFitted = 3 // of an answer
+	ridge         = 1
+	trustSteps    = 1500 // many, because several variables are nearly equal
 )
 
 // evidence returns the variables of the first candidates of a ranked list, at most limit.

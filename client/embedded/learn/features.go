@@ -56,7 +56,6 @@ const (
 	shortText   = 60 // words: in a longer text, letters add nothing to the words
 	leastLetter = 3  // of a gram
 	mostLetter  = 5
-	maxWords    = 20_000 // as in the engine
 
 	// The number of words is a feature, too: a title of one word is often a name.
 	mostLength  = 5
@@ -137,7 +136,7 @@ func (c *counted) addField(f classify.Field, grams bool) {
 	weight := float32(f.Weight)
 	previous, isFirst := uint32(0), true
 	for word := range words.All(f.Text) {
-		if c.words++; c.words > maxWords {
+		if c.words++; c.words > classify.MaxDocumentWords {
 			return
 		}
 		h := hash(hashBase, word)

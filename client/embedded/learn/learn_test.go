@@ -137,7 +137,7 @@ func TestPredict(t *testing.T) {
 				t.Fatalf("got %v, want %s first", matches, tt.want)
 			}
 			for i, match := range matches {
-				if !(match.Confidence >= leastConfidence && match.Confidence <= 1) || i > 0 && match.Confidence > matches[i-1].Confidence {
+				if !(match.Confidence >= classify.LeastConfidence && match.Confidence <= 1) || i > 0 && match.Confidence > matches[i-1].Confidence {
 					t.Errorf("confidences %v", matches)
 				}
 			}

@@ -109,7 +109,7 @@ func (m *Model) answer(list []candidate, known float64, limit int) []classify.Ma
 	for i, v := range evidence(m.taxonomy, list, known, limit) {
 		// No entry has a higher confidence than the entry before it.
 		ceiling = min(ceiling, confidence.of(v))
-		if ceiling < leastConfidence {
+		if ceiling < classify.LeastConfidence {
 			break
 		}
 		matches = append(matches, classify.Match{Category: int(list[i].category), Confidence: ceiling})

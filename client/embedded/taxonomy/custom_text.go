@@ -3,6 +3,7 @@ package taxonomy
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -54,14 +55,11 @@ func textLines(text string) (list []textLine) {
 // cutBullets removes a bullet if all lines begin with it.
 func cutBullets(list []textLine) []textLine {
 	for _, bullet := range bullets {
-		all := len(list) > 0
-		for _, l := range list {
-			all = all && strings.HasPrefix(l.text, bullet)
+		if slices.ContainsFunc(list, func(l textLine) bool { return !strings.HasPrefix(l.text, bullet) }) {
+			continue
 		}
 		for i := range list {
-			if all {
-				list[i].text = strings.TrimSpace(list[i].text[len(bullet):])
-			}
+			list[i].text = strings.TrimSpace(list[i].text[len(bullet):])
 		}
 	}
 	return list

@@ -12,8 +12,7 @@ import (
 type Target struct {
 	Classification string            // of all these editions, such as "taxonomy_v3"
 	names          map[string]string // by id: paths, or for IAB 2.2 names without ancestors
-	sources        []*Taxonomy       // all editions of the classification
-	indexes        []*Index
+	indexes        []*Index          // of all editions of the classification
 }
 
 // iab22 has the ids and names of the IAB 2.2 categories that later editions have, too.
@@ -50,7 +49,7 @@ func NewTarget(name string) (*Target, error) {
 			continue
 		}
 		source := e.Load()
-		t.sources, t.indexes = append(t.sources, source), append(t.indexes, NewIndex(source))
+		t.indexes = append(t.indexes, NewIndex(source))
 		if e.Version == targets[i][2] {
 			for _, c := range source.Categories {
 				t.names[c.ID] = c.Path
@@ -77,7 +76,7 @@ type Mapped struct {
 
 // Map maps a category by its path. From is "" if no edition has the path.
 func (t *Target) Map(path string) (m Mapped) {
-	for i, x := range t.indexes {
+	for _, x := range t.indexes {
 		c, ok := x.Find(path)
 		if !ok {
 			continue
@@ -91,7 +90,7 @@ func (t *Target) Map(path string) (m Mapped) {
 			if m.Broader = true; c.Parent < 0 {
 				break
 			}
-			c = t.sources[i].Categories[c.Parent]
+			c = x.categories[c.Parent]
 		}
 	}
 	return Mapped{From: m.From}

@@ -35,9 +35,9 @@ func TestMappingOfWholeEditions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, source := range target.sources {
+		for i, source := range target.indexes {
 			none, broader := 0, 0
-			for _, c := range source.Categories {
+			for _, c := range source.categories {
 				m := target.Map(c.Path)
 				switch {
 				case m.From != c.ID:
@@ -48,10 +48,10 @@ func TestMappingOfWholeEditions(t *testing.T) {
 					broader++
 				}
 			}
-			if all := len(source.Categories); none*50 > all || broader*50 > all {
+			if all := len(source.categories); none*50 > all || broader*50 > all {
 				t.Errorf("%s from edition %d: of %d categories %d have none and %d a broader one", name[0], i, all, none, broader)
 			}
-			t.Logf("%s from edition %d: %d none, %d broader of %d", name[0], i, none, broader, len(source.Categories))
+			t.Logf("%s from edition %d: %d none, %d broader of %d", name[0], i, none, broader, len(source.categories))
 		}
 	}
 }

@@ -3,8 +3,10 @@ package classify
 import "github.com/bulkcat/bulkcat/client/embedded/internal/words"
 
 const (
-	maxDocumentWords = 20_000 // in all fields together: far more than the subject needs
-	maxFieldWeight   = 100
+	// MaxDocumentWords is the most words that are read of a document, in all fields together: far more than the subject needs.
+	MaxDocumentWords = 20_000
+
+	maxFieldWeight = 100
 
 	// The first occurrence of a word in a short text weighs 1/(1+saturation), and later occurrences less and less. In a long
 	// text, words recur by chance.
@@ -23,7 +25,7 @@ const (
 // award is for a film.
 var asides = map[string]bool{"Sensitive Topics": true, "Shopping": true, "Events": true}
 
-// readFields counts the fields' terms and pairs, and reports whether there were words among them. It reads up to maxDocumentWords
+// readFields counts the fields' terms and pairs, and reports whether there were words among them. It reads up to MaxDocumentWords
 // words, and at most a megabyte of each field.
 func (e *Engine) readFields(s *scratch, fields []Field) bool {
 	before := s.words
@@ -34,7 +36,7 @@ func (e *Engine) readFields(s *scratch, fields []Field) bool {
 		weight := float32(min(f.Weight, maxFieldWeight))
 		previous := int32(noTerm)
 		s.reader.Reset(f.Text)
-		for s.words < maxDocumentWords && s.reader.Next() {
+		for s.words < MaxDocumentWords && s.reader.Next() {
 			s.words++
 			if words.Stop[string(s.reader.Word)] {
 				continue

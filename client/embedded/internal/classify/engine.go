@@ -92,7 +92,7 @@ const MaxCandidates = 8
 // title, which after AddNames may be in one of words.Languages. It classifies the host name of a website, the words of the path
 // and the fields of the page. Without words in the page the confidence is lower.
 func (e *Engine) Matches(in Input, limit int) []Match {
-	return e.match(in, limit, leastConfidence, e.title)
+	return e.match(in, limit, LeastConfidence, e.title)
 }
 
 // Candidates returns up to MaxCandidates categories with the best scores for an input, the best first. Unlike Matches, it includes

@@ -97,7 +97,7 @@ func (e *Engine) classifyDocument(fields []Field, limit int) []Match {
 	e.saturate(s)
 	e.sumPhrases(s)
 	e.rankSums(s, inherited)
-	return e.candidates(s, limit, e.document, leastConfidence)
+	return e.candidates(s, limit, e.document, LeastConfidence)
 }
 
 func TestDocument(t *testing.T) {

@@ -21,7 +21,7 @@ type Contribution struct {
 // match first. The words of a URL are in the fields "host" and "path", the meaning of the top-level domain in "domain".
 func (e *Engine) Explain(in Input, limit int) ([]Match, []Contribution) {
 	x := e.forInput(in).explainer(in)
-	matches := x.candidates(x.s, limit, x.fit, leastConfidence)
+	matches := x.candidates(x.s, limit, x.fit, LeastConfidence)
 	if in.Title != nil && x.links != nil {
 		return matches, x.linkedContributions(matches, in)
 	}

@@ -65,7 +65,7 @@ func TestHostNames(t *testing.T) {
 		confidence := 0.0
 		for _, m := range e.matchWebsite(tt.host, nil, nil, 3) {
 			confidence = max(confidence, m.Confidence)
-			if m.Confidence < leastConfidence {
+			if m.Confidence < LeastConfidence {
 				t.Errorf("%s: an entry with a confidence of %v", tt.host, m.Confidence)
 			}
 		}

@@ -6,8 +6,10 @@ const (
 	tie      = 0.97 // share of the best score: higher scores count as equal to it
 	runnerUp = 0.3  // share of the best score: lower scores are left out
 
-	leastConfidence = 0.08 // below it fewer than one entry in ten is right
-	maxLeaders      = 16   // categories that are compared with each other: more than any sensible limit
+	// LeastConfidence is the least confidence of an entry: of entries below, fewer than one in ten is right.
+	LeastConfidence = 0.08
+
+	maxLeaders = 16 // categories that are compared with each other: more than any sensible limit
 )
 
 // candidates returns the best of the ranked categories whose confidence is at least least.

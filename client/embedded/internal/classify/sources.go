@@ -39,10 +39,10 @@ func (e *Engine) sources(in Input) map[int32]source {
 		return q.sources
 	}
 	words, domain := e.SplitHost(in.Host)
-	q.read("host", strings.Join(words, " "), maxDocumentWords, stopWord)
-	q.read("domain", domain, maxDocumentWords, stopWord)
-	q.read("path", strings.Join(in.Path, " "), maxDocumentWords, stopWord)
-	left = maxDocumentWords
+	q.read("host", strings.Join(words, " "), MaxDocumentWords, stopWord)
+	q.read("domain", domain, MaxDocumentWords, stopWord)
+	q.read("path", strings.Join(in.Path, " "), MaxDocumentWords, stopWord)
+	left = MaxDocumentWords
 	for _, f := range in.Page {
 		if f.Weight > 0 {
 			left -= q.read(f.Name, f.Text, left, stopWord)
