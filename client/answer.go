@@ -152,10 +152,8 @@ type wireEntry struct {
 // confidenceOf decodes a JSON number, or a string that holds one. Any other value is NaN; the entry is kept.
 func confidenceOf(raw json.RawMessage) float64 {
 	text := bytes.TrimSpace(bytes.Trim(raw, `"`))
-	if numberLength(text) == len(text) {
-		if f, err := strconv.ParseFloat(string(text), 64); err == nil {
-			return f
-		}
+	if f, err := strconv.ParseFloat(string(text), 64); err == nil && json.Valid(text) {
+		return f
 	}
 	return math.NaN()
 }

@@ -201,14 +201,11 @@ func isPlain(content []byte) bool {
 // number decodes a JSON number.
 func (d *decoder) number() (float64, bool) {
 	d.space()
-	text := d.body[d.at:]
-	if f, length := fraction(text); length > 0 {
+	if f, length := fraction(d.body[d.at:]); length > 0 {
 		d.at += length
 		return f, true
 	}
-	text = text[:numberLength(text)]
-	d.at += len(text)
-	f, err := strconv.ParseFloat(string(text), 64)
+	f, err := strconv.ParseFloat(string(d.word()), 64)
 	return f, err == nil
 }
 
@@ -234,13 +231,15 @@ func fraction(b []byte) (f float64, length int) {
 
 var powersOfTen = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
 
-// numberLength returns the length of the JSON number at the start of b; 0 if there is none.
-func numberLength(b []byte) int {
-	n := len(b) - len(bytes.TrimLeft(b, "+-.0123456789eE"))
-	if !json.Valid(b[:n]) {
-		return 0
+// word reads a number, true, false or null. It returns nil for other text.
+func (d *decoder) word() []byte {
+	rest := d.body[d.at:]
+	word := rest[:len(rest)-len(bytes.TrimLeft(rest, "+-.0123456789Eaeflnrstu"))]
+	if !json.Valid(word) {
+		return nil
 	}
-	return n
+	d.at += len(word)
+	return word
 }
 
 // maxSkipDepth is the deepest nesting of values that skip accepts.
@@ -261,20 +260,7 @@ func (d *decoder) skip(depth int) bool {
 	case '[':
 		return d.elements(func() bool { return d.skip(depth + 1) })
 	}
-	return d.skipWord()
-}
-
-// skipWord skips a number, true, false or null.
-func (d *decoder) skipWord() bool {
-	rest := d.body[d.at:]
-	n := numberLength(rest)
-	for _, word := range [...]string{"true", "false", "null"} {
-		if len(rest) >= len(word) && string(rest[:len(word)]) == word {
-			n = len(word)
-		}
-	}
-	d.at += n
-	return n > 0
+	return d.word() != nil
 }
 
 // take skips white space and c, and reports whether c was there.

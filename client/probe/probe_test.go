@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -273,7 +274,7 @@ func TestRunCountsRedirects(t *testing.T) {
 	}))
 	defer server.Close()
 	_, err := Run(t.Context(), Options{Service: client.Options{BaseURL: server.URL, APIKey: testKey}})
-	if requests != maxRequests || client.ClassOf(err) != client.Fatal || !strings.Contains(err.Error(), "redirects used up") {
+	if e, ok := errors.AsType[*client.Error](err); !ok || requests != maxRequests || e.Class != client.Fatal || !strings.Contains(err.Error(), "redirects used up") {
 		t.Errorf("%d requests, %v", requests, err)
 	}
 }
