@@ -23,44 +23,34 @@ const (
 // compressions are the extensions of compressed text files.
 var compressions = []string{"gz", "zst"}
 
+// formats are the formats by their names and extensions.
+var formats = map[string]Format{"parquet": Parquet, "pq": Parquet, "csv": CSV, "tsv": TSV, "jsonl": JSONL, "ndjson": JSONL}
+
 // ParseFormat returns the format with a name, in any case. "pq" and "ndjson" are other names of Parquet and JSONL. The
 // error is a *FormatError.
 func ParseFormat(name string) (Format, error) {
 	base, compression, compressed := strings.Cut(strings.ToLower(name), ".")
-	format := Format(base)
-	switch base {
-	case "pq":
-		format = Parquet
-	case "ndjson":
-		format = JSONL
-	case "parquet", "csv", "tsv", "jsonl":
-	default:
-		return "", &FormatError{Name: name}
-	}
+	format, known := formats[base]
 	switch {
-	case !compressed:
+	case known && !compressed:
 		return format, nil
-	case format == Parquet || !slices.Contains(compressions, compression):
-		return "", &FormatError{Name: name}
-	default:
+	case known && format != Parquet && slices.Contains(compressions, compression):
 		return format + "." + Format(compression), nil
 	}
+	return "", &FormatError{Name: name}
 }
 
 // FormatOf returns the format of the extension of a path. The error is a *FormatError.
 func FormatOf(path string) (Format, error) {
-	name := strings.ToLower(filepath.Base(path))
-	compression := filepath.Ext(name)
-	if slices.Contains(compressions, strings.TrimPrefix(compression, ".")) {
-		name = strings.TrimSuffix(name, compression)
-	} else {
-		compression = ""
+	name := filepath.Base(path)
+	last := filepath.Ext(name)
+	before := filepath.Ext(strings.TrimSuffix(name, last))
+	for _, extension := range []string{last, before + last} { // .csv, or .csv.gz
+		if format, err := ParseFormat(strings.TrimPrefix(extension, ".")); err == nil {
+			return format, nil
+		}
 	}
-	format, err := ParseFormat(strings.TrimPrefix(filepath.Ext(name), ".") + compression)
-	if err != nil {
-		return "", &FormatError{Path: path}
-	}
-	return format, nil
+	return "", &FormatError{Path: path}
 }
 
 // Delimited reports whether the format has lines of cells: CSV and TSV.
