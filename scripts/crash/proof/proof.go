@@ -279,23 +279,18 @@ const leastUsed = 0.95
 // Check returns the faults of a proof with the options o.
 func (r Report) Check(o Options) error {
 	var errs []error
-	if r.Lost > 0 {
-		errs = append(errs, fmt.Errorf("%d answers were asked for again, though nothing had died meanwhile", r.Lost))
+	refuse := func(wrong bool, format string, values ...any) {
+		if wrong {
+			errs = append(errs, fmt.Errorf(format, values...))
+		}
 	}
-	if r.Troubled < o.Troubles {
-		errs = append(errs, fmt.Errorf("the upstream was in trouble %d times instead of %d: give more requests", r.Troubled, o.Troubles))
-	}
-	if r.Paid > 0 {
-		errs = append(errs, fmt.Errorf("%d acknowledged answers were paid twice", r.Paid))
-	}
+	refuse(r.Lost > 0, "%d answers were asked for again, though nothing had died meanwhile", r.Lost)
+	refuse(r.Troubled < o.Troubles, "the upstream was in trouble %d times instead of %d: give more requests", r.Troubled, o.Troubles)
+	refuse(r.Paid > 0, "%d acknowledged answers were paid twice", r.Paid)
 	if n := len(r.Wrong); n > 0 {
-		errs = append(errs, fmt.Errorf("%d rows are wrong, such as %w", n, r.Wrong[0]))
+		refuse(true, "%d rows are wrong, such as %w", n, r.Wrong[0])
 	}
-	if r.Charged > int64(r.Answers) {
-		errs = append(errs, fmt.Errorf("%d answers are charged to keys, more than the %d of the upstream", r.Charged, r.Answers))
-	}
-	if o.Used && r.Used < leastUsed {
-		errs = append(errs, fmt.Errorf("%.3f of the limit is used, less than %.2f", r.Used, leastUsed))
-	}
+	refuse(r.Charged > int64(r.Answers), "%d answers are charged to keys, more than the %d of the upstream", r.Charged, r.Answers)
+	refuse(o.Used && r.Used < leastUsed, "%.3f of the limit is used, less than %.2f", r.Used, leastUsed)
 	return errors.Join(errs...)
 }
