@@ -9,11 +9,8 @@ import (
 	"golang.org/x/net/idna"
 
 	"github.com/bulkcat/bulkcat/client/embedded/internal/words"
+	"github.com/bulkcat/bulkcat/client/internal/weburl"
 )
-
-// maxLabel bounds the letters of a host name's label that are split (RFC 1035
-// §2.3.4).
-const maxLabel = 63
 
 // SplitHost returns the words of a host name in lower case: "www.bestcarparts.co.uk" gives best, car, parts. It prefers words
 // of the taxonomy. Other letters between known words are one word, such as a brand. Internationalized names (RFC 5890) are
@@ -141,11 +138,11 @@ func runKind(c byte) byte {
 // splitRun splits a run of letters into the words of least cost. Known words cost little, long known words less per letter, and
 // other letters much. So a name that contains short words by chance is not split.
 func (e *Engine) splitRun(run string) []string {
-	if len(run) > maxLabel || runKind(run[0]) == 'd' || !isASCII(run) {
+	if len(run) > weburl.MaxLabel || runKind(run[0]) == 'd' || !isASCII(run) {
 		return []string{run}
 	}
-	var least [maxLabel + 1]float64
-	var from [maxLabel + 1]int
+	var least [weburl.MaxLabel + 1]float64
+	var from [weburl.MaxLabel + 1]int
 	for end := 1; end <= len(run); end++ {
 		least[end] = unknownCost(end)
 		for start := range end {
@@ -180,7 +177,7 @@ const shortestTerm = 3
 
 // wordCost is the cost of a known word, 0 for other words.
 func (e *Engine) wordCost(word string) float64 {
-	var buf [maxLabel]byte
+	var buf [weburl.MaxLabel]byte
 	w := words.Stem(append(buf[:0], word...))
 	if len(w) >= shortestTerm {
 		if _, ok := e.index.vocabulary[string(w)]; ok {
