@@ -1,6 +1,7 @@
 package writer
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -15,8 +16,8 @@ import (
 // Table writes rows of another form than [Row]: structs, whose fields are the columns, named by their tags json and parquet. A
 // field is a text, a number, a time, or a pointer to one of these; a nil pointer is null.
 type Table[R any] struct {
-	write   func(R) error
-	closers []func() error
+	write func(R) error
+	close func() error
 }
 
 // tableGroup is the most rows of a row group; they take about 10 MB.
@@ -29,7 +30,7 @@ func NewTable[R any](out io.Writer, format Format) (*Table[R], error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Table[R]{closers: []func() error{compressed.Close}}
+	t := new(Table[R])
 	switch content {
 	case CSV, TSV:
 		return t, t.csv(compressed, content)
@@ -37,6 +38,7 @@ func NewTable[R any](out io.Writer, format Format) (*Table[R], error) {
 		e := json.NewEncoder(compressed)
 		e.SetEscapeHTML(false)
 		t.write = func(row R) error { return e.Encode(row) }
+		t.close = compressed.Close
 	default: // Parquet
 		w := parquet.NewGenericWriter[R](compressed, parquet.MaxRowsPerRowGroup(tableGroup), parquet.Compression(&parquet.Zstd))
 		one := make([]R, 1)
@@ -45,13 +47,13 @@ func NewTable[R any](out io.Writer, format Format) (*Table[R], error) {
 			_, err := w.Write(one)
 			return err
 		}
-		t.closers = append(t.closers, w.Close)
+		t.close = w.Close
 	}
 	return t, nil
 }
 
-// csv writes the header, and sets write.
-func (t *Table[R]) csv(out io.Writer, content Format) error {
+// csv writes the header, and sets write and close.
+func (t *Table[R]) csv(out compressor, content Format) error {
 	w := csv.NewWriter(out)
 	if content == TSV {
 		w.Comma = '\t'
@@ -67,7 +69,10 @@ func (t *Table[R]) csv(out io.Writer, content Format) error {
 		}
 		return w.Write(cells)
 	}
-	t.closers = append(t.closers, func() error { w.Flush(); return w.Error() })
+	t.close = func() error {
+		w.Flush()
+		return cmp.Or(w.Error(), out.Close())
+	}
 	return w.Write(cells)
 }
 
@@ -93,14 +98,7 @@ func cellOf(v reflect.Value) string {
 func (t *Table[R]) Write(row R) error { return t.write(row) }
 
 // Close writes the end of the table, but does not close the underlying writer.
-func (t *Table[R]) Close() error {
-	for i := len(t.closers) - 1; i >= 0; i-- {
-		if err := t.closers[i](); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func (t *Table[R]) Close() error { return t.close() }
 
 // Null is the value of a column that is null. Null is invalid UTF-8, so no text of a row is equal to Null.
 const Null = "\xff"
