@@ -29,19 +29,19 @@ func published(kind client.Kind, editions taxonomy.Choice) (list []*classificati
 	return list
 }
 
-// customs returns the classifications of custom taxonomies, with engines linked to base, the product taxonomy's engine.
-func customs(taxonomies []*taxonomy.Custom, base func() *engine) []*classification {
+// customs returns the classifications of custom taxonomies.
+func customs(taxonomies []*taxonomy.Custom) []*classification {
 	list := make([]*classification, len(taxonomies))
 	for i, t := range taxonomies {
-		list[i] = &classification{name: t.Name, most: 3, engine: sync.OnceValue(func() *engine { return linked(&t.Taxonomy, base) })}
+		list[i] = &classification{name: t.Name, most: 3, engine: sync.OnceValue(func() *engine { return linked(&t.Taxonomy) })}
 	}
 	return list
 }
 
-// linked makes the engine of a custom taxonomy.
-func linked(t *taxonomy.Taxonomy, base func() *engine) *engine {
+// linked makes the engine of a custom taxonomy, and links it to the default edition of the product taxonomy, as Category.Linked does.
+func linked(t *taxonomy.Taxonomy) *engine {
 	e := newEngine(t)
-	e.LinkTo(base().Engine, func(category int) []taxonomy.Link { return t.Categories[category].Linked() })
+	e.LinkTo(builtin())
 	return e
 }
 
@@ -75,7 +75,7 @@ func newEngine(t *taxonomy.Taxonomy) *engine {
 	return e
 }
 
-// builtin is the engine of the product taxonomy. Its answers are features of the models of custom taxonomies.
+// builtin is the engine of the default edition of the product taxonomy. Its answers are features of the models of custom taxonomies.
 func builtin() *classify.Engine {
 	e, _ := taxonomy.EditionOf(client.ProductTaxonomy)
 	return lazily(e)().Engine

@@ -93,7 +93,6 @@ type operation struct {
 func New(opts Options) *Service {
 	opts = opts.applyDefaults()
 	editions := slices.Concat(editionsOf(opts.Models), opts.Editions)
-	products := published(client.Product, editions)
 	anyone := newAPIKey(Grant{Name: "anyone", Quota: Unlimited, Plan: opts.Plan})
 	s := &Service{opts: opts, keys: newKeyring(opts), anonymous: anyone}
 	s.operations = map[string]*operation{
@@ -107,7 +106,7 @@ func New(opts Options) *Service {
 		ProductPath: {
 			name:            "product",
 			input:           opts.ProductParam,
-			classifications: append(products, customs(opts.Custom, products[0].engine)...),
+			classifications: append(published(client.Product, editions), customs(opts.Custom)...),
 			standard:        client.ProductTaxonomy,
 			read:            s.readProduct,
 		},

@@ -16,7 +16,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/page"
+	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
 
 // quiet drops the messages about pages that could not be fetched.
@@ -447,4 +449,24 @@ func FuzzParams(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The links of a custom taxonomy are to the default edition of the product taxonomy, also if another edition is chosen.
+func TestLinksInOtherEditions(t *testing.T) {
+	custom, err := taxonomy.ReadCustom(client.CustomPrefix+"x", "x.csv", strings.NewReader("path,links\nGym,Sporting Goods\nGarage,Vehicles & Parts\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range taxonomy.Editions() {
+		s := New(Options{Custom: []*taxonomy.Custom{custom}, Editions: taxonomy.Choice{e}, Logger: quiet})
+		c, err := s.operations[ProductPath].classification(custom.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, category := range custom.Categories {
+			if links := c.engine().Links(i); len(links) != 1 || c.engine().Base().Categories[links[0].Category].Path != category.Links[0] {
+				t.Errorf("%s %s: %s has the links %v, want %s", e.Name, e.Version, category.Path, links, category.Links[0])
+			}
+		}
+	}
 }

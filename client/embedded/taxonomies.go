@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/embedded/internal/classify"
 	"github.com/bulkcat/bulkcat/client/embedded/taxonomy"
 )
@@ -23,7 +22,7 @@ const shownLink = 0.05
 
 // LinkTaxonomy returns the links of each category of a custom taxonomy to categories of product_taxonomy, as "PATH=WEIGHT".
 func LinkTaxonomy(c *taxonomy.Custom) [][]string {
-	e := linked(&c.Taxonomy, published(client.Product, nil)[0].engine)
+	e := linked(&c.Taxonomy)
 	all := make([][]string, len(c.Categories))
 	for i := range all {
 		for _, link := range e.Links(i) {

@@ -157,7 +157,7 @@ func TestSamplesInTree(t *testing.T) {
 	base := classify.New(taxonomy.Products())
 	base.AddNames(taxonomy.Names)
 	engine := classify.New(&tree.Taxonomy)
-	engine.LinkTo(base, func(category int) []taxonomy.Link { return tree.Categories[category].Linked() })
+	engine.LinkTo(base)
 	for i := range list {
 		s := &list[i].sample
 		s.Builtin = AnswersOf(base, titleInput(s.Fields[0].Text))

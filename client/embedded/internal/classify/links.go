@@ -37,12 +37,12 @@ const (
 // orParts separates the alternatives in a name.
 var orParts = regexp.MustCompile(`\s+(?:or|oder|ou|o|und)\s+|\s*[,/&|]\s*`)
 
-// LinkTo links the categories to categories of base. given returns the links of a category; nil to find them by its name. Call
-// LinkTo before any other method.
-func (e *Engine) LinkTo(base *Engine, given func(category int) []taxonomy.Link) {
+// LinkTo links the categories to categories of base, the engine of the product taxonomy: by the links of the taxonomy's file, or else
+// by their names. Call LinkTo before any other method.
+func (e *Engine) LinkTo(base *Engine) {
 	l := &linkage{base: base, to: make([][]linkTo, len(base.taxonomy.Categories))}
 	for i := range e.taxonomy.Categories {
-		found := given(i)
+		found := e.taxonomy.Categories[i].Linked()
 		if found == nil {
 			found = base.linksOf(e.taxonomy.Categories[i].Name)
 		}
