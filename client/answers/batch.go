@@ -18,12 +18,15 @@ type note struct {
 }
 
 const (
-	insertAnswer = `INSERT INTO answers (service, kind, classification, input, outcome, status, asked_at, answered_at, body, checksum)
+	insert = `INSERT INTO answers (service, kind, classification, input, outcome, status, asked_at, answered_at, body, checksum)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET outcome = excluded.outcome, status = excluded.status, asked_at = excluded.asked_at,
-		answered_at = excluded.answered_at, body = excluded.body, checksum = excluded.checksum`
+		answered_at = excluded.answered_at, body = excluded.body, checksum = excluded.checksum WHERE `
+
+	// insertAnswer keeps an answer that another process has stored if the service gave it after the new rejection.
+	insertAnswer = insert + "excluded.outcome = 'answer' OR answers.outcome = 'rejection' OR excluded.asked_at >= answers.asked_at"
 
 	// insertNewer keeps the newer of two outcomes of one request.
-	insertNewer = insertAnswer + " WHERE excluded.asked_at > answers.asked_at"
+	insertNewer = insert + "excluded.asked_at > answers.asked_at"
 
 	insertNote = "INSERT OR REPLACE INTO notes (service, name, body) VALUES (?, ?, CAST(? AS BLOB))"
 )
@@ -31,7 +34,8 @@ const (
 // NewBatch starts an empty batch. A batch is for one goroutine, and may be used again after Commit.
 func (s *Store) NewBatch() *Batch { return &Batch{store: s, insert: insertAnswer} }
 
-// Add puts an outcome into the batch. It replaces a stored outcome of the same request.
+// Add puts an outcome into the batch. It replaces a stored outcome of the same request, but a rejection does not replace an answer
+// that the service gave later.
 func (b *Batch) Add(r client.Request, o Outcome) {
 	b.rows = append(b.rows, newRow(b.store.options.Source, r, o))
 }

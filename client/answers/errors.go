@@ -75,7 +75,7 @@ func explain(path string, err error) error {
 		errors.Is(err, sqlite3.IOERR_CORRUPTFS), errors.Is(err, sqlite3.IOERR_SHORT_READ), errors.Is(err, errDamaged),
 		errors.Is(err, sqlite3.ERROR) && errors.As(err, &engine): // the statements are valid, so the schema is damaged
 		return &Error{path, Damaged, err}
-	case errors.Is(err, sqlite3.FULL) && !errors.Is(err, syscall.ENOSPC):
+	case (errors.Is(err, sqlite3.FULL) || errors.Is(err, sqlite3.IOERR_SHMSIZE)) && !errors.Is(err, syscall.ENOSPC):
 		err = fmt.Errorf("%w (%w)", syscall.ENOSPC, err)
 	case errors.Is(err, sqlite3.BUSY):
 		err = fmt.Errorf("another process has been writing for %v: %w", mostBusy, err)

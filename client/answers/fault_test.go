@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -116,6 +117,50 @@ func TestFaults(t *testing.T) {
 			}
 		})
 	}
+}
+
+// refusing is a file system that waits before it refuses to open files.
+type refusing struct {
+	wrapping
+	begun, refuse chan struct{} // nil to open files
+}
+
+func (r *refusing) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.File, vfs.OpenFlag, error) {
+	if r.begun == nil {
+		return r.wrapping.OpenFilename(name, flags)
+	}
+	r.begun <- struct{}{}
+	<-r.refuse
+	return nil, flags, syscall.EIO
+}
+
+// Close does not wait for a lookup that gets no connection.
+func TestCloseWithoutReaders(t *testing.T) {
+	p := newPlace(t)
+	system := &refusing{wrapping: newWrapping(func(_ string, f diskFile) unmapped { return f })}
+	vfs.Register(t.Name(), system)
+	defer vfs.Unregister(t.Name())
+	s := p.open(func(o *Options) { o.vfs = t.Name() })
+	p.put(s, 0, 1)
+	system.begun, system.refuse = make(chan struct{}), make(chan struct{})
+	const lookups = mostReaders + 2
+	var calls sync.WaitGroup
+	for range lookups {
+		calls.Go(func() {
+			if err := s.LookupAll([]Query{{Request: request(0)}}); !errors.Is(err, Failed) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	for range mostReaders {
+		<-system.begun
+	}
+	calls.Go(func() { p.must(s.Close()) })
+	for closed := false; !closed; runtime.Gosched() {
+		closed = s.failure.Load() != nil
+	}
+	close(system.refuse)
+	calls.Wait()
 }
 
 // lossy is a file system that loses with the power what was not synced, or parts of it: what a disk keeps in its memory.
@@ -370,29 +415,54 @@ func TestFullDisk(t *testing.T) {
 	}
 	p.put(s, committed, committed+1000)
 	p.must(s.Close())
+	fill, err := os.Create(filepath.Join(dir, "fill"))
+	p.must(err)
+	for err == nil {
+		_, err = fill.Write(make([]byte, pageSize))
+	}
+	p.must(fill.Close())
+	if s, err := Open(p.options()); !errors.Is(err, Failed) || !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("opened without space: %v, %v", s, err)
+	}
 }
 
-// A store that is removed or replaced while it is open fails with the next commit.
+// A store that is removed or replaced while it is open fails with the next commit, and with the next lookup that opens files.
 func TestGone(t *testing.T) {
-	p := newPlace(t)
-	s := p.open()
-	p.put(s, 0, 10)
-	for _, name := range Files(p.path) {
-		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			t.Fatal(err)
+	for name, use := range map[string]func(s *Store) error{
+		"commit": func(s *Store) error {
+			b := s.NewBatch()
+			b.Add(request(1), answer("x", noon))
+			return b.Commit()
+		},
+		"lookup": func(s *Store) error { return s.LookupAll([]Query{{Request: request(1)}}) },
+	} {
+		for _, replaced := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s replaced=%t", name, replaced), func(t *testing.T) {
+				p := newPlace(t)
+				s := p.open()
+				p.put(s, 0, 10)
+				for _, name := range Files(p.path) {
+					if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+						t.Fatal(err)
+					}
+				}
+				var other *Store
+				if replaced {
+					other = p.open()
+				}
+				err := use(s)
+				if !errors.Is(err, Failed) || !strings.Contains(err.Error(), "removed or replaced") {
+					t.Errorf("got %v", err)
+				}
+				p.must(s.Close())
+				if replaced {
+					p.put(other, 5, 6)
+					p.must(other.Close())
+					p.wantValue(p.open(), 5, "value 5")
+				}
+			})
 		}
 	}
-	other := p.open()
-	b := s.NewBatch()
-	b.Add(request(1), answer("x", noon))
-	err := b.Commit()
-	if !errors.Is(err, Failed) || !strings.Contains(err.Error(), "removed or replaced") {
-		t.Errorf("got %v", err)
-	}
-	p.must(s.Close())
-	p.put(other, 5, 6)
-	p.must(other.Close())
-	p.wantValue(p.open(), 5, "value 5")
 }
 
 // A store whose journal is removed while it is open asks and commits no more: other processes would not see it.

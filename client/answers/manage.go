@@ -7,27 +7,36 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/bulkcat/bulkcat/client"
 )
 
-// Compact frees all unused space of the store. Other processes that write wait until it has finished. If ctx ends, the store is
-// unchanged, and the error is the context's cause.
+// Compact frees all unused space of the store. Other processes that write wait until it has finished. If ctx ends, the store has the
+// same answers, and the error is the context's cause.
 func (s *Store) Compact(ctx context.Context) error {
 	return s.use(true, func(c *conn) error {
 		err := c.interruptible(ctx, "VACUUM")
 		if err == nil {
-			err = empty(c)
+			err = empty(ctx, c)
 		}
 		return err
 	})
 }
 
-// empty moves all pages from the journal into the database, and empties the journal.
-func empty(c *conn) error {
+// mostEmptying is the longest time for which no process can write while empty waits for processes that read.
+const mostEmptying = time.Second
+
+// empty moves all pages from the journal into the database, and empties the journal, once no process reads an earlier state.
+func empty(ctx context.Context, c *conn) error {
+	_ = c.BusyTimeout(mostEmptying) // never fails
+	defer c.BusyTimeout(mostBusy)   // never fails
 	return waitFree(func() error {
+		if ctx.Err() != nil {
+			return &callerError{context.Cause(ctx)}
+		}
 		_, _, err := c.WALCheckpoint("main", sqlite3.CHECKPOINT_TRUNCATE)
 		return err
 	})
@@ -46,7 +55,7 @@ func (s *Store) Delete(ctx context.Context, match func(source string, r client.R
 		}
 		if err == nil {
 			deleted = int(c.Changes())
-			err = empty(c)
+			err = empty(ctx, c)
 		}
 		return err
 	})

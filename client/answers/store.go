@@ -35,8 +35,8 @@ type Store struct {
 	failure atomic.Pointer[error]
 	closed  chan struct{}
 
-	readers chan *conn // idle
-	made    atomic.Int64
+	readers chan *conn    // idle
+	reading chan struct{} // has a token for each connection of readers, idle or not
 
 	using  chan struct{} // of capacity 1: holds a token while a goroutine uses the fields below. Not a mutex, because commit waits in a select
 	main   *conn         // writes; also reads if the store is exclusive or read-only
@@ -55,7 +55,7 @@ func Open(o Options) (*Store, error) {
 	o.MustExist = o.MustExist || o.ReadOnly
 	s := &Store{
 		options: o, opened: time.Now().Truncate(time.Microsecond), files: make(map[string]os.FileInfo), closed: make(chan struct{}),
-		readers: make(chan *conn, mostReaders), using: make(chan struct{}, 1), synced: true, changes: make(map[bool][]*change),
+		readers: make(chan *conn, mostReaders), reading: make(chan struct{}, mostReaders), using: make(chan struct{}, 1), synced: true, changes: make(map[bool][]*change),
 	}
 	if err := s.open(); err != nil {
 		return nil, explain(o.Path, err)
@@ -104,19 +104,30 @@ func (s *Store) read(work func(*conn) error) error {
 	select {
 	case c = <-s.readers:
 	default:
-		if s.made.Add(1) > mostReaders {
-			s.made.Add(-1)
-			c = <-s.readers
-			break
-		}
-		var err error
-		if c, err = s.options.connect(); err != nil {
-			s.made.Add(-1)
-			return s.fail(err)
+		select {
+		case c = <-s.readers:
+		case s.reading <- struct{}{}:
+			var err error
+			if c, err = s.connectAgain(); err != nil {
+				<-s.reading
+				return s.fail(err)
+			}
+		case <-s.closed:
+			return s.closedError()
 		}
 	}
 	defer func() { s.readers <- c }()
 	return s.fail(work(c))
+}
+
+// connectAgain opens a further connection to the open store.
+func (s *Store) connectAgain() (*conn, error) {
+	c, err := s.options.connect()
+	gone := s.checkFiles()
+	if gone == nil || err != nil {
+		return c, cmp.Or(gone, err)
+	}
+	return nil, errors.Join(gone, c.close()) // the connection may be to another store
 }
 
 // use runs work with the main connection. A power failure may lose commits that are not synced, until the next synced commit.
@@ -241,12 +252,16 @@ func (s *Store) Close() error {
 	}
 	close(s.closed)
 	err := s.disown()
-	closed := error(&Error{s.options.Path, Failed, errClosed})
+	closed := s.closedError()
 	failed := !s.failure.CompareAndSwap(nil, &closed)
 	s.using <- struct{}{} // a commit that has begun ends first
 	defer func() { <-s.using }()
-	for range s.made.Load() {
-		err = errors.Join(err, (<-s.readers).close())
+	for range mostReaders {
+		select {
+		case s.reading <- struct{}{}: // no connection is opened any more
+		case c := <-s.readers:
+			err = errors.Join(err, c.close())
+		}
 	}
 	if !s.options.Exclusive && !s.options.ReadOnly {
 		// Other programs that have the store open would move the pages of the journal without checksums, so it must be empty.
@@ -265,6 +280,8 @@ func (s *Store) Close() error {
 	}
 	return explain(s.options.Path, err)
 }
+
+func (s *Store) closedError() error { return &Error{s.options.Path, Failed, errClosed} }
 
 // Size is the number of bytes of the store's files.
 func (s *Store) Size() (sum int64) {

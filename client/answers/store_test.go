@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/limits"
@@ -324,6 +325,81 @@ func TestDelete(t *testing.T) {
 		t.Errorf("interrupted: %v", err)
 	}
 	p.wantValue(s, 6, "value 6")
+}
+
+// A journal that cannot be emptied, because another process reads, keeps no process from writing, and waits no longer than its
+// context.
+func TestEmptyWhileRead(t *testing.T) {
+	p := newPlace(t)
+	s, other, third := p.open(), p.open(), p.open()
+	p.put(s, 0, 10)
+	reads, end := make(chan struct{}), make(chan struct{})
+	var calls errgroup.Group
+	calls.Go(func() error {
+		return other.read(func(c *conn) error {
+			return c.transaction("BEGIN", func() error {
+				_, err := c.any("SELECT 1 FROM answers")
+				close(reads)
+				<-end
+				return err
+			})
+		})
+	})
+	<-reads
+	ctx, cancel := context.WithCancelCause(t.Context())
+	reason := errors.New("interrupted")
+	calls.Go(func() error {
+		if n, err := s.Delete(ctx, func(_ string, r client.Request) bool { return r == request(5) }); n != 1 || !errors.Is(err, reason) {
+			return fmt.Errorf("deleted %d, %w", n, err)
+		}
+		return nil
+	})
+	for found := true; found; {
+		_, found, _ = third.Lookup(request(5))
+	}
+	start := time.Now()
+	claim(t, third, 11)
+	p.put(third, 11, 12)
+	if waited := time.Since(start); waited > 30*time.Second {
+		t.Errorf("another process waited for %v", waited)
+	}
+	cancel(reason)
+	for len(s.using) > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	close(end)
+	p.must(calls.Wait())
+	p.wantValue(s, 6, "value 6")
+}
+
+// An outcome replaces a stored outcome, but a rejection replaces no answer that another process was given later.
+func TestReplace(t *testing.T) {
+	earlier, later := noon, noon.Add(time.Minute)
+	for _, tt := range []struct {
+		name          string
+		stored, added Outcome
+		want          string
+	}{
+		{"a later answer", answer("first", earlier), answer("second", later), "second"},
+		{"an answer of a clock that was set back", answer("first", later), answer("second", earlier), "second"},
+		{"a later rejection", answer("first", earlier), rejection(later), ""},
+		{"an earlier rejection", answer("first", later), rejection(earlier), "first"},
+		{"an answer after a rejection", rejection(earlier), answer("second", later), "second"},
+		{"an earlier answer", rejection(later), answer("second", earlier), "second"},
+		{"an earlier rejection of a rejection", rejection(later), rejection(earlier), ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPlace(t)
+			first, second := p.open(), p.open()
+			b := first.NewBatch()
+			b.Add(request(1), tt.stored)
+			p.must(b.Commit())
+			b = second.NewBatch()
+			b.Add(request(1), tt.added)
+			p.must(b.Commit())
+			p.wantValue(first, 1, tt.want)
+		})
+	}
 }
 
 // A store that was closed refuses all calls.
