@@ -126,6 +126,41 @@ func (g *Gateway) find(request client.Request, oldest time.Time, claims bool) (a
 	return queries[0], nil
 }
 
+// claim is find for a call that is to be asked.
+func (g *Gateway) claim(c *call, oldest time.Time) (q answers.Query, err error) {
+	if c.lapses, err = g.options.Store.Lapses(); err != nil {
+		return q, g.storeFailed(err)
+	}
+	return g.find(c.Request, oldest, true)
+}
+
+// isClaimed reports whether a call with a permit may be asked. It claims the request again if the claim has lapsed because this
+// process was suspended for long, and ends the call if another process has asked meanwhile or is asking.
+func (g *Gateway) isClaimed(c *call) bool {
+	lapses, err := g.options.Store.Lapses()
+	var q answers.Query
+	switch {
+	case err != nil:
+		err = g.storeFailed(err)
+	case lapses == c.lapses:
+		return true
+	default:
+		q, err = g.claim(c, c.came)
+	}
+	switch {
+	case err != nil:
+	case q.Found && q.Outcome.Rejection != nil:
+		err = refusal(q.Outcome.Rejection)
+	case q.Found:
+	case q.Holder != 0:
+		err = notReady()
+	default:
+		return true
+	}
+	g.end(c, false, q.Outcome.Answer.Body, err)
+	return false
+}
+
 // othersPoll is the interval between lookups while another process asks.
 const othersPoll = 50 * time.Millisecond
 
@@ -139,7 +174,7 @@ func (g *Gateway) awaitOthers(ctx context.Context, h http.Header, c *call, oldes
 	for {
 		var q answers.Query
 		if err == nil {
-			q, err = g.find(c.Request, oldest, true)
+			q, err = g.claim(c, oldest)
 		}
 		if q.Found {
 			body, err = g.hit(h, q.Outcome)

@@ -17,6 +17,7 @@ type call struct {
 	ask.Attempts               // at the upstream
 	key          *embedded.Key // pays for the answer
 	came         time.Time
+	lapses       int64 // answers.Store.Lapses before the claim
 
 	outcome answers.Outcome // to be committed
 	unsure  bool            // the outcome is a rejection that is not stored: see ask.Judge.IsSure

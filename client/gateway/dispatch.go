@@ -55,8 +55,12 @@ func (g front) GiveUp(c *call) {
 	g.endLocked(c, false, nil, err)
 }
 
-// attempt asks the upstream once. Then the call is committed, parked for a retry, or ended.
+// attempt asks the upstream once, if the request is still claimed. Then the call is committed, parked for a retry, or ended.
 func (g *Gateway) attempt(ctx context.Context, c *call, permit limits.Permit) {
+	if !g.isClaimed(c) {
+		g.dispatcher.End(permit, ask.NotSent)
+		return
+	}
 	c.Begin(time.Now())
 	g.metrics.attempts.Add(1)
 	answer, err := g.options.Upstream.Attempt(ctx, c.Request)

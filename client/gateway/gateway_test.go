@@ -20,6 +20,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ncruces/go-sqlite3"
+
 	"github.com/bulkcat/bulkcat/client"
 	"github.com/bulkcat/bulkcat/client/answers"
 	"github.com/bulkcat/bulkcat/client/clienttest"
@@ -247,6 +249,77 @@ func TestAnotherProcessAsks(t *testing.T) {
 			r.ask("bob", "red sofa").check(t, response{status: 200, cache: "join", value: clienttest.Value("red sofa")})
 		})
 	})
+}
+
+// lapsing is an upstream whose first attempt fails. Meanwhile the gateway loses its claims, as if it had been suspended.
+type lapsing struct {
+	next  client.Attempter
+	lapse func(client.Request)
+	asked int
+}
+
+func (l *lapsing) Attempt(ctx context.Context, r client.Request) (client.Answer, error) {
+	if l.asked++; l.asked == 1 {
+		l.lapse(r)
+		return client.Answer{}, &client.Error{Class: client.Transient, Status: http.StatusInternalServerError}
+	}
+	return l.next.Attempt(ctx, r)
+}
+
+// A request whose claim has lapsed is asked only if no other process has asked or is asking.
+func TestLapse(t *testing.T) {
+	for name, tt := range map[string]struct {
+		claims  bool             // the other process
+		outcome *answers.Outcome // of the other process; nil for none
+		want    response
+		asked   int
+	}{
+		"nobody asks":          {want: response{status: 200, cache: "miss", value: clienttest.Value("red sofa")}, asked: 2},
+		"another asks":         {claims: true, want: response{status: 503, cache: "miss", message: "not ready"}, asked: 1},
+		"another answered":     {claims: true, outcome: &answers.Outcome{Answer: client.Answer{Body: []byte(`{"product_taxonomy":[{"value":"of the other","confidence":0.5}]}`)}}, want: response{status: 200, cache: "miss", value: "of the other"}, asked: 1},
+		"another was rejected": {claims: true, outcome: &answers.Outcome{Rejection: &client.Error{Class: client.Rejected, Status: 404, Detail: "no such product"}}, want: response{status: 404, cache: "miss", message: "no such product"}, asked: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(clienttest.Options{}, "alice quota=10")
+				upstream := &lapsing{}
+				r.wrap = func(next client.Attempter) client.Attempter { upstream.next = next; return upstream }
+				r.run(t, func() {
+					must := func(err error) {
+						if err != nil {
+							t.Error(err)
+						}
+					}
+					other, err := answers.Open(answers.Options{Path: r.store.Path(), Source: r.source})
+					must(err)
+					defer other.Close()
+					upstream.lapse = func(request client.Request) {
+						db, err := sqlite3.Open("file:" + r.store.Path() + "?vfs=bulkcat")
+						must(err)
+						must(db.Exec("DELETE FROM claims; DELETE FROM owners"))
+						must(db.Close())
+						if tt.claims {
+							must(other.Claim([]answers.Query{{Request: request}}))
+						}
+						if tt.outcome != nil {
+							tt.outcome.Answer.AnsweredAt = time.Now().Add(time.Second)
+							b := other.NewBatch()
+							b.Add(request, *tt.outcome)
+							must(b.Commit())
+						}
+						must(r.store.Claim([]answers.Query{{Request: client.Request{Kind: client.Product, Input: "another", Classification: client.ProductTaxonomy}}}))
+					}
+					r.ask("alice", "red sofa").check(t, tt.want)
+					if upstream.asked != tt.asked {
+						t.Errorf("asked %d times, want %d", upstream.asked, tt.asked)
+					}
+					if left, want := r.left("alice"), map[bool]string{true: "9", false: "10"}[tt.asked == 2]; left != want {
+						t.Errorf("%s left, want %s", left, want)
+					}
+				})
+			})
+		})
+	}
 }
 
 func TestRejections(t *testing.T) {
