@@ -61,6 +61,38 @@ func TestRejectionsDoNotWaitForOthers(t *testing.T) {
 	})
 }
 
+// A rejection that was held while the run was suspended for long gives way to the answer of a process that asked meanwhile.
+func TestRejectionAfterLapse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		store := openStore(t, dir)
+		defer store.Close()
+		request := client.Request{Kind: client.Product, Classification: client.ProductTaxonomy, Input: "title 1"}
+		if err := store.Claim([]answers.Query{{Request: request}}); err != nil {
+			t.Fatal(err)
+		}
+		takeOver(t, dir, []string{request.Input})
+		time.Sleep(6 * time.Second) // the store notices that its claims have lapsed
+		synctest.Wait()
+		r := &run{
+			Parts:      Parts{Store: store, Counters: new(progress.Counters), Limits: limits.New(limits.Options{}, time.Now())}.withDefaults(),
+			options:    newTestRun().options.withDefaults(),
+			joins:      joins{asked: make(map[client.Request]*task)},
+			claims:     newClaims(),
+			commits:    make(chan *task, 1),
+			completion: completion{wake: make(chan struct{}, 1)},
+			standing:   new(client.Standing),
+		}
+		r.dispatcher = ask.NewDispatcher(r, r.Limits)
+		r.open.Store(2)
+		rejected := &task{Attempts: ask.Attempts{Request: request}, claim: 1, err: &client.Error{Class: client.Rejected, Status: 404}}
+		r.saveAll([]*task{rejected})
+		if len(r.commits) > 0 || rejected.err != nil || len(rejected.answer.Entries) != 1 {
+			t.Errorf("%d outcomes are committed; the task has %+v, %v", len(r.commits), rejected.answer, rejected.err)
+		}
+	})
+}
+
 // twoRuns are runs over 600 equal inputs, with one store. The service answers within 50 ms.
 type twoRuns struct {
 	first, second *testRun

@@ -96,11 +96,13 @@ func (r *run) awaitCommit() {
 	}
 }
 
-// saveAll saves the rejections of several tasks. It first claims tasks without a claim: another process may have an answer.
+// saveAll saves the rejections of several tasks. It first claims tasks without a claim, or whose claim has lapsed: another process
+// may have an answer.
 func (r *run) saveAll(tasks []*task) {
 	var unclaimed []*task
+	lapses, _ := r.Store.Lapses() // the store repeats its error
 	for _, t := range tasks {
-		if t.claim == 0 && r.Store != nil {
+		if t.claim != 1+lapses && r.Store != nil {
 			unclaimed = append(unclaimed, t)
 		} else {
 			r.save(t)
