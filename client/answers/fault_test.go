@@ -119,6 +119,45 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// A disk that refuses to write a copy fails the copy, and not the store.
+func TestFaultyCopy(t *testing.T) {
+	for name, refusal := range map[string]error{"full": syscall.ENOSPC, "broken": syscall.EIO} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			left := new(atomic.Int64)
+			vfs.Register(t.Name(), newWrapping(func(path string, f diskFile) unmapped {
+				if strings.HasPrefix(path, p.path) {
+					return f
+				}
+				return faultyFile{f, left, refusal}
+			}))
+			t.Cleanup(func() { vfs.Unregister(t.Name()) })
+			s := p.open(func(o *Options) { o.vfs = t.Name() })
+			p.put(s, 0, 100)
+			to := filepath.Join(t.TempDir(), "copy.db")
+			refused, err := 0, error(nil)
+			for {
+				left.Store(int64(refused))
+				if err = s.Copy(t.Context(), to); err == nil {
+					break
+				}
+				refused++
+				if of, ok := errors.AsType[*fs.PathError](err); !ok || of.Path != to || errors.Is(err, Failed) || name == "full" && !errors.Is(err, syscall.ENOSPC) {
+					t.Errorf("after %d operations: %v", refused, err)
+				}
+				p.wantValue(s, 99, "value 99")
+				if files, err := os.ReadDir(filepath.Dir(to)); len(files) > 0 || err != nil {
+					t.Errorf("there are %v, %v", files, err)
+				}
+			}
+			if refused < 10 {
+				t.Errorf("%d copies were refused", refused)
+			}
+			place{t, to}.open()
+		})
+	}
+}
+
 // refusing is a file system that waits before it refuses to open files.
 type refusing struct {
 	wrapping

@@ -133,8 +133,8 @@ func (c *conn) copyTo(ctx context.Context, uri string) (err error) {
 		}
 		done, err = b.Step(copyPages)
 	}
-	if errors.Is(err, sqlite3.FULL) {
-		return &callerError{err} // as above
+	if err != nil && !errors.Is(err, sqlite3.IOERR_READ) && !errors.Is(explain("", err), Damaged) {
+		return &callerError{err} // as above: a store that is only read is not written
 	}
 	return err
 }
@@ -155,6 +155,10 @@ func writeNew(op, path string, write func(draft string) error) error {
 	}
 	if errors.Is(err, sqlite3.FULL) { // a store that is only read needs no space
 		return &fs.PathError{Op: op, Path: path, Err: syscall.ENOSPC}
+	}
+	_, explained := errors.AsType[*Error](err)
+	if _, ok := errors.AsType[sqlite3.ErrorCode](err); ok && !explained {
+		return &fs.PathError{Op: op, Path: path, Err: err}
 	}
 	if err == nil {
 		err = syncFile(draft)
