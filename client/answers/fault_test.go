@@ -158,6 +158,46 @@ func TestFaultyCopy(t *testing.T) {
 	}
 }
 
+// syncedFile calls a function with the flags of each sync.
+type syncedFile struct {
+	diskFile
+	synced func(vfs.SyncFlag)
+}
+
+func (f syncedFile) Sync(flags vfs.SyncFlag) error {
+	f.synced(flags)
+	return f.diskFile.Sync(flags)
+}
+
+// Every sync asks for all that the system can do, in each mode and for a copy.
+func TestFullSync(t *testing.T) {
+	for name, mode := range map[string]func(*Options){"shared": func(*Options) {}, "exclusive": exclusive} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			syncs := 0
+			vfs.Register(t.Name(), newWrapping(func(path string, f diskFile) unmapped {
+				return syncedFile{f, func(flags vfs.SyncFlag) {
+					if syncs++; flags&vfs.SYNC_FULL != vfs.SYNC_FULL {
+						t.Errorf("%s is synced with the flags %#x", path, flags)
+					}
+				}}
+			}))
+			t.Cleanup(func() { vfs.Unregister(t.Name()) })
+			s := p.open(mode, func(o *Options) { o.vfs = t.Name() })
+			for i, step := range []func(){
+				func() { p.put(s, 0, 1) },
+				func() { p.must(s.Copy(t.Context(), p.path+".copy")) },
+				func() { p.must(s.Close()) },
+			} {
+				before := syncs
+				if step(); syncs == before && (name == "shared" || i < 2) {
+					t.Errorf("step %d syncs nothing", i)
+				}
+			}
+		})
+	}
+}
+
 // refusing is a file system that waits before it refuses to open files.
 type refusing struct {
 	wrapping
