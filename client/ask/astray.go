@@ -11,8 +11,8 @@ import (
 // sends such rejections while it is replaced. Some services reject inputs in this way, too. So the request is repeated twice, after
 // a while. If it is answered, such rejections pass from then on: they are failures, and the request is repeated as often as the
 // retry policy allows. If mostAgreed requests in a row are rejected each time, while the service answers others, the service rejects
-// inputs in this way: then only one in checkEvery requests is repeated. A run that sent on while mostAgreed requests wait for such
-// evidence would waste its quota, if the service rejects many inputs in this way.
+// inputs in this way: then only one in checkEvery requests is repeated. While mostAgreed requests wait for this
+// evidence, a run pauses: if the service rejects many inputs in this way, further requests would waste its quota.
 type astray struct {
 	works   time.Time // when the latest answered request was sent; zero before the first answer
 	passes  bool      // a repeated request was answered

@@ -33,8 +33,8 @@ func (j *Judge) Answered(a *Attempts) {
 	j.deferrals.answered(a)
 }
 
-// Pause returns how long a run should send no first attempts, until it is known whether the service rejects inputs with responses that
-// another server may have sent; 0 if the run should go on.
+// Pause returns the time for which a run should send no first attempts; 0 if the run should go on. In that time, requests that
+// another server may have rejected are repeated, which shows whether the service rejects inputs in this way.
 func (j *Judge) Pause(now time.Time) time.Duration {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -82,8 +82,8 @@ func (j *Judge) Late(a *Attempts, e *client.Error, policy client.RetryPolicy) *c
 	return e
 }
 
-// IsSure reports whether other requests confirm a rejection that Failed has returned. They do not if another server may have rejected
-// the request each time, and the service has answered no request since the first time: perhaps everything is rejected.
+// IsSure reports whether other requests confirm a rejection that Failed has returned. If another server may have rejected the request
+// each time, and the service has answered no request since the first time, perhaps every request is rejected.
 func (j *Judge) IsSure(a *Attempts, e *client.Error) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -24,8 +24,11 @@ func (r *run) Waiting() limits.Queue {
 	r.awaitCommit()
 	r.endSeries()
 	pause := r.rejections.judge.Pause(time.Now())
-	if pause > 0 {
-		time.AfterFunc(pause, r.dispatcher.Wake)
+	if pause > 0 && r.rejections.paused.CompareAndSwap(false, true) {
+		time.AfterFunc(pause, func() {
+			r.rejections.paused.Store(false)
+			r.dispatcher.Wake()
+		})
 	}
 	known := r.standing.Known() != nil && r.Counters.Shared.Load() == 0 // a gateway would answer a repeated request itself
 	return limits.Queue{First: pause == 0 && r.claims.isReady(), Proof: true, Known: known}

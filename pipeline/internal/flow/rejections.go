@@ -34,6 +34,7 @@ type rejections struct {
 	bare        atomic.Int64 // answers without a list of entries: see checkBare
 	unconfirmed ask.Rejected[*task]
 	judge       ask.Judge
+	paused      atomic.Bool // a timer ends the pause: see ask.Judge.Pause
 
 	mu     sync.Mutex
 	kind   string // the label of the errors of the series
